@@ -396,6 +396,10 @@ fn nothing_fails_behind_the_end() {
         let tags = row.map(|x| (8 / x).ge(2));
         row.pack(&tags).take(1)
     });
+    arrays(&rows, |row| generate(row.len(), |i| 8 / row.at(i)).take(1));
+    arrays(&rows, |row| {
+        generate(row.len(), |i| 8 / row.at(i)).slice(..0)
+    });
     // Two filters side by side.
     let twice = vec![vec![1i64, 2, 4, 8], vec![], vec![4]];
     arrays(&twice, |row| {
@@ -405,6 +409,40 @@ fn nothing_fails_behind_the_end() {
     let full = vec![vec![8i64, 4, 2, 0, 5], vec![1, 0], vec![3, 8]];
     scalars(&full, |row| row.map(|x| 8 / x).first());
     scalars(&full, |row| row.map(|x| 8 / x).find(|r| r.ge(1)));
+}
+
+/// One loop each, as by hand.
+#[test]
+fn what_fuses() {
+    let all = Segmented::from_vecs(ints());
+    let data = |s: Segmented<i64>| loops(&(s.lengths(), s.data()));
+    assert_eq!(loops(&all.map_segments(|r| r.var())), 1);
+    assert_eq!(data(all.map_segments(|r| r.reverse())), 1);
+    assert_eq!(data(all.map_segments(|r| r.append(&r))), 1);
+    assert_eq!(data(all.map_segments(|r| r.filter(|x| x.gt(1)).take(1))), 1);
+    assert_eq!(
+        loops(&all.map_segments(|r| r.take_while(|x| x.gt(1)).sum())),
+        1
+    );
+    assert_eq!(
+        loops(&all.map_segments(|r| r.map(|x| 8 / x).any(|x| x.gt(1)))),
+        1
+    );
+    let steps = |r: Array<i64>| r.drop(1).zip_shortest(&r).map(|(a, b)| a - b).sum();
+    assert_eq!(loops(&all.map_segments(steps)), 1);
+    let centred = |r: Array<i64>| {
+        let kept = r.filter(|x| x.gt(1));
+        let total = kept.sum();
+        kept.map(|x| x - &total)
+    };
+    assert_eq!(data(all.map_segments(centred)), 1);
+    // In inner segments, with what the outer one has.
+    let nested = all.map_segments(|row| {
+        let total = row.sum();
+        let pieces = indices_s(&row);
+        pieces.map_segments(|piece| piece.map(|i| i.cast::<i64>() * &total).sum())
+    });
+    assert_eq!(data(nested), 1);
 }
 
 #[test]

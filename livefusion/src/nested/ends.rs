@@ -64,7 +64,7 @@ impl Lift {
         let width = all.types.len();
         let mut b = BodyBuilder::new(&[&all.types[..], &reads.types].concat());
         let own = all_params(&mut b, 0..width);
-        let results = stream.mapped(&mut b, &reads, &own, width);
+        let results = stream.mapped(&mut b, &reads, &own, (width, None));
         let inputs: Vec<Arc<Node>> = [&data].into_iter().chain(&reads.columns).cloned().collect();
         rows(taken, builder.map(&inputs, b.finish(&results)))
     }

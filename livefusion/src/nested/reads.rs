@@ -8,6 +8,9 @@ use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// So many arrays are computed where a body reads them.
+const MOST: usize = 8;
+
 /// Where a body runs.
 #[derive(Clone)]
 pub(super) enum Place {
@@ -38,9 +41,9 @@ enum Entry {
         len: u32,
         data: Arc<Node>,
     },
-    /// Maps of arrays, of which an element is computed where it is read: what is not read is not computed, and cannot
-    /// fail.
-    Maps {
+    /// Maps of arrays and functions of the index, of which an element is computed where it is read: what is not read is not
+    /// computed, and cannot fail.
+    Computed {
         stream: Stream,
         offsets: Vec<u32>,
         len: u32,
@@ -56,6 +59,8 @@ impl Lift {
             types: Types::new(),
             entries: FxHashMap::default(),
         };
+        let mut known: Vec<Body> = bodies.iter().map(|body| (*body).clone()).collect();
+        let mut computed_so_far = 0;
         let captures = bodies.iter().flat_map(|body| &body.captures);
         let mut rest: Vec<Arc<Node>> = captures.map(|c| c.node().clone()).collect();
         rest.reverse();
@@ -64,13 +69,19 @@ impl Lift {
             if reads.entries.contains_key(&name) {
                 continue;
             }
-            let maps = self.maps(bodies, &node);
+            let computed = match computed_so_far < MOST {
+                true => self.computed(&known, &node),
+                false => None,
+            };
             let entry = match self.lifted(&node) {
                 Lifted::Same(_) => continue,
                 Lifted::Each(each) => Entry::Each(reads.column(self.at(b, place, &each))),
-                Lifted::Rows(rows) if let Some((stream, data)) = maps => {
-                    let captured = stream.bodies().into_iter().flat_map(|body| &body.captures);
-                    rest.extend(captured.map(|c| c.node().clone()));
+                Lifted::Rows(rows) if let Some((stream, data)) = computed => {
+                    computed_so_far += 1;
+                    for body in stream.bodies() {
+                        rest.extend(body.captures.iter().map(|c| c.node().clone()));
+                        known.push(body.clone());
+                    }
                     let mut offsets = Vec::new();
                     for data in &data {
                         let rows = Rows {
@@ -80,7 +91,7 @@ impl Lift {
                         let begin = self.offsets(b, &rows);
                         offsets.push(reads.column(self.at(b, place, &begin)));
                     }
-                    Entry::Maps {
+                    Entry::Computed {
                         stream,
                         offsets,
                         len: reads.column(self.at(b, place, &rows.lengths)),
@@ -101,28 +112,31 @@ impl Lift {
         reads
     }
 
-    /// The maps that make an array, and what they are of, if they may fail and bodies read it at one index.
-    fn maps(&self, bodies: &[&Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
-        let mut indices: Vec<(*const Body, TermId)> = Vec::new();
-        for body in bodies {
+    /// What makes an array, and of which data, if bodies read it at one index and its elements are better computed there:
+    /// in memory first they could fail, or need a loop of their own.
+    fn computed(&self, bodies: &[Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
+        let mut indices: Vec<(usize, TermId)> = Vec::new();
+        for (k, body) in bodies.iter().enumerate() {
             for data in &body.terms {
                 if let Term::At { capture, index, .. } = data.term
                     && Arc::ptr_eq(body.captures[capture as usize].node(), array)
                 {
-                    indices.push((std::ptr::from_ref(*body), index));
+                    indices.push((k, index));
                 }
             }
         }
         indices.dedup();
-        let stream = self.stream(array, Follow::Maps);
-        if indices.len() != 1 || stream.is_source() || !stream.may_trap() {
+        let stream = self.stream(array, Follow::Functions);
+        let serves = stream.may_trap() || stream.has_function() && !stream.is_costly();
+        if indices.len() != 1 || stream.is_source() || !serves {
             return None;
         }
         let Lifted::Rows(rows) = self.lifted(array) else {
             return None;
         };
+        let is_own = |lengths: &Arc<Node>| Arc::ptr_eq(lengths, &rows.lengths);
         let data = stream.sources().iter().map(|s| match self.lifted(s) {
-            Lifted::Rows(of) if Arc::ptr_eq(&of.lengths, &rows.lengths) => Some(of.data),
+            Lifted::Rows(of) if is_own(&of.lengths) => Some(of.data),
             _ => None,
         });
         let data: Option<Vec<Arc<Node>>> = data.collect();
@@ -207,7 +221,7 @@ impl Reads {
                     b.at(data, field, there, false)
                 }
                 (
-                    Some(Entry::Maps {
+                    Some(Entry::Computed {
                         stream,
                         offsets,
                         len,
@@ -223,7 +237,7 @@ impl Reads {
                         let all = 0..data.types.len() as u32;
                         fields.extend(all.map(|f| b.at(data, f, there, false)));
                     }
-                    let results = stream.mapped(b, self, &fields, first as usize);
+                    let results = stream.mapped(b, self, &fields, (first as usize, Some(index)));
                     let none = index;
                     results.get(field as usize).copied().unwrap_or(none)
                 }

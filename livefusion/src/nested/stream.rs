@@ -8,7 +8,8 @@
 use super::lift::{Lift, Lifted, Name};
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId, Types, may_trap,
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
+    may_trap,
 };
 use crate::sharing::bodies;
 use loop_lang::op::Op;
@@ -24,7 +25,9 @@ const MOST: usize = 64;
 pub(super) enum Follow {
     /// Maps only.
     Maps,
-    /// Filters, scans, ends and functions of the index, too.
+    /// Functions of the index, too: any element can be had by its index.
+    Functions,
+    /// Filters, scans and ends, too.
     Streams,
 }
 
@@ -48,7 +51,15 @@ struct Element {
 impl Stream {
     /// All bodies that it computes.
     pub(super) fn bodies(&self) -> Vec<&Body> {
-        self.nodes.iter().flat_map(|n| bodies(&n.kind)).collect()
+        let mut all = Vec::new();
+        for node in &self.nodes {
+            match &node.kind {
+                // Its length is known before.
+                Kind::Generate(_, body) => all.push(body),
+                kind => all.extend(bodies(kind)),
+            }
+        }
+        all
     }
 
     pub(super) fn sources(&self) -> &[Arc<Node>] {
@@ -77,13 +88,29 @@ impl Stream {
         self.sources.iter().map(&mut split).collect()
     }
 
-    /// The fields of the result of maps, from those of the sources.
+    /// Whether computing an element costs so much that it should not be done twice.
+    pub(super) fn is_costly(&self) -> bool {
+        let mut terms = self.bodies().into_iter().flat_map(|body| &body.terms);
+        terms.any(|t| match t.term {
+            Term::Op(op, _) => op.is_costly(),
+            Term::LoopResult(..) => true,
+            _ => false,
+        })
+    }
+
+    /// Whether some of it is a function of the index.
+    pub(super) fn has_function(&self) -> bool {
+        let mut kinds = self.nodes.iter().map(|n| &n.kind);
+        kinds.any(|kind| matches!(kind, Kind::Generate(..)))
+    }
+
+    /// The fields of the result of maps and functions of the index, from those of the sources at that index.
     pub(super) fn mapped(
         &self,
         b: &mut BodyBuilder,
         reads: &Reads,
         sources: &[TermId],
-        first: usize,
+        (first, index): (usize, Option<TermId>),
     ) -> Vec<TermId> {
         let mut known = self.of_sources(sources);
         let mut last = sources.to_vec();
@@ -93,7 +120,10 @@ impl Stream {
                 .iter()
                 .filter_map(|i| known.get(&Arc::as_ptr(i)));
             let fields: Vec<TermId> = fields.flatten().copied().collect();
-            last = map(b, reads, node, fields, first);
+            last = match (&node.kind, index) {
+                (Kind::Generate(_, body), Some(index)) => reads.embed(b, body, &[index], first),
+                _ => map(b, reads, node, fields, first),
+            };
             known.insert(Arc::as_ptr(node), last.clone());
         }
         last
@@ -201,10 +231,12 @@ impl Lift {
     /// Whether a node is followed to its inputs.
     fn follows(&self, node: &Arc<Node>, follow: Follow) -> bool {
         let streams = follow == Follow::Streams;
+        let functions = follow != Follow::Maps;
         match &node.kind {
             _ if node.is_leaf() || node.error.is_some() => false,
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) => true,
-            Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => streams,
+            Kind::Generate(..) => functions,
+            Kind::Filter(_) | Kind::Pack => streams,
             Kind::TakeWhile { .. } | Kind::Take(_) => streams,
             Kind::Scan(fold, _) => {
                 let mut captures = fold.start.captures.iter();
