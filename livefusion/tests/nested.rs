@@ -1,7 +1,7 @@
 //! Closures on whole segments: values, loops, errors.
 
 use livefusion::prelude::*;
-use livefusion::{Boundary, Elt, Error, ErrorKind, Force};
+use livefusion::{Boundary, Elt, Engine, Error, ErrorKind, Force};
 use std::fmt::Debug;
 
 /// Small whole numbers, so that sums are exact in any order.
@@ -335,6 +335,39 @@ fn by_index() {
         [vec![3, 1, 4, 1], vec![], vec![5], vec![9, 2, 6], vec![0]]
     );
     assert_eq!(lengths.to_vecs().unwrap()[4], [2]);
+}
+
+/// Streams that advance on their own.
+#[test]
+fn merges() {
+    let odd = |x: Exp<i64>| (x % 2).eq(1);
+    arrays(&ints(), |row| row.merge(&row.cumsum(), |a, b| a.le(b)));
+    arrays(&ints(), |row| {
+        row.filter(odd)
+            .merge(&row.filter(|x| x.gt(1)), |a, b| a.le(b))
+    });
+    arrays(&ints(), |row| {
+        row.filter(odd).interleave(&row.filter(odd).map(|x| x + 1))
+    });
+    arrays(&ints(), |row| {
+        row.cumsum().interleave(&row.scan(0, |a, b| a.max(b)))
+    });
+    arrays(&ints(), |row| {
+        let tags = row.map(odd);
+        let (yes, no) = (
+            row.filter(odd).cumsum(),
+            row.pack(&tags.map(|t| !t)).cumsum(),
+        );
+        tags.combine(&yes, &no)
+    });
+    let all = Segmented::from_vecs(ints());
+    let differ = all.map_segments(|row| row.cumsum().interleave(&row.filter(odd)));
+    let error = error_of((differ.lengths(), differ.data()).force(), None);
+    assert_eq!(error.combinator, "interleave");
+    assert!(
+        matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -700,12 +733,10 @@ fn errors_name_the_line_in_the_closure() {
     assert_eq!(error.kind, ErrorKind::Segments { needed: 3, room: 4 });
 
     let line = line!();
-    let merged = all.map_segments(|row| row.merge(&row.cumsum(), |a, b| a.le(b)));
-    let error = error_of(merged.data().force(), line);
-    assert_eq!(
-        (error.combinator, error.kind),
-        ("merge", ErrorKind::NotNested)
-    );
+    let joined = all.map_segments(|row| row.scatter_with(&row, &row, |a, b| a + b * &row.sum()));
+    let error = error_of(joined.data().force(), line);
+    let expected = ("scatter_with", ErrorKind::NotNested);
+    assert_eq!((error.combinator, error.kind), expected);
 
     // Lengths that lie are found where the data is read.
     let wrong = Segmented::new(&Array::from(vec![2u64, 9]), &Array::from(vec![1i64, 2, 3]));
@@ -751,6 +782,57 @@ fn in_a_prepared_program() {
         Array::from(vec![1.0f64, 3.0, 7.0]),
     ));
     assert_eq!(centred.unwrap(), [-1.0, 1.0, 0.0]);
+}
+
+/// Segments that are longer than a chunk, of which parts are joined.
+#[test]
+fn long_segments() {
+    let lengths = [50_000usize, 0, 70_001, 3, 16_384];
+    let n: usize = lengths.iter().sum();
+    let mut numbers = (0..n as i64).map(|i| (i * 7919) % 1013);
+    let rows: Vec<Vec<i64>> = lengths
+        .iter()
+        .map(|n| numbers.by_ref().take(*n).collect())
+        .collect();
+    let all = Segmented::from_vecs(rows.clone());
+    for engine in [Engine::interp(), Engine::jit()] {
+        let (most, from, in_order, states) = all.map_segments(|row| {
+            let (m, n) = (row.sum() % 1000, row.len().map(|n| n.cast::<i64>() % 977));
+            (
+                row.fold(0, |a, b| a.max(b).min(&m)),
+                row.fold(&n, |a, b| a.max(b)),
+                row.fold_seq(&n, |a, x| (a * 2 + x * &n) % 10_007),
+                row.aggregate(&n, |s, x| s.max(x), |s, t| s.max(t)),
+            )
+        });
+        let (scans, ended) = all.map_segments(|row| {
+            let m = row.sum() % 1000 + 5;
+            (
+                row.scan_exclusive(0, |a, b| a.max(b).min(&m)).sum(),
+                row.map(|x| 1_000_000 / (x - 5000))
+                    .take_while(|x| x.ne(-250))
+                    .len(),
+            )
+        });
+        let results = (&most, &from, &in_order, &states, &scans, &ended).force_with(&engine);
+        let (most, from, in_order, states, scans, ended) = results.unwrap();
+        for (k, row) in rows.iter().enumerate() {
+            let (sum, n) = (row.iter().sum::<i64>(), row.len() as i64 % 977);
+            let largest = row.iter().copied().max().unwrap_or(0);
+            assert_eq!(most[k], largest.min(sum % 1000));
+            assert_eq!((from[k], states[k]), (largest.max(n), largest.max(n)));
+            let digits = |a, x: &i64| (a * 2 + x * n) % 10_007;
+            assert_eq!(in_order[k], row.iter().fold(n, digits));
+            let (mut before, mut total) = (0, 0);
+            for x in row {
+                total += before;
+                before = before.max(*x).min(sum % 1000 + 5);
+            }
+            assert_eq!(scans[k], total);
+            let before = row.iter().take_while(|x| 1_000_000 / (**x - 5000) != -250);
+            assert_eq!(ended[k], before.count() as u64);
+        }
+    }
 }
 
 /// Graphs may be deep.

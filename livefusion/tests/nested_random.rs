@@ -38,6 +38,10 @@ enum Step {
     Unique,
     Zip(Vec<Step>),
     Append(Vec<Step>),
+    /// The one that is not larger first.
+    Merge(Vec<Step>),
+    /// With the running sums.
+    Interleave,
     /// Of `0..x % 4`, plus the sum of all, the sum of what the steps give.
     Pieces(Vec<Step>),
     /// The numbers of the pieces' elements that stay, and these.
@@ -120,6 +124,23 @@ fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 let other = plain(&at, steps)?;
                 at.into_iter().chain(other).collect()
             }
+            Merge(steps) => {
+                let mut other = plain(&at, steps)?.into_iter().peekable();
+                let mut all = Vec::new();
+                for x in at {
+                    while let Some(y) = other.next_if(|y| *y < x) {
+                        all.push(y);
+                    }
+                    all.push(x);
+                }
+                all.extend(other);
+                all
+            }
+            Interleave => {
+                let sums = running(&at, 0, |s, x| s + x);
+                let pairs = at.iter().zip(sums).flat_map(|(x, s)| [*x, s]);
+                pairs.map(reduce).collect()
+            }
             Pieces(steps) => {
                 let piece = |x: &i64| (0..x % 4).map(|i| reduce(i + sum)).collect::<Vec<i64>>();
                 let pieces = at.iter().map(|x| plain(&piece(x), steps));
@@ -193,6 +214,11 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                 at.zip_shortest(&other).map(|(x, y)| small(x * 2 + y))
             }
             Append(steps) => at.append(&delayed(&at, invariant, steps)),
+            Merge(steps) => {
+                let other = delayed(&at, invariant, steps);
+                at.merge(&other, |a, b| a.le(b))
+            }
+            Interleave => at.interleave(&at.scan(0, |a, b| a + b)).map(small),
             Pieces(steps) => {
                 let sum = at.sum();
                 let pieces = indices_s(&at.map(|x| x % 4));
@@ -235,6 +261,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(ReadInvariant),
         Just(ZipInvariant),
         Just(Unique),
+        Just(Interleave),
         (1..4i64).prop_map(Kept),
     ];
     leaf.prop_recursive(2, 12, 3, |inner| {
@@ -242,6 +269,7 @@ fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             steps.clone().prop_map(Zip),
             steps.clone().prop_map(Append),
+            steps.clone().prop_map(Merge),
             steps.prop_map(Pieces),
         ]
     })

@@ -1,5 +1,6 @@
 //! The walk over a closure's graph, and what becomes of each kind of node.
 
+use super::merge::by_position;
 use super::reads::Place;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{Builder, FoldStyle, Kind, Len, Node};
@@ -260,9 +261,10 @@ pub(super) fn no_rule(node: &Node) -> Lifted {
 /// A combinator as an index function, if that is what runs in segments.
 fn by_index(node: &Node) -> Option<Arc<Node>> {
     let b = Builder::at(node.name, node.loc);
-    match node.kind {
+    match &node.kind {
         Kind::Append => Some(append_by_index(b, &node.inputs)),
         Kind::ZipShortest => Some(shortest_by_index(b, &node.inputs)),
+        Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
         _ => None,
     }
 }

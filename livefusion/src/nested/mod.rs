@@ -13,12 +13,14 @@
 //! | `folds` | folds and scans whose operator or start depends on the segment |
 //! | `segments` | segments in the closure: segments of segments; `scatter` |
 //! | `ends` | `take`, `take_while` |
+//! | `merge` | streams that advance on their own |
 //! | `stream` | what comes before an end, as one scan that computes nothing behind it |
 
 mod align;
 mod ends;
 mod folds;
 mod lift;
+mod merge;
 mod reads;
 mod segments;
 mod stream;
@@ -87,7 +89,8 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: what the combinators in the closure say of a segment, with the place of their call; `NotNested` for
-    /// those that have no form on segments yet (`merge`, `interleave` of streams, combinators of your own); that lengths
+    /// what has no form on segments yet (combinators of your own, operators of `aggregate` and `scatter_with` that join by
+    /// what depends on the segment); that lengths
     /// do not match the data. An array that leaves its closure in another way than as the result is `LeakedArray`.
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
