@@ -78,6 +78,7 @@ pub use force::Force;
 pub use fusion::Clustering;
 pub use livefusion_c::{CompilerLimits, KernelCache};
 pub use manifest::Manifest;
+pub use nested::Nested;
 pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 

@@ -159,6 +159,40 @@ fn maps_and_zips() {
     assert_eq!(b.data().to_vec().unwrap().iter().sum::<i64>(), 41);
 }
 
+/// Elements of all types: small ones, flags, tuples of tuples, structs.
+#[test]
+fn element_types() {
+    #[derive(Clone, Debug, PartialEq, Elt)]
+    struct Point {
+        x: f32,
+        up: bool,
+    }
+    let rows = vec![
+        vec![(1u8, (true, -2i16)), (200, (false, 7))],
+        vec![],
+        vec![(3, (true, 0))],
+    ];
+    arrays(&rows, |row| row.map(|(a, (b, c))| (c, b, a + 1)));
+    arrays(&rows, |row| row.reverse().filter(|(_, (b, _))| b));
+    arrays(&rows, |row| {
+        let n = row.len();
+        let start = n.map(|n| (n.cast::<u8>(), (n.gt(1), n.cast::<i16>())));
+        row.scan(&start, |(a, (b, c)), (d, (e, f))| {
+            (a.max(d), (b.or(e), c.max(f)))
+        })
+    });
+    arrays(&rows, |row| {
+        row.append(&row.take(1)).take_while(|(a, _)| a.ne(200))
+    });
+    let points = vec![
+        vec![Point { x: 1.5, up: true }, Point { x: -1.0, up: false }],
+        vec![],
+    ];
+    arrays(&points, |row| row.reverse());
+    let found = Segmented::from_vecs(points).map_segments(|row| row.count(|p| p.up));
+    assert_eq!(found.force().unwrap(), [1, 0]);
+}
+
 #[test]
 fn folds() {
     scalars(&ints(), |row| row.sum());
@@ -675,6 +709,21 @@ fn errors_name_the_line_in_the_closure() {
     let empty = all.map_segments(|row| row.max());
     let error = error_of(empty.force(), line);
     assert_eq!((error.combinator, error.kind), ("max", ErrorKind::Empty));
+
+    let line = line!();
+    let first = all.map_segments(|row| (row.first(), row.map(|x| 8 / (x + 1)).first()));
+    for first in [first.0, first.1] {
+        let error = error_of(first.force(), line);
+        assert_eq!((error.combinator, error.kind), ("first", ErrorKind::Empty));
+    }
+
+    let line = line!();
+    let unfound = all.map_segments(|row| row.find(|x| x.gt(8)));
+    let error = error_of(unfound.force(), line);
+    assert_eq!(
+        (error.combinator, error.kind),
+        ("find", ErrorKind::NotFound)
+    );
 
     let line = line!();
     let outside = all.map_segments(|row| row.at(2));

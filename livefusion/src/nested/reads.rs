@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// So many arrays are computed where a body reads them.
 const MOST: usize = 8;
+/// Of so many terms each.
+const MOST_TERMS: usize = 256;
 
 /// Where a body runs.
 #[derive(Clone)]
@@ -128,7 +130,8 @@ impl Lift {
         indices.dedup();
         let stream = self.stream(array, Follow::Functions);
         let serves = stream.may_trap() || stream.has_function() && !stream.is_costly();
-        if indices.len() != 1 || stream.is_source() || !serves {
+        let terms: usize = stream.bodies().iter().map(|b| b.terms.len()).sum();
+        if indices.len() != 1 || stream.is_source() || !serves || terms > MOST_TERMS {
             return None;
         }
         let Lifted::Rows(rows) = self.lifted(array) else {
