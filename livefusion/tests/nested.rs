@@ -782,10 +782,13 @@ fn errors_name_the_line_in_the_closure() {
     assert_eq!(error.kind, ErrorKind::Segments { needed: 3, room: 4 });
 
     let line = line!();
-    let joined = all.map_segments(|row| row.scatter_with(&row, &row, |a, b| a + b * &row.sum()));
-    let error = error_of(joined.data().force(), line);
-    let expected = ("scatter_with", ErrorKind::NotNested);
-    assert_eq!((error.combinator, error.kind), expected);
+    let join = |row: Array<i64>| row.scatter_with(&row, &row, |a, b| a + b * &row.sum());
+    let joined = all.map_segments(|row| (join(row.clone()), join(row).filter(|x| x.gt(0)).sum()));
+    for error in [joined.0.data().force().err(), joined.1.force().err()] {
+        let error = error_of(error.map_or(Ok(()), Err), line);
+        let expected = ("scatter_with", ErrorKind::NotNested);
+        assert_eq!((error.combinator, error.kind), expected);
+    }
 
     // Lengths that lie are found where the data is read.
     let wrong = Segmented::new(&Array::from(vec![2u64, 9]), &Array::from(vec![1i64, 2, 3]));

@@ -37,7 +37,9 @@ impl Lift {
     pub(crate) fn each_of(&mut self, b: Builder, node: &Arc<Node>) -> Arc<Node> {
         match self.lift(node) {
             Lifted::Each(each) => each,
-            _ => self.repeated(b, node.types.len(), |b, f| b.scalar(node, f)),
+            Lifted::Same(node) | Lifted::Rows(Rows { data: node, .. }) => {
+                self.repeated(b, node.types.len(), |b, f| b.scalar(&node, f))
+            }
         }
     }
 
@@ -183,7 +185,12 @@ impl Lift {
         let inside = b.ensure(Ensure::Inside, &[start, end, all]);
         let more = b.op(Op::Sub, &[inside, start]);
         let len = b.op(Op::Add, &[len, more]);
-        builder.map(&reads.columns, b.finish(&[len]))
+        let body = b.finish(&[len]);
+        if reads.is_empty() {
+            let len = builder.compute(body);
+            return self.constant_scalar(builder, &len);
+        }
+        builder.map(&reads.columns, body)
     }
 
     /// Lengths of segments of each segment: how many there are, and how long each is.

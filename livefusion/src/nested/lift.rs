@@ -114,6 +114,8 @@ impl Lift {
             } else if let Some(other) = instead.remove(&name) {
                 let lifted = self.lifted(&other);
                 self.stands_for(&node, lifted);
+            } else if let Some(fault) = self.fault_below(&node) {
+                self.stands_for(&node, Lifted::Same(fault));
             } else if links(&node).into_iter().all(|n| self.is_same(n)) {
                 self.stands_for(&node, Lifted::Same(node.clone()));
             } else if let Some(other) = by_index(&node) {
@@ -126,6 +128,17 @@ impl Lift {
             }
         }
         self.lifted(root)
+    }
+
+    /// A node in place of one that depends on what cannot be lifted, with that error.
+    fn fault_below(&self, node: &Node) -> Option<Arc<Node>> {
+        let error = links(node).into_iter().find_map(|n| match self.lifted(n) {
+            Lifted::Same(lifted) => lifted.error.clone(),
+            Lifted::Each(_) | Lifted::Rows(_) => None,
+        })?;
+        let loc = error.location.unwrap_or(node.loc);
+        let b = Builder::at(error.combinator, loc);
+        Some(b.fault(&node.types, node.rank, error.kind))
     }
 
     /// What a node is, which was met before; what was not stays itself.
