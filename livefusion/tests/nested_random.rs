@@ -275,8 +275,12 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-fn check(rows: &[Vec<i64>], steps: &[Step], computed: bool) -> Result<(), TestCaseError> {
-    let engine = Engine::interp();
+fn check(
+    engine: &Engine,
+    rows: &[Vec<i64>],
+    steps: &[Step],
+    computed: bool,
+) -> Result<(), TestCaseError> {
     let invariant = match computed {
         false => Array::from(INVARIANT.to_vec()),
         true => Array::from(INVARIANT.to_vec()).filter(|x| x.gt(0)),
@@ -292,7 +296,7 @@ fn check(rows: &[Vec<i64>], steps: &[Step], computed: bool) -> Result<(), TestCa
         let (sum, len) = (made.sum(), made.len());
         (made, sum, len)
     });
-    let result = (made.lengths(), made.data(), &sums, &counts).force_with(&engine);
+    let result = (made.lengths(), made.data(), &sums, &counts).force_with(engine);
     let expected: Option<Vec<Vec<i64>>> = rows.iter().map(|r| plain(r, steps)).collect();
     let Some(expected) = expected else {
         return Ok(());
@@ -310,19 +314,41 @@ fn check(rows: &[Vec<i64>], steps: &[Step], computed: bool) -> Result<(), TestCa
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: std::env::var("LIVEFUSION_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200),
+fn cases(usual: u32) -> ProptestConfig {
+    let asked = std::env::var("LIVEFUSION_CASES").ok();
+    ProptestConfig {
+        cases: asked.and_then(|n| n.parse().ok()).unwrap_or(usual),
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+fn rows() -> impl Strategy<Value = Vec<Vec<i64>>> {
+    prop::collection::vec(prop::collection::vec(0..30i64, 0..6), 0..5)
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(), 1..5)
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
 
     #[test]
     fn closures_are_what_they_are_row_by_row(
-        rows in prop::collection::vec(prop::collection::vec(0..30i64, 0..6), 0..5),
-        steps in prop::collection::vec(step(), 1..5),
-        computed in prop::bool::ANY,
+        rows in rows(), steps in steps(), computed in prop::bool::ANY,
     ) {
-        check(&rows, &steps, computed)?;
+        check(&Engine::interp(), &rows, &steps, computed)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn and_so_they_are_compiled(
+        rows in rows(), steps in steps(), computed in prop::bool::ANY,
+    ) {
+        check(&Engine::jit(), &rows, &steps, computed)?;
     }
 }
