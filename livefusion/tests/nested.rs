@@ -510,6 +510,9 @@ fn what_fuses() {
         pieces.map_segments(|piece| piece.map(|i| i.cast::<i64>() * &total).sum())
     });
     assert_eq!(data(nested), 1);
+    // All elements of the inner segments.
+    let flat = |r: Array<i64>| indices_s(&r).data().filter(|i| i.gt(0)).sum();
+    assert_eq!(loops(&all.map_segments(flat)), 1);
 }
 
 #[test]
@@ -578,6 +581,18 @@ fn segments_of_segments() {
         .collect();
     assert_eq!(nested.to_vecs().unwrap(), expected);
     scalars(&ints(), |row| replicate_s(&row, &row).sum_s().sum());
+    scalars(&ints(), |row| indices_s(&row).data().sum());
+    scalars(&ints(), |row| {
+        indices_s(&row).data().fold(7, |a, b| a.max(b))
+    });
+    scalars(&full(), |row| indices_s(&row.map(|x| x + 1)).data().max());
+    scalars(&ints(), |row| {
+        let deep = indices_s(&indices_s(&row).data().clone());
+        deep.data()
+            .filter(|i| i.ne(1))
+            .map(|i| (i, i.gt(2)))
+            .fold((0, false), |(a, b), (c, d)| (a + c, b.or(d)))
+    });
     arrays(&ints(), |row| replicate_s(&row, &row).sum_s());
     arrays(&ints(), |row| {
         replicate_s(&row, &row).data().map(|x| x + &row.sum())

@@ -3,7 +3,9 @@
 
 use super::lift::{Lift, joins_by};
 use super::reads::{Place, Reads, all_params};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, Term, TermId, Types,
+};
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -82,7 +84,10 @@ impl Lift {
             return builder.fault(&folding.state, rank, ErrorKind::NotNested);
         }
         if start.is_empty() && step.is_empty() {
-            return folding.run(data, fold.clone());
+            return match (self.nests.get(&Arc::as_ptr(&level.lengths)).cloned(), scan) {
+                (Some(nest), None) => self.joined(&folding, nest),
+                _ => folding.run(data, fold.clone()),
+            };
         }
         match (&fold.style, start.is_empty()) {
             (FoldStyle::Associative | FoldStyle::First, true) => folding.carrying(&step),
@@ -91,6 +96,24 @@ impl Lift {
             (FoldStyle::Sequential, false) => self.started_in_order(&folding),
             (FoldStyle::Aggregate(join), false) => self.started_states(&folding, join),
         }
+    }
+
+    /// A fold of segments of segments: one of the inner ones, then one of what these come to, so that both run in one loop.
+    /// The inner ones start from the operators' identities; a fold without such stays one of all elements.
+    fn joined(&mut self, f: &Folding<'_>, (outer, inner): (Arc<Node>, Arc<Node>)) -> Arc<Node> {
+        let start = match (&f.fold.style, &f.level.each) {
+            (FoldStyle::Associative, Place::Segment) => identities(&f.fold.step),
+            _ => None,
+        };
+        let Some(start) = start else {
+            return f.run(f.data, f.fold.clone());
+        };
+        let of_inner = Fold {
+            start,
+            ..f.fold.clone()
+        };
+        let pieces = f.builder.fold_s(&inner, f.data, of_inner);
+        self.fold(f.builder, f.fold, &Level::outer(outer), &pieces, None)
     }
 
     /// An associative operator from a start of the segment's: a state may be none yet, and the start is joined last.
@@ -325,6 +348,32 @@ fn begun(
 
 fn inputs(data: &Arc<Node>, columns: &[Arc<Node>]) -> Vec<Arc<Node>> {
     [data].into_iter().chain(columns).cloned().collect()
+}
+
+/// What an operator's sides start from, if it is an operator of its own for each field.
+fn identities(step: &Body) -> Option<Body> {
+    let width = step.results.len();
+    let param = |t: TermId| match step.terms.get(t.index())?.term {
+        Term::Param(k) => Some(k as usize),
+        _ => None,
+    };
+    let mut b = BodyBuilder::new(&[]);
+    let mut fields = Vec::new();
+    for (field, result) in step.results.iter().enumerate() {
+        let data = step.terms.get(result.index())?;
+        let Term::Op(op, args) = &data.term else {
+            return None;
+        };
+        let &[left, right] = args.as_slice() else {
+            return None;
+        };
+        let sides = [param(left)?, param(right)?];
+        if !op.joins() || (sides != [field, field + width] && sides != [field + width, field]) {
+            return None;
+        }
+        fields.push(b.lit(op.identity(data.ty)?));
+    }
+    Some(b.finish(&fields))
 }
 
 /// A value of zeros.
