@@ -214,9 +214,7 @@ fn inside(body: &Body) -> Vec<u64> {
         let of = |t: &TermId| inside[t.index()];
         inside.push(match &data.term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => 0,
-            Term::Op(_, args) | Term::Ensure(_, args) => {
-                args.iter().map(of).fold(0, |a, b| a | b)
-            }
+            Term::Op(_, args) | Term::Ensure(_, args) => args.iter().map(of).fold(0, |a, b| a | b),
             Term::Cond(c, a, b) => of(c) | of(a) | of(b),
             Term::At { index, .. } => of(index),
             Term::LoopVar(l, _) => 1 << l,
