@@ -79,6 +79,10 @@ pub enum ErrorKind {
     },
     /// An expression was used outside of the closure that made it.
     LeakedExp,
+    /// An array that stands for each segment of a `map_segments` was used outside of its closure.
+    LeakedArray,
+    /// A closure on whole segments uses a combinator that does not work on segments (yet).
+    NotNested,
     /// There is no room for a result: within the engine's memory limit, or at all.
     Memory {
         /// Bytes asked for, beside those in use.
@@ -183,6 +187,12 @@ impl fmt::Display for ErrorKind {
             }
             ErrorKind::LeakedExp => f.write_str(
                 "expected an expression of this closure, got one that belongs to another closure",
+            ),
+            ErrorKind::LeakedArray => f.write_str(
+                "expected an array of this closure, got one that stands for a segment in another closure",
+            ),
+            ErrorKind::NotNested => f.write_str(
+                "expected a combinator that can work on all segments at once, got one that cannot",
             ),
             ErrorKind::Memory {
                 bytes,

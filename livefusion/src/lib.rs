@@ -61,6 +61,7 @@ mod lower;
 pub mod manifest;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+pub mod nested;
 mod picture;
 pub mod prepare;
 pub mod runtime;
@@ -77,6 +78,7 @@ pub use force::Force;
 pub use fusion::Clustering;
 pub use livefusion_c::{CompilerLimits, KernelCache};
 pub use manifest::Manifest;
+pub use nested::Nested;
 pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
@@ -95,6 +97,7 @@ pub mod prelude {
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
     pub use crate::force::Force;
     pub use crate::manifest::Manifest;
+    pub use crate::nested::MapSegments;
     pub use crate::prepare::prepare;
     pub use crate::runtime::Engine;
     pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};

@@ -64,6 +64,11 @@ fn joined(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
     if !parts.iter().all(is_function) {
         return builder.append(parts);
     }
+    by_index(builder, parts)
+}
+
+/// Two or more arrays as one, each element read at its index.
+pub(crate) fn by_index(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
     let ends = ends(builder, parts);
     let mut b = BodyBuilder::new(&[Ty::U64]);
     let i = b.locate(Some(builder.loc())).param(0);

@@ -51,10 +51,12 @@ mod slice;
 mod windows;
 mod zip;
 
+pub(crate) use append::by_index as append_by_index;
 pub use append::concat;
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator as operator_of;
 pub(crate) use reduce::{literal, operator};
+pub(crate) use zip::shortest_by_index;
 
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};

@@ -90,7 +90,7 @@ fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
         return match nodes.iter().any(|n| n.comes_in_order()) {
             true => builder.zip_shortest(nodes),
-            false => cut(builder, nodes, Len::Delayed(least(builder, nodes))),
+            false => shortest_by_index(builder, nodes),
         };
     };
     let part = |node: &Arc<Node>| match node.known_len() {
@@ -98,6 +98,11 @@ fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
         _ => cut(builder, std::slice::from_ref(node), Len::Known(least)),
     };
     builder.zip(&nodes.iter().map(part).collect::<Vec<_>>())
+}
+
+/// Arrays side by side, as long as the shortest, each element read at its index.
+pub(crate) fn shortest_by_index(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
+    cut(builder, nodes, Len::Delayed(least(builder, nodes)))
 }
 
 /// The smallest of the arrays' lengths.

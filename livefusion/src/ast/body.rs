@@ -2,7 +2,7 @@
 //! the shell and tests may use it directly.
 
 use crate::ast::{
-    Args, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
+    Args, Body, Capture, Ensure, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
 };
 use crate::error::{Error, ErrorKind, Loc};
 use loop_lang::op::Op;
@@ -12,6 +12,10 @@ use std::sync::Arc;
 
 /// Up to this many entries a linear scan beats a table.
 const SMALL: usize = 16;
+
+/// Says what a field of a capture is: as it is, or at an index, checked or not.
+pub(crate) type ReadCapture<'a> =
+    &'a mut dyn FnMut(&mut BodyBuilder, &Capture, u32, Option<(TermId, bool)>) -> TermId;
 
 /// Builds a [`Body`]. Equal terms are one term. A mistake does not panic: the first one stays in the
 /// body, and the node made from it carries it on to `force`.
@@ -133,24 +137,24 @@ impl BodyBuilder {
 
     /// Where an element lies among rows of one length: `outer * length + inner`. The inner index is below the length.
     pub fn flat(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
-        self.flattened([outer, inner, length], false)
+        self.flattened(&[outer, inner, length])
     }
 
     /// As [`flat`](BodyBuilder::flat); an inner index that is not below the length traps.
     pub fn flat_checked(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
-        self.flattened([outer, inner, length], true)
+        let inner = self.ensure(Ensure::Below, &[inner, length]);
+        self.flat(outer, inner, length)
     }
 
-    fn flattened(&mut self, args: [TermId; 3], checked: bool) -> TermId {
+    fn flattened(&mut self, args: &[TermId]) -> TermId {
         if !args.iter().all(|a| self.known(*a)) {
             return self.unknown_term();
         }
-        let types = args.map(|a| self.body.ty(a));
+        let types: Vec<Ty> = args.iter().map(|a| self.body.ty(*a)).collect();
         if types != [Ty::U64; 3] {
             return self.malformed(Ty::U64, "indices of type u64", show_types(&types));
         }
-        let args = Args::new(&args);
-        self.term(Term::Flat { args, checked }, Ty::U64)
+        self.term(Term::Flat(Args::new(args)), Ty::U64)
     }
 
     /// `if c { a } else { b }`: only one arm is computed.
@@ -169,28 +173,53 @@ impl BodyBuilder {
         self.term(Term::Cond(c, a, b), ta)
     }
 
-    /// Another body in place, with these terms as its parameters; gives its results. None if it has
-    /// scalar loops or a mistake.
+    /// Another body in place, with these terms as its parameters; gives its results. None if it has a mistake.
     pub(crate) fn embed(&mut self, body: &Body, params: &[TermId]) -> Option<Vec<TermId>> {
-        if !body.loops.is_empty() || body.error.is_some() || params.len() != body.params.len() {
+        self.embed_with(body, params, &mut |b, capture, field, at| match at {
+            None => b.scalar(capture.node(), field),
+            Some((index, checked)) => b.at(capture.node(), field, index, checked),
+        })
+    }
+
+    /// As [`embed`](BodyBuilder::embed); what a field of a capture is, as it is or at an index (checked or not), is
+    /// for `read` to say.
+    pub(crate) fn embed_with(
+        &mut self,
+        body: &Body,
+        params: &[TermId],
+        read: ReadCapture<'_>,
+    ) -> Option<Vec<TermId>> {
+        if body.error.is_some() || params.len() != body.params.len() {
             return None;
         }
+        let loops = self.body.loops.len();
+        let types = |l: &ScalarLoop| ScalarLoop {
+            types: l.types.clone(),
+            ..ScalarLoop::default()
+        };
+        self.body.loops.extend(body.loops.iter().map(types));
         let mut here: Vec<TermId> = Vec::with_capacity(body.terms.len());
         for data in &body.terms {
+            self.loc = data.loc.or(self.loc);
+            let to = |t: &TermId| here[t.index()];
             let term = match &data.term {
                 Term::Param(k) => params[*k as usize],
                 Term::Lit(c) => self.lit(*c),
                 Term::Op(op, args) => {
-                    let args: Args = args.iter().map(|a| here[a.index()]).collect();
+                    let args: Args = args.iter().map(to).collect();
                     self.op_to(*op, &args, Some(data.ty))
                 }
-                Term::Flat { args, checked } => {
-                    let [outer, inner, length] = [0, 1, 2].map(|k| here[args[k].index()]);
-                    self.flattened([outer, inner, length], *checked)
+                Term::Flat(args) => {
+                    let args: Args = args.iter().map(to).collect();
+                    self.flattened(&args)
                 }
-                Term::Cond(c, x, y) => self.cond(here[c.index()], here[x.index()], here[y.index()]),
+                Term::Cond(c, x, y) => self.cond(to(c), to(x), to(y)),
+                Term::Ensure(ensure, args) => {
+                    let args: Args = args.iter().map(to).collect();
+                    self.ensure(*ensure, &args)
+                }
                 Term::Scalar { capture, field } => {
-                    self.scalar(body.captures[*capture as usize].node(), *field)
+                    read(self, &body.captures[*capture as usize], *field, None)
                 }
                 Term::At {
                     capture,
@@ -198,14 +227,36 @@ impl BodyBuilder {
                     index,
                     checked,
                 } => {
-                    let array = body.captures[*capture as usize].node();
-                    self.at(array, *field, here[index.index()], *checked)
+                    let at = Some((to(index), *checked));
+                    read(self, &body.captures[*capture as usize], *field, at)
                 }
-                Term::LoopVar(..) | Term::LoopResult(..) => return None,
+                Term::LoopVar(l, k) => self.term(Term::LoopVar(loops as u32 + l, *k), data.ty),
+                Term::LoopResult(l, k) => {
+                    self.term(Term::LoopResult(loops as u32 + l, *k), data.ty)
+                }
             };
             here.push(term);
         }
-        Some(body.results.iter().map(|r| here[r.index()]).collect())
+        let to = |t: &TermId| here[t.index()];
+        for (l, of) in self.body.loops[loops..].iter_mut().zip(&body.loops) {
+            l.start = of.start.iter().map(to).collect();
+            l.test = to(&of.test);
+            l.next = of.next.iter().map(to).collect();
+        }
+        Some(body.results.iter().map(to).collect())
+    }
+
+    /// The first of these terms, all of type `u64`, which is checked against the others: a check that fails traps.
+    pub fn ensure(&mut self, ensure: Ensure, args: &[TermId]) -> TermId {
+        if !args.iter().all(|a| self.known(*a)) {
+            return self.unknown_term();
+        }
+        let types: Vec<Ty> = args.iter().map(|a| self.body.ty(*a)).collect();
+        if args.len() != ensure.operands() || types.iter().any(|t| *t != Ty::U64) {
+            let expected = format!("operands of type u64 for `{}`", ensure.name());
+            return self.malformed(Ty::U64, &expected, show_types(&types));
+        }
+        self.term(Term::Ensure(ensure, Args::new(args)), Ty::U64)
     }
 
     /// A field of a delayed scalar.

@@ -59,7 +59,12 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
             args.iter().all(|a| a.index() < at)
                 && b.operator_type(*op, args, Some(d.ty)) == Some(d.ty)
         }
-        Term::Flat { args, .. } => args.len() == 3 && args.iter().all(|a| ty(*a) == Some(Ty::U64)),
+        Term::Flat(args) => args.len() == 3 && args.iter().all(|a| ty(*a) == Some(Ty::U64)),
+        Term::Ensure(ensure, args) => {
+            d.ty == Ty::U64
+                && args.len() == ensure.operands()
+                && args.iter().all(|a| ty(*a) == Some(Ty::U64))
+        }
         Term::Cond(c, x, y) => {
             ty(*c) == Some(Ty::Bool) && ty(*x) == Some(d.ty) && ty(*y) == Some(d.ty)
         }
@@ -103,7 +108,7 @@ fn loops(b: &Body) -> Result<(), ErrorKind> {
     for d in &b.terms {
         let mut f = Free::new();
         match &d.term {
-            Term::Op(_, args) | Term::Flat { args, .. } => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
                 args.iter().for_each(|a| join(&mut f, &free[a.index()]));
             }
             Term::Cond(c, x, y) => [c, x, y]

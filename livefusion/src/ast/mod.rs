@@ -18,7 +18,9 @@ pub use builder::Builder;
 pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind};
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
-pub use term::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap};
+pub use term::{
+    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap,
+};
 
 use livefusion_backend::Buffer;
 use loop_lang::types::Const;

@@ -63,7 +63,7 @@ fn live_bits(body: &Body) -> u32 {
             continue;
         }
         match &data.term {
-            Term::Op(_, args) | Term::Flat { args, .. } => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
                 args.iter().for_each(|a| mark(&mut live, *a));
             }
             Term::At { index, .. } => mark(&mut live, *index),
@@ -126,10 +126,7 @@ impl Rewriter {
                     Simpler::No => Term::Op(*op, args),
                 }
             }
-            Term::Flat { args, checked } => {
-                let (args, checked) = (args.iter().map(to).collect(), *checked);
-                Term::Flat { args, checked }
-            }
+            Term::Flat(args) => Term::Flat(args.iter().map(to).collect()),
             Term::Cond(c, a, b) => {
                 let (c, a, b) = (to(c), to(a), to(b));
                 match lit(&self.out, c) {
@@ -149,6 +146,7 @@ impl Rewriter {
                 index: to(index),
                 checked: *checked,
             },
+            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(to).collect()),
             other => *other,
         };
         let key = (term, data.ty);
@@ -269,10 +267,8 @@ fn prune(body: Parts) -> Parts {
         let at = |t: &TermId| to[t.index()];
         let term = match &data.term {
             Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
-            Term::Flat { args, checked } => Term::Flat {
-                args: args.iter().map(at).collect(),
-                checked: *checked,
-            },
+            Term::Flat(args) => Term::Flat(args.iter().map(at).collect()),
+            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(at).collect()),
             Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
             Term::Scalar { capture, field } => Term::Scalar {
                 capture: keep_capture(*capture),

@@ -79,12 +79,7 @@ pub enum Term {
     Op(Op, Args),
     /// `outer * length + inner`, of (outer, inner, length), all `u64`: where an element lies among rows of one length. What
     /// is put together like this is taken apart for nothing, for `inner` is below `length`.
-    Flat {
-        /// Outer index, inner index, and length of the rows.
-        args: Args,
-        /// Whether an inner index that is not below the length traps (else it is below by construction).
-        checked: bool,
-    },
+    Flat(Args),
     /// `if c { a } else { b }`: only one arm is computed.
     Cond(TermId, TermId, TermId),
     /// The k-th state variable of a while loop, inside of its test and step.
@@ -109,6 +104,44 @@ pub enum Term {
         /// Whether an index outside traps (else it gives zero; for indices in range by construction).
         checked: bool,
     },
+    /// The first operand, which is checked against the others; all are `u64`. Traps if the check fails.
+    Ensure(Ensure, Args),
+}
+
+/// What a term makes sure of. The trap is that of the combinators that check the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ensure {
+    /// (index, length): the index is below the length, or it is out of range.
+    Below,
+    /// (length, length expected): they are equal, or lengths differ.
+    Equal,
+    /// (needed, room): no more is needed than there is room, or segments do not match their data.
+    Fits,
+    /// (needed, room): as much is needed as there is room, or segments do not match their data.
+    Fills,
+    /// (start, end, length): a slice is in order and inside.
+    Inside,
+}
+
+impl Ensure {
+    /// Its name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ensure::Below => "below",
+            Ensure::Equal => "equal",
+            Ensure::Fits => "fits",
+            Ensure::Fills => "fills",
+            Ensure::Inside => "inside",
+        }
+    }
+
+    /// How many operands it takes.
+    pub fn operands(self) -> usize {
+        match self {
+            Ensure::Below | Ensure::Equal | Ensure::Fits | Ensure::Fills => 2,
+            Ensure::Inside => 3,
+        }
+    }
 }
 
 /// Whether computing a term may trap or not end, given which of its operands may: such a term is neither
@@ -116,10 +149,10 @@ pub enum Term {
 pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     match term {
         Term::Op(op, args) => op.may_trap(ty) || args.iter().any(|a| operand(*a)),
-        Term::Flat { args, checked } => *checked || args.iter().any(|a| operand(*a)),
+        Term::Flat(args) => args.iter().any(|a| operand(*a)),
         Term::At { index, checked, .. } => *checked || operand(*index),
         Term::Cond(c, a, b) => [c, a, b].into_iter().any(|t| operand(*t)),
-        Term::LoopResult(..) => true,
+        Term::LoopResult(..) | Term::Ensure(..) => true,
         Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => false,
     }
 }
@@ -268,7 +301,7 @@ impl Parts {
                 continue;
             }
             match &self.terms[i].term {
-                Term::Op(_, args) | Term::Flat { args, .. } => {
+                Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
                     args.iter().for_each(|a| live[a.index()] = true);
                 }
                 Term::At { index, .. } => live[index.index()] = true,

@@ -455,7 +455,7 @@ pub fn is_shifted(body: &Body, index: TermId) -> bool {
                 [a, b] if is_fixed(body, *a) => stack.push(*b),
                 _ => return false,
             },
-            Term::Flat { args, .. } => {
+            Term::Flat(args) => {
                 let inner = args[..2].iter().filter(|t| !is_fixed(body, **t));
                 stack.extend(inner);
             }
@@ -505,7 +505,7 @@ fn is_fixed(body: &Body, t: TermId) -> bool {
     used.all(|t| {
         matches!(
             t,
-            Term::Lit(_) | Term::Scalar { .. } | Term::Op(..) | Term::Flat { .. }
+            Term::Lit(_) | Term::Scalar { .. } | Term::Op(..) | Term::Flat(_)
         )
     })
 }

@@ -7,7 +7,7 @@ use super::emission::{Emission, Flat};
 use super::placement::Spot;
 use super::pull::{self, Known};
 use super::scope::Column;
-use crate::ast::{Body, Term, TermId};
+use crate::ast::{Body, Ensure, Term, TermId};
 use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -288,12 +288,8 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::Let(var, *op, args)));
             }
-            Term::Flat { args, checked } => {
+            Term::Flat(args) => {
                 let [outer, inner, length] = [0, 1, 2].map(|k| self.value(args[k]));
-                if *checked {
-                    let inside = self.is_inside(inner, length, out);
-                    self.trap_outside(inside, inner, length, out);
-                }
                 let row = self.e.scalar("row", self.inline.comb, Ty::U64);
                 let start = Args::from_slice(&[outer, length]);
                 out.push(self.stmt(StmtKind::Let(row, Op::Mul, start)));
@@ -327,12 +323,40 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::ReadArray(var, array, at)));
             }
+            Term::Ensure(ensure, args) => {
+                let args: Args = args.iter().map(|a| self.value(*a)).collect();
+                self.ensure(*ensure, &args, out);
+                self.values[t.index()] = Some(args[0]);
+            }
             Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
             _ => {
                 self.value(t);
             }
         }
         Ok(())
+    }
+
+    /// A trap unless a check holds.
+    fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
+        let comb = self.inline.comb;
+        let mut ok = |op: Op, a: Atom, b: Atom, out: &mut Vec<Stmt>| -> Atom {
+            let ok = self.e.scalar("ok", comb, Ty::Bool);
+            let kind = StmtKind::Let(ok, op, Args::from_slice(&[a, b]));
+            out.push(Stmt { comb, kind });
+            ok.into()
+        };
+        let (kind, holds) = match ensure {
+            Ensure::Below => (TrapKind::OutOfRange, ok(Op::Lt, args[0], args[1], out)),
+            Ensure::Equal => (TrapKind::LengthMismatch, ok(Op::Eq, args[0], args[1], out)),
+            Ensure::Fits => (TrapKind::Segments, ok(Op::Le, args[0], args[1], out)),
+            Ensure::Fills => (TrapKind::Segments, ok(Op::Eq, args[0], args[1], out)),
+            Ensure::Inside => {
+                let ordered = ok(Op::Le, args[0], args[1], out);
+                let inside = ok(Op::Le, args[1], args[2], out);
+                (TrapKind::SliceRange, ok(Op::And, ordered, inside, out))
+            }
+        };
+        out.push(self.e.trap_stmt(comb, kind, holds, args));
     }
 
     /// Whether an index is inside of an array.
@@ -389,7 +413,7 @@ impl Inliner<'_, '_, '_> {
     /// Whether an index is inside of an array for all elements.
     fn is_surely_inside(&self, index: TermId, array: NodeId) -> bool {
         // What is put together of indices on axes was checked, or is inside by construction.
-        if let Term::Flat { .. } = self.body.terms[index.index()].term {
+        if let Term::Flat(_) = self.body.terms[index.index()].term {
             return true;
         }
         let Inline { id, body, .. } = *self.inline;

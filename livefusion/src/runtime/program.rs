@@ -365,8 +365,19 @@ impl CompiledLoop {
             return false;
         };
         let node = b.nodes.get(*id);
-        let chosen = |n: &Arc<Node>| matches!(n.kind, Kind::Pack) && n.loc == node.loc;
-        node.inputs.first().is_some_and(chosen)
+        let chosen = |n: &Arc<Node>| {
+            let is_pack = matches!(n.kind, Kind::Pack) && n.loc == node.loc;
+            is_pack && !n.inputs.last().is_some_and(tells_ends)
+        };
+        node.inputs.last().is_some_and(chosen)
+    }
+}
+
+/// Whether tags say which elements are before an end: a `take_while` in segments, which searches nothing.
+fn tells_ends(tags: &Arc<Node>) -> bool {
+    match (&tags.kind, tags.inputs.first()) {
+        (Kind::Fields(_), Some(of)) => matches!(of.kind, Kind::ScanS(..)),
+        (kind, _) => matches!(kind, Kind::ScanS(..)),
     }
 }
 

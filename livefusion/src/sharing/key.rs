@@ -201,8 +201,12 @@ impl Writer {
                     self.words.push(tag | 3 | (*op as u64) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
-                Term::Flat { args, checked } => {
-                    self.words.push(tag | 9 | u64::from(*checked) << 16);
+                Term::Flat(args) => {
+                    self.words.push(tag | 10);
+                    self.words.extend(args.iter().map(|a| a.0 as u64));
+                }
+                Term::Ensure(ensure, args) => {
+                    self.words.push(tag | 9 | (*ensure as u64) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
                 Term::Cond(c, a, b) => {

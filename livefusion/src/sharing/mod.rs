@@ -15,7 +15,8 @@ pub mod place;
 mod skeleton;
 
 use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::nested;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -246,6 +247,12 @@ impl Recovery {
             return Err((**e).clone());
         }
         let leaf = node.is_leaf();
+        if let Kind::Input(k) = node.kind
+            && nested::is_placeholder(k)
+            && node.value.get().is_none()
+        {
+            return Err(Error::new(node.name, node.loc, ErrorKind::LeakedArray));
+        }
         let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];
         let mut entry = GraphNode {
             node: node.clone(),

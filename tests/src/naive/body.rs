@@ -1,7 +1,7 @@
 //! Scalar bodies, term by term and on demand: an arm that is not taken is neither computed nor traps.
 
 use super::{Data, Naive, Read, Trap, When};
-use livefusion::ast::{Body, Term, TermId};
+use livefusion::ast::{Body, Ensure, Term, TermId};
 use loop_lang::eval::eval;
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
@@ -98,14 +98,8 @@ impl<'a> Runner<'a> {
             Term::Param(k) => self.params[*k as usize],
             Term::Lit(c) => c.bits,
             Term::Op(op, args) => self.operator(*op, ty, args),
-            Term::Flat { args, checked } => {
+            Term::Flat(args) => {
                 let [outer, inner, length] = [0, 1, 2].map(|k| self.term(args[k]));
-                if *checked && inner >= length {
-                    self.trap(
-                        TrapKind::OutOfRange,
-                        vec![Const::u64(inner), Const::u64(length)],
-                    );
-                }
                 outer.wrapping_mul(length).wrapping_add(inner)
             }
             Term::Cond(c, a, b) => {
@@ -114,6 +108,23 @@ impl<'a> Runner<'a> {
                 } else {
                     self.term(*b)
                 }
+            }
+            Term::Ensure(ensure, args) => {
+                let words: Vec<u64> = args.iter().map(|a| self.term(*a)).collect();
+                let (kind, holds) = match ensure {
+                    Ensure::Below => (TrapKind::OutOfRange, words[0] < words[1]),
+                    Ensure::Equal => (TrapKind::LengthMismatch, words[0] == words[1]),
+                    Ensure::Fits => (TrapKind::Segments, words[0] <= words[1]),
+                    Ensure::Fills => (TrapKind::Segments, words[0] == words[1]),
+                    Ensure::Inside => {
+                        let inside = words[0] <= words[1] && words[1] <= words[2];
+                        (TrapKind::SliceRange, inside)
+                    }
+                };
+                if !holds {
+                    self.trap(kind, words.iter().map(|w| Const::u64(*w)).collect());
+                }
+                words[0]
             }
             Term::LoopVar(..) => unreachable!("a loop variable outside of its loop"),
             Term::LoopResult(l, k) => self.scalar_loop(*l as usize)[*k as usize],
@@ -207,7 +218,7 @@ fn inside(body: &Body) -> Vec<u64> {
         let of = |t: &TermId| inside[t.index()];
         inside.push(match &data.term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => 0,
-            Term::Op(_, args) | Term::Flat { args, .. } => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
                 args.iter().map(of).fold(0, |a, b| a | b)
             }
             Term::Cond(c, a, b) => of(c) | of(a) | of(b),

@@ -205,7 +205,9 @@ fn live(body: &Body, wanted: &[TermId]) -> HashSet<TermId> {
             continue;
         }
         match &body.terms[t.index()].term {
-            Term::Op(_, args) | Term::Flat { args, .. } => stack.extend(args.iter()),
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                stack.extend(args.iter())
+            }
             Term::Cond(c, a, b) => stack.extend([c, a, b]),
             Term::At { index, .. } => stack.push(*index),
             Term::LoopResult(l, _) => {

@@ -213,9 +213,8 @@ impl Region<'_> {
 /// such as constants, and what lies ahead is well before the end.
 fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
     let come = sweep.affine(test.moving);
-    let has_come = come.is_some_and(|sum| {
-        sum.step == Stride::By(1) && sum.base.iter().all(|term| term.times < 0)
-    });
+    let has_come = come
+        .is_some_and(|sum| sum.step == Stride::By(1) && sum.base.iter().all(|term| term.times < 0));
     !test.down && !has_come && matches!(test.edge, Atom::Var(_))
 }
 

@@ -115,7 +115,9 @@ fn own(kind: &Kind, fields: u32) -> u32 {
 /// What a body weighs, of which reads at an index weigh what `read` says, and one besides.
 fn of_body(body: &Body, read: impl Fn(u32, u32) -> u32) -> u32 {
     let weight = |term: &Term| match term {
-        Term::Op(..) | Term::Flat { .. } | Term::Cond(..) | Term::LoopResult(..) => 1,
+        Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Ensure(..) => {
+            1
+        }
         Term::At { capture, field, .. } => read(*capture, *field).saturating_add(1),
         Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => 0,
     };

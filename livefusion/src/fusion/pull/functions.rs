@@ -100,7 +100,7 @@ impl Functions {
         let own = body.terms.iter().fold(0, |sum: u32, data| {
             sum.saturating_add(match &data.term {
                 Term::Op(op, _) if op.is_costly() => u32::MAX,
-                Term::Op(..) | Term::Flat { .. } => 1,
+                Term::Op(..) | Term::Flat(_) | Term::Ensure(..) => 1,
                 Term::Cond(..) => 1,
                 Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
                 _ => 0,
@@ -152,7 +152,9 @@ pub fn body_nesting(body: &Body) -> u32 {
     };
     for data in &body.terms {
         let here = match &data.term {
-            Term::Op(_, args) | Term::Flat { args, .. } => most(&depth, &mut args.iter()),
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                most(&depth, &mut args.iter())
+            }
             Term::At { index, .. } => depth[index.index()],
             Term::Cond(c, a, b) => most(&depth, &mut [c, a, b].into_iter()) + 1,
             Term::LoopResult(l, _) => {

@@ -157,7 +157,9 @@ fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
         let of = |t: &TermId| inside[t.index()];
         let here = match &data.term {
             Term::LoopVar(l, _) => Some(*l),
-            Term::Op(_, args) | Term::Flat { args, .. } => args.iter().filter_map(of).max(),
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                args.iter().filter_map(of).max()
+            }
             Term::At { index, .. } => of(index),
             Term::Cond(c, a, b) => [c, a, b].into_iter().filter_map(of).max(),
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopResult(..) => None,
@@ -249,7 +251,7 @@ impl Placer {
     fn float(&mut self, body: &Body, t: TermId, region: RegionId) {
         match &body.terms[t.index()].term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
-            Term::Op(_, args) | Term::Flat { args, .. } => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
                 args.iter().for_each(|a| self.used(*a, region));
             }
             Term::At { index, .. } => self.used(*index, region),

@@ -89,9 +89,14 @@ fn show_term(
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
             let _ = writeln!(out, "{pad}let {name} = {} {}", op.name(), args.join(" "));
         }
-        Term::Flat { args, .. } => {
+        Term::Flat(args) => {
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
             let _ = writeln!(out, "{pad}let {name} = flat {}", args.join(" "));
+        }
+        Term::Ensure(ensure, args) => {
+            let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
+            let (ensure, args) = (ensure.name(), args.join(" "));
+            let _ = writeln!(out, "{pad}let {name} = ensure {ensure} {args}");
         }
         Term::Scalar { capture, field } => {
             let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");

@@ -1,0 +1,302 @@
+//! What segments need of each other: values of a segment for its elements, invariants for each segment, arrays in step.
+
+use super::lift::{Lift, Lifted, Made, Rows};
+use super::reads::{Place, all_params};
+use crate::array::{literal, operator};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Ensure, Fold, FoldStyle, Len, Node, ScanKind, TermId, Types,
+    identity,
+};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// A sum of `u64`.
+fn sum() -> Fold {
+    Fold {
+        start: literal(0u64),
+        step: operator(Op::Add, Ty::U64),
+        style: FoldStyle::Associative,
+    }
+}
+
+impl Lift {
+    /// The array of a node for each segment; an invariant stands there for each.
+    pub(super) fn rows_of(&mut self, b: Builder, node: &Arc<Node>) -> Rows {
+        match self.lifted(node) {
+            Lifted::Rows(rows) => rows,
+            Lifted::Same(node) | Lifted::Each(node) => {
+                let lengths = self.constant_len(b, &node);
+                let data = self.aligned(b, &Lifted::Same(node), &lengths);
+                Rows { lengths, data }
+            }
+        }
+    }
+
+    /// The delayed scalar of a node for each segment.
+    pub(crate) fn each_of(&mut self, b: Builder, node: &Arc<Node>) -> Arc<Node> {
+        match self.lift(node) {
+            Lifted::Each(each) => each,
+            Lifted::Same(node) | Lifted::Rows(Rows { data: node, .. }) => {
+                self.repeated(b, node.types.len(), |b, f| b.scalar(&node, f))
+            }
+        }
+    }
+
+    /// Values that are the same for each segment.
+    fn repeated(
+        &mut self,
+        builder: Builder,
+        fields: usize,
+        field: impl Fn(&mut BodyBuilder, u32) -> TermId,
+    ) -> Arc<Node> {
+        let len = Len::Delayed(builder.len(&self.segments));
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        let fields: Vec<TermId> = (0..fields as u32).map(|f| field(&mut b, f)).collect();
+        builder.generate(len, b.finish(&fields))
+    }
+
+    /// A known length for each segment.
+    pub(super) fn constant_known(&mut self, b: Builder, n: u64) -> Arc<Node> {
+        self.once(Made::Known(n), &[], |lift| {
+            lift.repeated(b, 1, |b, _| b.lit(Const::u64(n)))
+        })
+    }
+
+    /// An invariant length for each segment.
+    pub(super) fn constant_scalar(&mut self, b: Builder, n: &Arc<Node>) -> Arc<Node> {
+        self.once(Made::Scalar(Arc::as_ptr(n)), &[n], |lift| {
+            lift.repeated(b, 1, |b, _| b.scalar(n, 0))
+        })
+    }
+
+    /// The length of an invariant array for each segment.
+    fn constant_len(&mut self, b: Builder, array: &Arc<Node>) -> Arc<Node> {
+        if let Some(n) = array.known_len() {
+            return self.constant_known(b, n);
+        }
+        self.once(Made::LenOf(Arc::as_ptr(array)), &[array], |lift| {
+            let len = b.len(array);
+            lift.repeated(b, 1, |b, _| b.scalar(&len, 0))
+        })
+    }
+
+    /// The elements of an array for each segment, in step with segments of these lengths. What is not known to be as
+    /// long is checked, segment by segment.
+    pub(super) fn aligned(
+        &mut self,
+        builder: Builder,
+        lifted: &Lifted,
+        lengths: &Arc<Node>,
+    ) -> Arc<Node> {
+        match lifted {
+            Lifted::Rows(rows) if Arc::ptr_eq(&rows.lengths, lengths) => rows.data.clone(),
+            Lifted::Rows(rows) => {
+                let both = [rows.lengths.clone(), lengths.clone()];
+                let checked = ensured(builder, Ensure::Equal, &both);
+                let checked = self.spread(builder, lengths, &checked);
+                masked(builder, &rows.data, &checked)
+            }
+            Lifted::Same(array) | Lifted::Each(array) => {
+                let own = self.constant_len(builder, array);
+                let mut values = Vec::new();
+                let mut params = vec![Ty::U64];
+                if !Arc::ptr_eq(&own, lengths) {
+                    values.push(ensured(builder, Ensure::Equal, &[own, lengths.clone()]));
+                    params.push(Ty::U64);
+                }
+                let mut b = BodyBuilder::new(&params);
+                b.locate(Some(builder.loc()));
+                let mut at = b.param(0);
+                if !values.is_empty() {
+                    // The index is below the length; what is checked is needed for it.
+                    let checked = b.param(1);
+                    at = b.op(Op::Min, &[at, checked]);
+                }
+                let fields = 0..array.types.len() as u32;
+                let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
+                builder.expand(lengths, &values, b.finish(&fields))
+            }
+        }
+    }
+
+    /// Each segment's value for each of its elements.
+    pub(super) fn spread(
+        &mut self,
+        builder: Builder,
+        lengths: &Arc<Node>,
+        values: &Arc<Node>,
+    ) -> Arc<Node> {
+        if let Some((outer, inner)) = self.nests.get(&Arc::as_ptr(lengths)).cloned() {
+            let mut each = values.clone();
+            for lengths in [outer, inner] {
+                each = self.spread(builder, &lengths, &each);
+            }
+            return each;
+        }
+        self.once(
+            Made::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
+            &[lengths, values],
+            |_| {
+                let types: Types = [Ty::U64].iter().chain(&values.types).copied().collect();
+                let mut b = BodyBuilder::new(&types);
+                let fields = all_params(&mut b, 1..types.len());
+                builder.expand(lengths, std::slice::from_ref(values), b.finish(&fields))
+            },
+        )
+    }
+
+    /// Each element's index within its segment.
+    pub(super) fn indices(&mut self, builder: Builder, lengths: &Arc<Node>) -> Arc<Node> {
+        self.once(Made::Indices(Arc::as_ptr(lengths)), &[lengths], |_| {
+            builder.expand(lengths, &[], identity(&[Ty::U64]))
+        })
+    }
+
+    /// Where each segment begins. What is not in the data is an error.
+    pub(super) fn offsets(&mut self, builder: Builder, rows: &Rows) -> Arc<Node> {
+        self.once(
+            Made::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
+            &[&rows.lengths, &rows.data],
+            |_| {
+                let offsets = builder.scan(&rows.lengths, sum(), ScanKind::Exclusive);
+                let all = builder.len(&rows.data);
+                let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+                b.locate(Some(builder.loc()));
+                let ([offset, len], all) = ([0, 1].map(|k| b.param(k)), b.scalar(&all, 0));
+                let room = b.op(Op::Sub, &[all, offset]);
+                let fits = b.ensure(Ensure::Fits, &[len, room]);
+                let more = b.op(Op::Sub, &[fits, len]);
+                let offset = b.op(Op::Add, &[offset, more]);
+                builder.map(&[offsets, rows.lengths.clone()], b.finish(&[offset]))
+            },
+        )
+    }
+
+    /// The lengths of slices, each of which is inside of its array.
+    pub(super) fn checked_length(&mut self, builder: Builder, body: &Body) -> Arc<Node> {
+        let reads = self.reads(builder, &[body], &Place::Segment);
+        let mut b = BodyBuilder::new(&reads.types);
+        b.locate(Some(builder.loc()));
+        let results = reads.embed(&mut b, body, &[], 0);
+        let &[len, _, start, end, all] = results.as_slice() else {
+            return builder.map(&reads.columns, b.finish(&[]));
+        };
+        let inside = b.ensure(Ensure::Inside, &[start, end, all]);
+        let more = b.op(Op::Sub, &[inside, start]);
+        let len = b.op(Op::Add, &[len, more]);
+        let body = b.finish(&[len]);
+        if reads.is_empty() {
+            let len = builder.compute(body);
+            return self.constant_scalar(builder, &len);
+        }
+        builder.map(&reads.columns, body)
+    }
+
+    /// Lengths of segments of each segment: how many there are, and how long each is.
+    pub(super) fn inner_lengths(
+        &mut self,
+        b: Builder,
+        lengths: &Arc<Node>,
+    ) -> (Arc<Node>, Arc<Node>) {
+        let Rows { lengths, data } = self.rows_of(b, lengths);
+        (lengths, data)
+    }
+
+    /// How many elements the segments of each segment have together.
+    pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
+        let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
+        let total = self.once(key, &[outer, inner], |_| b.fold_s(outer, inner, sum()));
+        let both = (outer.clone(), inner.clone());
+        self.nests.insert(Arc::as_ptr(&total), both);
+        total
+    }
+
+    /// How many elements of each segment have a true tag. Those of segments of segments stay such.
+    pub(super) fn counted(
+        &mut self,
+        b: Builder,
+        lengths: &Arc<Node>,
+        tags: &Arc<Node>,
+    ) -> Arc<Node> {
+        match self.nests.get(&Arc::as_ptr(lengths)).cloned() {
+            Some((outer, inner)) => {
+                let inner = self.counted(b, &inner, tags);
+                self.total(b, &outer, &inner)
+            }
+            None => {
+                let key = Made::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));
+                self.once(key, &[lengths, tags], |_| b.count_s(lengths, tags))
+            }
+        }
+    }
+
+    /// The elements of segments whose tags are true.
+    pub(super) fn packed(
+        &mut self,
+        b: Builder,
+        lengths: &Arc<Node>,
+        data: &Arc<Node>,
+        tags: &Arc<Node>,
+    ) -> Lifted {
+        let lengths = self.counted(b, lengths, tags);
+        let data = b.pack(data, tags);
+        Lifted::Rows(Rows { lengths, data })
+    }
+
+    /// Data for the segments of each segment: there must be as many elements in both.
+    pub(crate) fn within(
+        &mut self,
+        builder: Builder,
+        data: &Arc<Node>,
+        outer: &Arc<Node>,
+        inner: &Arc<Node>,
+    ) -> Rows {
+        let total = self.total(builder, outer, inner);
+        let rows = match self.lifted(data) {
+            Lifted::Rows(rows) => rows,
+            same => {
+                let data = self.aligned(builder, &same, &total);
+                return Rows {
+                    lengths: total,
+                    data,
+                };
+            }
+        };
+        if Arc::ptr_eq(&rows.lengths, &total) {
+            return rows;
+        }
+        let checked = ensured(builder, Ensure::Fills, &[total, rows.lengths.clone()]);
+        let place = Place::Inner(outer.clone(), inner.clone());
+        let checked = self.at(builder, &place, &checked);
+        Rows {
+            lengths: rows.lengths,
+            data: masked(builder, &rows.data, &checked),
+        }
+    }
+}
+
+/// The first of two lengths per segment, checked against the second.
+pub(super) fn ensured(builder: Builder, ensure: Ensure, lengths: &[Arc<Node>; 2]) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+    b.locate(Some(builder.loc()));
+    let [x, y] = [0, 1].map(|k| b.param(k));
+    let checked = b.ensure(ensure, &[x, y]);
+    builder.map(lengths, b.finish(&[checked]))
+}
+
+/// Data whose elements need that their segment's length was checked, which is above zero where there is an element.
+fn masked(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> {
+    let types: Types = [Ty::U64].iter().chain(&data.types).copied().collect();
+    let mut b = BodyBuilder::new(&types);
+    b.locate(Some(builder.loc()));
+    let (length, zero) = (b.param(0), b.lit(Const::u64(0)));
+    let is_there = b.op(Op::Ne, &[length, zero]);
+    let fields: Vec<TermId> = (1..types.len())
+        .map(|k| {
+            let (x, none) = (b.param(k as u32), b.lit(Const::zero(types[k])));
+            b.cond(is_there, x, none)
+        })
+        .collect();
+    builder.map(&[checked.clone(), data.clone()], b.finish(&fields))
+}

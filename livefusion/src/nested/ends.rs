@@ -1,0 +1,71 @@
+//! `take` and `take_while` in segments. What lies behind the end is not computed where computing it could fail: see
+//! [`super::stream`].
+
+use super::lift::{Lift, Lifted, rows};
+use super::reads::{Place, all_params};
+use super::stream::Follow;
+use crate::array::{literal, operator};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+impl Lift {
+    /// The first elements of each segment, up to an end.
+    pub(super) fn ends(&mut self, b: Builder, node: &Arc<Node>) -> Lifted {
+        let stream = self.stream(node, Follow::Streams);
+        if stream.may_trap() {
+            return self.in_order(b, &stream);
+        }
+        let of = &node.inputs[0];
+        match &node.kind {
+            Kind::TakeWhile { test, inclusive } => self.take_while(b, of, test, *inclusive),
+            Kind::Take(n) => self.take(b, of, n),
+            _ => super::lift::no_rule(node),
+        }
+    }
+
+    /// The elements before the first one of each segment that fails a test: all are tested.
+    fn take_while(&mut self, b: Builder, of: &Arc<Node>, test: &Body, inclusive: bool) -> Lifted {
+        let all = self.rows_of(b, of);
+        let place = Place::Element(all.lengths.clone());
+        let goes_on = self.map_at(b, &place, std::slice::from_ref(&all.data), test);
+        let both = Fold {
+            start: literal(true),
+            step: operator(Op::And, Ty::Bool),
+            style: FoldStyle::Associative,
+        };
+        let kind = match inclusive {
+            true => ScanKind::Exclusive,
+            false => ScanKind::Inclusive,
+        };
+        let kept = b.scan_s(&all.lengths, &goes_on, both, kind);
+        self.packed(b, &all.lengths, &all.data, &kept)
+    }
+
+    /// The first elements of each segment. What is computed of elements one by one is computed behind.
+    fn take(&mut self, builder: Builder, of: &Arc<Node>, n: &Body) -> Lifted {
+        let stream = self.stream(of, Follow::Maps);
+        let (lengths, sources) = self.sources(builder, &stream);
+        let reads = self.reads(builder, &[n], &Place::Segment);
+        let types: Vec<Ty> = [&[Ty::U64], &reads.types[..]].concat();
+        let mut b = BodyBuilder::new(&types);
+        let index = b.param(0);
+        let n = reads.embed(&mut b, n, &[], 1);
+        let args: Vec<TermId> = [index].into_iter().chain(n).collect();
+        let is_first = b.op(Op::Lt, &args);
+        let tags = builder.expand(&lengths, &reads.columns, b.finish(&[is_first]));
+        let all = builder.zip(&sources);
+        let (data, taken) = (
+            builder.pack(&all, &tags),
+            self.counted(builder, &lengths, &tags),
+        );
+        let reads = self.reads(builder, &stream.bodies(), &Place::Element(taken.clone()));
+        let width = all.types.len();
+        let mut b = BodyBuilder::new(&[&all.types[..], &reads.types].concat());
+        let own = all_params(&mut b, 0..width);
+        let results = stream.mapped(&mut b, &reads, &own, (width, None));
+        let inputs: Vec<Arc<Node>> = [&data].into_iter().chain(&reads.columns).cloned().collect();
+        rows(taken, builder.map(&inputs, b.finish(&results)))
+    }
+}

@@ -1,0 +1,384 @@
+//! Folds and scans of each segment. What their operator or start captures of the segment goes along: in what is folded,
+//! and in the state if the operator joins states.
+
+use super::lift::{Lift, joins_by};
+use super::reads::{Place, Reads, all_params};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, Term, TermId, Types,
+};
+use crate::error::ErrorKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Which segments are folded.
+pub(super) struct Level {
+    lengths: Arc<Node>,
+    /// Where their elements are.
+    elements: Place,
+    /// Where there is one for each of them.
+    each: Place,
+}
+
+impl Level {
+    /// Segments of these lengths.
+    pub(super) fn outer(lengths: Arc<Node>) -> Level {
+        Level {
+            elements: Place::Element(lengths.clone()),
+            each: Place::Segment,
+            lengths,
+        }
+    }
+
+    /// The segments of each segment, of outer and inner lengths.
+    pub(super) fn inner(outer: Arc<Node>, inner: Arc<Node>) -> Level {
+        Level {
+            lengths: inner.clone(),
+            each: Place::Element(outer.clone()),
+            elements: Place::Inner(outer, inner),
+        }
+    }
+}
+
+/// A fold on its way.
+struct Folding<'a> {
+    builder: Builder,
+    fold: &'a Fold,
+    level: &'a Level,
+    data: &'a Arc<Node>,
+    /// None for a fold.
+    scan: Option<ScanKind>,
+    state: Types,
+    element: Types,
+}
+
+impl Lift {
+    /// A fold of each segment, or a scan.
+    pub(super) fn fold(
+        &mut self,
+        builder: Builder,
+        fold: &Fold,
+        level: &Level,
+        data: &Arc<Node>,
+        scan: Option<ScanKind>,
+    ) -> Arc<Node> {
+        let start = self.reads(builder, &[&fold.start], &level.each);
+        let step = self.reads(builder, &[&fold.step], &level.elements);
+        let state = match fold.style {
+            FoldStyle::Associative | FoldStyle::First => data.types.clone(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types(),
+        };
+        let folding = Folding {
+            builder,
+            fold,
+            level,
+            data,
+            scan,
+            state,
+            element: data.types.clone(),
+        };
+        if let Some(join) = joins_by(&fold.style)
+            && join.captures.iter().any(|c| !self.is_same(c.node()))
+        {
+            let rank = 1;
+            return builder.fault(&folding.state, rank, ErrorKind::NotNested);
+        }
+        if start.is_empty() && step.is_empty() {
+            return match (self.nests.get(&Arc::as_ptr(&level.lengths)).cloned(), scan) {
+                (Some(nest), None) => self.joined(&folding, nest),
+                _ => folding.run(data, fold.clone()),
+            };
+        }
+        match (&fold.style, start.is_empty()) {
+            (FoldStyle::Associative | FoldStyle::First, true) => folding.carrying(&step),
+            (FoldStyle::Associative | FoldStyle::First, false) => self.started(&folding, &step),
+            (FoldStyle::Sequential | FoldStyle::Aggregate(_), true) => folding.stepping(&step),
+            (FoldStyle::Sequential, false) => self.started_in_order(&folding),
+            (FoldStyle::Aggregate(join), false) => self.started_states(&folding, join),
+        }
+    }
+
+    /// A fold of segments of segments: one of the inner ones, then one of what these come to, so that both run in one loop.
+    /// The inner ones start from the operators' identities; a fold without such stays one of all elements.
+    fn joined(&mut self, f: &Folding<'_>, (outer, inner): (Arc<Node>, Arc<Node>)) -> Arc<Node> {
+        let start = match (&f.fold.style, &f.level.each) {
+            (FoldStyle::Associative, Place::Segment) => identities(&f.fold.step),
+            _ => None,
+        };
+        let Some(start) = start else {
+            return f.run(f.data, f.fold.clone());
+        };
+        let of_inner = Fold {
+            start,
+            ..f.fold.clone()
+        };
+        let pieces = f.builder.fold_s(&inner, f.data, of_inner);
+        self.fold(f.builder, f.fold, &Level::outer(outer), &pieces, None)
+    }
+
+    /// An associative operator from a start of the segment's: a state may be none yet, and the start is joined last.
+    fn started(&mut self, f: &Folding<'_>, step: &Reads) -> Arc<Node> {
+        let Folding {
+            builder,
+            fold,
+            level,
+            ..
+        } = *f;
+        // Flag, element, what the operator reads.
+        let (n, more) = (f.element.len(), step.types.len());
+        let flag = [Ty::Bool];
+        let state: Types = flag
+            .iter()
+            .chain(&f.element)
+            .chain(&step.types)
+            .copied()
+            .collect();
+        let width = state.len();
+        let mut b = BodyBuilder::new(&state[1..]);
+        let mut fields = vec![b.lit(Const::bool(true))];
+        fields.extend(all_params(&mut b, 0..n + more));
+        let inputs = inputs(f.data, &step.columns);
+        let elements = builder.map(&inputs, b.finish(&fields));
+        let mut b = BodyBuilder::new(&[&state[..], &state[..]].concat());
+        let own = all_params(&mut b, 0..2 * width);
+        let (left, right) = own.split_at(width);
+        let params: Vec<TermId> = left[1..=n].iter().chain(&right[1..=n]).copied().collect();
+        let joined = step.embed(&mut b, &fold.step, &params, width + 1 + n);
+        let any = b.op(Op::Or, &[left[0], right[0]]);
+        let mut results = vec![any];
+        for (x, y) in joined.iter().zip(&right[1..=n]) {
+            results.push(b.cond(left[0], *x, *y));
+        }
+        results.extend(&right[1 + n..]);
+        let joined = f.run(
+            &elements,
+            Fold {
+                start: zeros(&state),
+                step: b.finish(&results),
+                style: FoldStyle::Associative,
+            },
+        );
+        // The start, joined on the left.
+        let place = match f.scan {
+            Some(_) => &level.elements,
+            None => &level.each,
+        };
+        let reads = self.reads(builder, &[&fold.start, &fold.step], place);
+        let types: Types = state.iter().chain(&reads.types).copied().collect();
+        let mut b = BodyBuilder::new(&types);
+        let own = all_params(&mut b, 0..width);
+        let start = reads.embed(&mut b, &fold.start, &[], width);
+        let params: Vec<TermId> = start.iter().chain(&own[1..=n]).copied().collect();
+        let joined_all = reads.embed(&mut b, &fold.step, &params, width);
+        let results: Vec<TermId> = joined_all
+            .into_iter()
+            .zip(start)
+            .map(|(x, s)| b.cond(own[0], x, s))
+            .collect();
+        builder.map(&self::inputs(&joined, &reads.columns), b.finish(&results))
+    }
+
+    /// Any operator from left to right, from a start of the segment's, which the first element meets.
+    fn started_in_order(&mut self, f: &Folding<'_>) -> Arc<Node> {
+        let Folding {
+            builder,
+            fold,
+            level,
+            ..
+        } = *f;
+        let (n, m) = (f.state.len(), f.element.len());
+        let indices = self.indices(builder, &level.lengths);
+        let reads = self.reads(builder, &[&fold.start, &fold.step], &level.elements);
+        let data = [f.data.clone(), indices.clone()];
+        let elements: Vec<Arc<Node>> = data.iter().chain(&reads.columns).cloned().collect();
+        let index = [Ty::U64];
+        let types: Vec<Ty> = [&f.state[..], &f.element, &index, &reads.types].concat();
+        let mut b = BodyBuilder::new(&types);
+        let own = all_params(&mut b, 0..n + m + 1);
+        let from = begun(&mut b, &reads, fold, (own[n + m], n + m + 1), &own[..n]);
+        let params: Vec<TermId> = from.iter().chain(&own[n..n + m]).copied().collect();
+        let results = reads.embed(&mut b, &fold.step, &params, n + m + 1);
+        let folded = f.run(
+            &builder.zip(&elements),
+            Fold {
+                start: zeros(&f.state),
+                step: b.finish(&results),
+                style: FoldStyle::Sequential,
+            },
+        );
+        // Where nothing was joined yet, it is the start.
+        let (place, counts) = match f.scan {
+            Some(ScanKind::Inclusive) => return folded,
+            Some(ScanKind::Exclusive) => (&level.elements, indices),
+            None => (&level.each, level.lengths.clone()),
+        };
+        let reads = self.reads(builder, &[&fold.start], place);
+        let types: Vec<Ty> = [&f.state[..], &index, &reads.types].concat();
+        let mut b = BodyBuilder::new(&types);
+        let own = all_params(&mut b, 0..n + 1);
+        let results = begun(&mut b, &reads, fold, (own[n], n + 1), &own[..n]);
+        let inputs: Vec<Arc<Node>> = [folded, counts]
+            .iter()
+            .chain(&reads.columns)
+            .cloned()
+            .collect();
+        builder.map(&inputs, b.finish(&results))
+    }
+
+    /// States that are joined, from a start of the segment's: a state may be none yet.
+    fn started_states(&mut self, f: &Folding<'_>, join: &Body) -> Arc<Node> {
+        let Folding {
+            builder,
+            fold,
+            level,
+            ..
+        } = *f;
+        let (n, m) = (f.state.len(), f.element.len());
+        let reads = self.reads(builder, &[&fold.start, &fold.step], &level.elements);
+        let elements = builder.zip(&inputs(f.data, &reads.columns));
+        let state: Vec<Ty> = [&[Ty::Bool], &f.state[..]].concat();
+        let mut b = BodyBuilder::new(&[&state[..], &f.element, &reads.types].concat());
+        let own = all_params(&mut b, 0..1 + n + m);
+        let start = reads.embed(&mut b, &fold.start, &[], 1 + n + m);
+        let mut params = Vec::new();
+        for (x, s) in own[1..=n].iter().zip(&start) {
+            params.push(b.cond(own[0], *x, *s));
+        }
+        params.extend(&own[1 + n..]);
+        let mut results = vec![b.lit(Const::bool(true))];
+        results.extend(reads.embed(&mut b, &fold.step, &params, 1 + n + m));
+        let step = b.finish(&results);
+        let mut b = BodyBuilder::new(&[&state[..], &state[..]].concat());
+        let own = all_params(&mut b, 0..2 * (n + 1));
+        let (left, right) = own.split_at(n + 1);
+        let params: Vec<TermId> = left[1..].iter().chain(&right[1..]).copied().collect();
+        let joined = b.embed(join, &params).unwrap_or_default();
+        let any = b.op(Op::Or, &[left[0], right[0]]);
+        let mut results = vec![any];
+        for k in 0..joined.len() {
+            let here = b.cond(right[0], joined[k], left[1 + k]);
+            results.push(b.cond(left[0], here, right[1 + k]));
+        }
+        let join = b.finish(&results);
+        let folded = f.run(
+            &elements,
+            Fold {
+                start: zeros(&state),
+                step,
+                style: FoldStyle::Aggregate(join),
+            },
+        );
+        let reads = self.reads(builder, &[&fold.start], &level.each);
+        let mut b = BodyBuilder::new(&[&state[..], &reads.types].concat());
+        let own = all_params(&mut b, 0..1 + n);
+        let start = reads.embed(&mut b, &fold.start, &[], 1 + n);
+        let results = own[1..].iter().zip(start);
+        let results: Vec<TermId> = results.map(|(x, s)| b.cond(own[0], *x, s)).collect();
+        builder.map(&inputs(&folded, &reads.columns), b.finish(&results))
+    }
+}
+
+impl Folding<'_> {
+    fn run(&self, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        let lengths = &self.level.lengths;
+        match self.scan {
+            Some(kind) => self.builder.scan_s(lengths, data, fold, kind),
+            None => self.builder.fold_s(lengths, data, fold),
+        }
+    }
+
+    /// An associative operator that reads something of its segment: the right side always brings it along.
+    fn carrying(&self, step: &Reads) -> Arc<Node> {
+        let (b, n) = (self.builder, self.element.len());
+        let elements = b.zip(&inputs(self.data, &step.columns));
+        let state = elements.types.clone();
+        let width = state.len();
+        let start = match self.fold.style {
+            FoldStyle::First => Body::default(),
+            _ => {
+                let mut b = BodyBuilder::new(&[]);
+                let mut fields = b.embed(&self.fold.start, &[]).unwrap_or_default();
+                fields.extend(step.types.iter().map(|t| b.lit(Const::zero(*t))));
+                b.finish(&fields)
+            }
+        };
+        let mut body = BodyBuilder::new(&[&state[..], &state[..]].concat());
+        let own = all_params(&mut body, 0..2 * width);
+        let (left, right) = own.split_at(width);
+        let params: Vec<TermId> = left[..n].iter().chain(&right[..n]).copied().collect();
+        let mut results = step.embed(&mut body, &self.fold.step, &params, width + n);
+        results.extend(&right[n..]);
+        let folded = self.run(
+            &elements,
+            Fold {
+                start,
+                step: body.finish(&results),
+                style: self.fold.style.clone(),
+            },
+        );
+        b.fields(&folded, 0..n as u32)
+    }
+
+    /// A step that takes elements into a state, and reads something of its segment.
+    fn stepping(&self, step: &Reads) -> Arc<Node> {
+        let params: Vec<Ty> = [&self.state[..], &self.element].concat();
+        let fold = Fold {
+            start: self.fold.start.clone(),
+            step: step.behind(&self.fold.step, &params),
+            style: self.fold.style.clone(),
+        };
+        self.run(&self.builder.zip(&inputs(self.data, &step.columns)), fold)
+    }
+}
+
+/// A state, or the start where nothing was counted yet.
+fn begun(
+    b: &mut BodyBuilder,
+    reads: &Reads,
+    fold: &Fold,
+    (count, first): (TermId, usize),
+    state: &[TermId],
+) -> Vec<TermId> {
+    let start = reads.embed(b, &fold.start, &[], first);
+    let zero = b.lit(Const::u64(0));
+    let none = b.op(Op::Eq, &[count, zero]);
+    let both = start.into_iter().zip(state);
+    both.map(|(s, x)| b.cond(none, s, *x)).collect()
+}
+
+fn inputs(data: &Arc<Node>, columns: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    [data].into_iter().chain(columns).cloned().collect()
+}
+
+/// What an operator's sides start from, if it is an operator of its own for each field.
+fn identities(step: &Body) -> Option<Body> {
+    let width = step.results.len();
+    let param = |t: TermId| match step.terms.get(t.index())?.term {
+        Term::Param(k) => Some(k as usize),
+        _ => None,
+    };
+    let mut b = BodyBuilder::new(&[]);
+    let mut fields = Vec::new();
+    for (field, result) in step.results.iter().enumerate() {
+        let data = step.terms.get(result.index())?;
+        let Term::Op(op, args) = &data.term else {
+            return None;
+        };
+        let &[left, right] = args.as_slice() else {
+            return None;
+        };
+        let sides = [param(left)?, param(right)?];
+        if !op.joins() || (sides != [field, field + width] && sides != [field + width, field]) {
+            return None;
+        }
+        fields.push(b.lit(op.identity(data.ty)?));
+    }
+    Some(b.finish(&fields))
+}
+
+/// A value of zeros.
+fn zeros(types: &[Ty]) -> Body {
+    let mut b = BodyBuilder::new(&[]);
+    let fields: Vec<TermId> = types.iter().map(|t| b.lit(Const::zero(*t))).collect();
+    b.finish(&fields)
+}

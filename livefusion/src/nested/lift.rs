@@ -1,0 +1,291 @@
+//! The walk over a closure's graph, and what becomes of each kind of node.
+
+use super::merge::by_position;
+use super::reads::Place;
+use crate::array::{append_by_index, shortest_by_index};
+use crate::ast::{Builder, FoldStyle, Kind, Len, Node};
+use crate::error::ErrorKind;
+use crate::sharing::links;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// An array per segment: how long each is, and the elements of all.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    pub(crate) lengths: Arc<Node>,
+    pub(crate) data: Arc<Node>,
+}
+
+/// What a node of the closure's graph is on all segments.
+#[derive(Clone, Debug)]
+pub(crate) enum Lifted {
+    /// It does not depend on the segment: an invariant, computed once.
+    Same(Arc<Node>),
+    /// A delayed scalar per segment: an array with one element each.
+    Each(Arc<Node>),
+    /// An array per segment.
+    Rows(Rows),
+}
+
+/// A node by its stable name.
+pub(super) type Name = *const Node;
+
+/// The segments that a closure's graph is flattened onto, and what has been made for them.
+pub struct Lift {
+    /// An array with one element per segment.
+    pub(super) segments: Arc<Node>,
+    /// What nodes are; each is kept, so that its name stays its own.
+    known: FxHashMap<Name, (Arc<Node>, Lifted)>,
+    made: FxHashMap<Made, Arc<Node>>,
+    /// Of lengths that are those of segments of segments together, the outer and the inner lengths.
+    pub(super) nests: FxHashMap<Name, (Arc<Node>, Arc<Node>)>,
+    kept: Vec<Arc<Node>>,
+}
+
+/// What is made for several uses, by the names of what it is made of. `Lift` keeps these nodes.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Made {
+    /// Values per segment for each element: lengths, values.
+    Spread(Name, Name),
+    /// Indices within segments: lengths.
+    Indices(Name),
+    /// Where segments begin: lengths, data.
+    Offsets(Name, Name),
+    /// How long segments of segments are together: outer and inner lengths.
+    Total(Name, Name),
+    /// How many elements have a true tag: lengths, tags.
+    Count(Name, Name),
+    /// A length that all segments have: a number, a delayed scalar, that of an array.
+    Known(u64),
+    Scalar(Name),
+    LenOf(Name),
+}
+
+impl Lift {
+    /// For segments with these lengths, or any array with one element per segment.
+    pub(crate) fn new(segments: Arc<Node>) -> Lift {
+        Lift {
+            segments,
+            known: FxHashMap::default(),
+            made: FxHashMap::default(),
+            nests: FxHashMap::default(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// Makes something of nodes once.
+    pub(super) fn once(
+        &mut self,
+        key: Made,
+        of: &[&Arc<Node>],
+        make: impl FnOnce(&mut Lift) -> Arc<Node>,
+    ) -> Arc<Node> {
+        if let Some(made) = self.made.get(&key) {
+            return made.clone();
+        }
+        let made = make(self);
+        self.kept.extend(of.iter().copied().cloned());
+        self.made.insert(key, made.clone());
+        made
+    }
+
+    /// Says what a placeholder stands for.
+    pub(crate) fn stands_for(&mut self, placeholder: &Arc<Node>, lifted: Lifted) {
+        let entry = (placeholder.clone(), lifted);
+        self.known.insert(Arc::as_ptr(placeholder), entry);
+    }
+
+    /// What a node of the closure's graph is on all segments.
+    pub(crate) fn lift(&mut self, root: &Arc<Node>) -> Lifted {
+        let mut instead: FxHashMap<Name, Arc<Node>> = FxHashMap::default();
+        let mut stack = vec![(root.clone(), false)];
+        while let Some((node, ready)) = stack.pop() {
+            let name = Arc::as_ptr(&node);
+            if self.known.contains_key(&name) {
+                continue;
+            }
+            if node.is_leaf() || node.error.is_some() {
+                self.stands_for(&node, Lifted::Same(node.clone()));
+            } else if !ready {
+                stack.push((node.clone(), true));
+                let below = links(&node).into_iter();
+                let new = below.filter(|n| !self.known.contains_key(&Arc::as_ptr(n)));
+                stack.extend(new.map(|n| (n.clone(), false)));
+            } else if let Some(other) = instead.remove(&name) {
+                let lifted = self.lifted(&other);
+                self.stands_for(&node, lifted);
+            } else if let Some(fault) = self.fault_below(&node) {
+                self.stands_for(&node, Lifted::Same(fault));
+            } else if links(&node).into_iter().all(|n| self.is_same(n)) {
+                self.stands_for(&node, Lifted::Same(node.clone()));
+            } else if let Some(other) = by_index(&node) {
+                instead.insert(name, other.clone());
+                stack.push((node, true));
+                stack.push((other, false));
+            } else {
+                let lifted = self.rule(&node);
+                self.stands_for(&node, lifted);
+            }
+        }
+        self.lifted(root)
+    }
+
+    /// A node in place of one that depends on what cannot be lifted, with that error.
+    fn fault_below(&self, node: &Node) -> Option<Arc<Node>> {
+        let error = links(node).into_iter().find_map(|n| match self.lifted(n) {
+            Lifted::Same(lifted) => lifted.error.clone(),
+            Lifted::Each(_) | Lifted::Rows(_) => None,
+        })?;
+        let loc = error.location.unwrap_or(node.loc);
+        let b = Builder::at(error.combinator, loc);
+        Some(b.fault(&node.types, node.rank, error.kind))
+    }
+
+    /// What a node is, which was met before; what was not stays itself.
+    pub(super) fn lifted(&self, node: &Arc<Node>) -> Lifted {
+        match self.known.get(&Arc::as_ptr(node)) {
+            Some((_, lifted)) => lifted.clone(),
+            None => Lifted::Same(node.clone()),
+        }
+    }
+
+    pub(super) fn is_same(&self, node: &Arc<Node>) -> bool {
+        matches!(self.lifted(node), Lifted::Same(_))
+    }
+
+    /// What becomes of a node that depends on the segment.
+    fn rule(&mut self, node: &Arc<Node>) -> Lifted {
+        let b = Builder::at(node.name, node.loc);
+        match &node.kind {
+            Kind::Manifest | Kind::Input(_) => Lifted::Same(node.clone()),
+            Kind::Map(body) => {
+                let (lengths, inputs) = self.in_step(b, node);
+                let place = Place::Element(lengths.clone());
+                let data = self.map_at(b, &place, &inputs, body);
+                rows(lengths, data)
+            }
+            Kind::Zip => {
+                let (lengths, inputs) = self.in_step(b, node);
+                rows(lengths, b.zip(&inputs))
+            }
+            Kind::Fields(range) => {
+                let (lengths, inputs) = self.in_step(b, node);
+                rows(lengths, b.fields(&inputs[0], range.clone()))
+            }
+            Kind::Filter(test) => {
+                let (lengths, inputs) = self.in_step(b, node);
+                let place = Place::Element(lengths.clone());
+                let tags = self.map_at(b, &place, &inputs, test);
+                self.packed(b, &lengths, &inputs[0], &tags)
+            }
+            Kind::Pack => {
+                let (lengths, inputs) = self.in_step(b, node);
+                self.packed(b, &lengths, &inputs[0], &inputs[1])
+            }
+            Kind::Fold(fold) => {
+                let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
+                Lifted::Each(self.fold(b, fold, &super::folds::Level::outer(lengths), &data, None))
+            }
+            Kind::ScanTotal => match &node.inputs[0].kind {
+                Kind::Scan(fold, _) => {
+                    let Rows { lengths, data } = self.rows_of(b, &node.inputs[0].inputs[0]);
+                    let level = super::folds::Level::outer(lengths);
+                    Lifted::Each(self.fold(b, fold, &level, &data, None))
+                }
+                _ => no_rule(node),
+            },
+            Kind::Scan(fold, kind) => {
+                let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
+                let level = super::folds::Level::outer(lengths.clone());
+                let scanned = self.fold(b, fold, &level, &data, Some(*kind));
+                rows(lengths, scanned)
+            }
+            Kind::Len => Lifted::Each(self.rows_of(b, &node.inputs[0]).lengths),
+            Kind::Compute(body) => Lifted::Each(self.map_at(b, &Place::Segment, &[], body)),
+            Kind::Generate(len, body) => {
+                let lengths = self.length(b, len);
+                let reads = self.reads(b, &[body], &Place::Segment);
+                let body = reads.behind(body, &body.params.clone());
+                let data = b.expand(&lengths, &reads.columns, body);
+                rows(lengths, data)
+            }
+            Kind::Expand(body) => self.expand(b, node, body),
+            Kind::FoldS(fold) => {
+                let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+                let data = self.within(b, &node.inputs[1], &outer, &inner).data;
+                let level = super::folds::Level::inner(outer.clone(), inner);
+                let folded = self.fold(b, fold, &level, &data, None);
+                rows(outer, folded)
+            }
+            Kind::ScanS(fold, kind) => {
+                let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+                let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
+                let level = super::folds::Level::inner(outer, inner);
+                let scanned = self.fold(b, fold, &level, &data, Some(*kind));
+                rows(lengths, scanned)
+            }
+            Kind::CountS => {
+                let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+                let tags = self.within(b, &node.inputs[1], &outer, &inner).data;
+                rows(outer, self.counted(b, &inner, &tags))
+            }
+            Kind::TakeWhile { .. } | Kind::Take(_) => self.ends(b, node),
+            Kind::Scatter(combine) => self.scatter(b, node, combine.as_ref()),
+            Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
+        }
+    }
+
+    /// The inputs of a node at one rate: the elements of segments of these lengths.
+    pub(super) fn in_step(&mut self, b: Builder, node: &Node) -> (Arc<Node>, Vec<Arc<Node>>) {
+        let lifted: Vec<Lifted> = node.inputs.iter().map(|n| self.lifted(n)).collect();
+        let first = lifted.iter().find_map(|l| match l {
+            Lifted::Rows(rows) => Some(rows.lengths.clone()),
+            _ => None,
+        });
+        let lengths = first.unwrap_or_else(|| self.rows_of(b, &node.inputs[0]).lengths);
+        let inputs = lifted.iter().map(|l| self.aligned(b, l, &lengths));
+        let inputs = inputs.collect();
+        (lengths, inputs)
+    }
+
+    /// The lengths of a generator.
+    fn length(&mut self, b: Builder, len: &Len) -> Arc<Node> {
+        match len {
+            Len::Known(n) => self.constant_known(b, *n),
+            Len::Delayed(n) => match self.lifted(n) {
+                Lifted::Each(lengths) => lengths,
+                _ => self.constant_scalar(b, n),
+            },
+            Len::Checked(body) => self.checked_length(b, body),
+        }
+    }
+}
+
+pub(super) fn rows(lengths: Arc<Node>, data: Arc<Node>) -> Lifted {
+    Lifted::Rows(Rows { lengths, data })
+}
+
+/// The error that a combinator has no rule.
+pub(super) fn no_rule(node: &Node) -> Lifted {
+    let b = Builder::at(node.name, node.loc);
+    Lifted::Same(b.fault(&node.types, node.rank, ErrorKind::NotNested))
+}
+
+/// A combinator as an index function, if that is what runs in segments.
+fn by_index(node: &Node) -> Option<Arc<Node>> {
+    let b = Builder::at(node.name, node.loc);
+    match &node.kind {
+        Kind::Append => Some(append_by_index(b, &node.inputs)),
+        Kind::ZipShortest => Some(shortest_by_index(b, &node.inputs)),
+        Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
+        _ => None,
+    }
+}
+
+/// Whether a fold has a function that joins states.
+pub(super) fn joins_by(style: &FoldStyle) -> Option<&crate::ast::Body> {
+    match style {
+        FoldStyle::Aggregate(join) => Some(join),
+        FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => None,
+    }
+}

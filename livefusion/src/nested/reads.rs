@@ -1,0 +1,267 @@
+//! Bodies on all segments: what they capture of a segment comes in as further parameters.
+
+use super::lift::{Lift, Lifted, Name, Rows};
+use super::stream::{Follow, Stream};
+use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Term, TermId, Types};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// So many arrays are computed where a body reads them.
+const MOST: usize = 8;
+/// Of so many terms each.
+const MOST_TERMS: usize = 256;
+
+/// Where a body runs.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// Once for each segment.
+    Segment,
+    /// For each element of segments of these lengths.
+    Element(Arc<Node>),
+    /// For each element of segments of segments: of outer and inner lengths.
+    Inner(Arc<Node>, Arc<Node>),
+}
+
+/// What bodies capture of a segment, as further parameters.
+pub(super) struct Reads {
+    /// The arrays of these parameters, at the place of the bodies.
+    pub(super) columns: Vec<Arc<Node>>,
+    /// Their fields.
+    pub(super) types: Types,
+    entries: FxHashMap<Name, Entry>,
+}
+
+/// What a captured node has become. Numbers are of parameters, from the first that is added.
+enum Entry {
+    /// The fields of a delayed scalar, from this one on.
+    Each(u32),
+    /// An array: where it begins, how long it is.
+    Rows {
+        offset: u32,
+        len: u32,
+        data: Arc<Node>,
+    },
+    /// Maps of arrays and functions of the index, of which an element is computed where it is read: what is not read is not
+    /// computed, and cannot fail.
+    Computed {
+        stream: Stream,
+        offsets: Vec<u32>,
+        len: u32,
+        data: Vec<Arc<Node>>,
+    },
+}
+
+impl Lift {
+    /// What bodies at a place capture of a segment.
+    pub(super) fn reads(&mut self, b: Builder, bodies: &[&Body], place: &Place) -> Reads {
+        let mut reads = Reads {
+            columns: Vec::new(),
+            types: Types::new(),
+            entries: FxHashMap::default(),
+        };
+        let mut known: Vec<Body> = bodies.iter().map(|body| (*body).clone()).collect();
+        let mut computed_so_far = 0;
+        let captures = bodies.iter().flat_map(|body| &body.captures);
+        let mut rest: Vec<Arc<Node>> = captures.map(|c| c.node().clone()).collect();
+        rest.reverse();
+        while let Some(node) = rest.pop() {
+            let name = Arc::as_ptr(&node);
+            if reads.entries.contains_key(&name) {
+                continue;
+            }
+            let computed = match computed_so_far < MOST {
+                true => self.computed(&known, &node),
+                false => None,
+            };
+            let entry = match self.lifted(&node) {
+                Lifted::Same(_) => continue,
+                Lifted::Each(each) => Entry::Each(reads.column(self.at(b, place, &each))),
+                Lifted::Rows(rows) if let Some((stream, data)) = computed => {
+                    computed_so_far += 1;
+                    for body in stream.bodies() {
+                        rest.extend(body.captures.iter().map(|c| c.node().clone()));
+                        known.push(body.clone());
+                    }
+                    let mut offsets = Vec::new();
+                    for data in &data {
+                        let rows = Rows {
+                            lengths: rows.lengths.clone(),
+                            data: data.clone(),
+                        };
+                        let begin = self.offsets(b, &rows);
+                        offsets.push(reads.column(self.at(b, place, &begin)));
+                    }
+                    Entry::Computed {
+                        stream,
+                        offsets,
+                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        data,
+                    }
+                }
+                Lifted::Rows(rows) => {
+                    let offsets = self.offsets(b, &rows);
+                    Entry::Rows {
+                        offset: reads.column(self.at(b, place, &offsets)),
+                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        data: rows.data,
+                    }
+                }
+            };
+            reads.entries.insert(name, entry);
+        }
+        reads
+    }
+
+    /// What makes an array, and of which data, if bodies read it at one index and its elements are better computed there:
+    /// in memory first they could fail, or need a loop of their own.
+    fn computed(&self, bodies: &[Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
+        let mut indices: Vec<(usize, TermId)> = Vec::new();
+        for (k, body) in bodies.iter().enumerate() {
+            for data in &body.terms {
+                if let Term::At { capture, index, .. } = data.term
+                    && Arc::ptr_eq(body.captures[capture as usize].node(), array)
+                {
+                    indices.push((k, index));
+                }
+            }
+        }
+        indices.dedup();
+        let stream = self.stream(array, Follow::Functions);
+        let serves = stream.may_trap() || stream.has_function() && !stream.is_costly();
+        let terms: usize = stream.bodies().iter().map(|b| b.terms.len()).sum();
+        if indices.len() != 1 || stream.is_source() || !serves || terms > MOST_TERMS {
+            return None;
+        }
+        let Lifted::Rows(rows) = self.lifted(array) else {
+            return None;
+        };
+        let is_own = |lengths: &Arc<Node>| Arc::ptr_eq(lengths, &rows.lengths);
+        let data = stream.sources().iter().map(|s| match self.lifted(s) {
+            Lifted::Rows(of) if is_own(&of.lengths) => Some(of.data),
+            _ => None,
+        });
+        let data: Option<Vec<Arc<Node>>> = data.collect();
+        Some((stream, data?))
+    }
+
+    /// Values per segment at a place.
+    pub(super) fn at(&mut self, b: Builder, place: &Place, each: &Arc<Node>) -> Arc<Node> {
+        match place {
+            Place::Segment => each.clone(),
+            Place::Element(lengths) => self.spread(b, lengths, each),
+            Place::Inner(outer, inner) => {
+                let each = self.spread(b, outer, each);
+                self.spread(b, inner, &each)
+            }
+        }
+    }
+
+    /// A map at a place, where its inputs are. Without any it is one of what its body captures.
+    pub(super) fn map_at(
+        &mut self,
+        b: Builder,
+        place: &Place,
+        inputs: &[Arc<Node>],
+        body: &Body,
+    ) -> Arc<Node> {
+        let reads = self.reads(b, &[body], place);
+        let body = reads.behind(body, &body.params.clone());
+        let inputs: Vec<Arc<Node>> = inputs.iter().chain(&reads.columns).cloned().collect();
+        b.map(&inputs, body)
+    }
+}
+
+impl Reads {
+    /// The number of the first parameter of a column, new or old.
+    fn column(&mut self, column: Arc<Node>) -> u32 {
+        let mut first = 0;
+        for known in &self.columns {
+            if Arc::ptr_eq(known, &column) {
+                return first;
+            }
+            first += known.types.len() as u32;
+        }
+        self.types.extend_from_slice(&column.types);
+        self.columns.push(column);
+        first
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// A body with these parameters, and those that it reads behind them.
+    pub(super) fn behind(&self, body: &Body, params: &[Ty]) -> Body {
+        if self.is_empty() {
+            return body.clone();
+        }
+        let types: Types = params.iter().chain(&self.types).copied().collect();
+        let mut b = BodyBuilder::new(&types);
+        let own = all_params(&mut b, 0..params.len());
+        let results = self.embed(&mut b, body, &own, params.len());
+        b.finish(&results)
+    }
+
+    /// A body in place; what it reads of a segment are the parameters from `first` on.
+    pub(super) fn embed(
+        &self,
+        b: &mut BodyBuilder,
+        body: &Body,
+        params: &[TermId],
+        first: usize,
+    ) -> Vec<TermId> {
+        let first = first as u32;
+        let results = b.embed_with(body, params, &mut |b, capture, field, at| {
+            let entry = self.entries.get(&Arc::as_ptr(capture.node()));
+            match (entry, at) {
+                (Some(Entry::Each(k)), None) => b.param(first + k + field),
+                (Some(Entry::Rows { offset, len, data }), Some((index, checked))) => {
+                    let index = inside(b, index, first + len, checked);
+                    let begin = b.param(first + offset);
+                    let there = b.op(Op::Add, &[begin, index]);
+                    b.at(data, field, there, false)
+                }
+                (
+                    Some(Entry::Computed {
+                        stream,
+                        offsets,
+                        len,
+                        data,
+                    }),
+                    Some((index, checked)),
+                ) => {
+                    let index = inside(b, index, first + len, checked);
+                    let mut fields = Vec::new();
+                    for (offset, data) in offsets.iter().zip(data) {
+                        let begin = b.param(first + offset);
+                        let there = b.op(Op::Add, &[begin, index]);
+                        let all = 0..data.types.len() as u32;
+                        fields.extend(all.map(|f| b.at(data, f, there, false)));
+                    }
+                    let results = stream.mapped(b, self, &fields, (first as usize, Some(index)));
+                    let none = index;
+                    results.get(field as usize).copied().unwrap_or(none)
+                }
+                (_, None) => b.scalar(capture.node(), field),
+                (_, Some((index, checked))) => b.at(capture.node(), field, index, checked),
+            }
+        });
+        results.unwrap_or_default()
+    }
+}
+
+/// An index that is below a length, a parameter, if that is to be checked.
+fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId {
+    if !checked {
+        return index;
+    }
+    let len = b.param(len);
+    b.ensure(Ensure::Below, &[index, len])
+}
+
+/// Some parameters of a body.
+pub(super) fn all_params(b: &mut BodyBuilder, range: std::ops::Range<usize>) -> Vec<TermId> {
+    range.map(|k| b.param(k as u32)).collect()
+}

@@ -1,0 +1,58 @@
+//! Segments in the closure, which are segments of segments; writing in segments.
+
+use super::align::ensured;
+use super::lift::{Lift, Lifted, Rows, no_rule, rows};
+use super::reads::Place;
+use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+impl Lift {
+    /// The elements of the segments of each segment.
+    pub(super) fn expand(&mut self, b: Builder, node: &Node, body: &Body) -> Lifted {
+        let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+        let values = node.inputs.iter().skip(1).map(|n| self.lifted(n));
+        let values: Vec<Lifted> = values.collect();
+        let mut inputs: Vec<Arc<Node>> = Vec::new();
+        for values in &values {
+            inputs.push(self.aligned(b, values, &outer));
+        }
+        let reads = self.reads(b, &[body], &Place::Element(outer.clone()));
+        inputs.extend(reads.columns.iter().cloned());
+        let body = reads.behind(body, &body.params.clone());
+        let data = b.expand(&inner, &inputs, body);
+        rows(self.total(b, &outer, &inner), data)
+    }
+
+    /// Values put at indices of each segment's array.
+    pub(super) fn scatter(&mut self, b: Builder, node: &Node, combine: Option<&Body>) -> Lifted {
+        let captures = combine.into_iter().flat_map(|body| &body.captures);
+        if captures.into_iter().any(|c| !self.is_same(c.node())) {
+            return no_rule(node);
+        }
+        let base = self.rows_of(b, &node.inputs[0]);
+        let Rows { lengths, data } = self.rows_of(b, &node.inputs[1]);
+        let values = self.lifted(&node.inputs[2]);
+        let values = self.aligned(b, &values, &lengths);
+        let begin = self.offsets(b, &base);
+        let place = Place::Element(lengths);
+        let (begin, len) = (
+            self.at(b, &place, &begin),
+            self.at(b, &place, &base.lengths),
+        );
+        let mut body = BodyBuilder::new(&[Ty::U64; 3]);
+        body.locate(Some(b.loc()));
+        let [index, begin_at, len_at] = [0, 1, 2].map(|k| body.param(k));
+        let index = body.ensure(Ensure::Below, &[index, len_at]);
+        let there = body.op(Op::Add, &[begin_at, index]);
+        let indices = b.map(&[data, begin, len], body.finish(&[there]));
+        let data = b.scatter(&base.data, &indices, &values, combine.cloned());
+        rows(base.lengths, data)
+    }
+
+    /// One of two arrays of lengths, if they agree.
+    pub(crate) fn agreed(b: Builder, lengths: &Arc<Node>, others: &Arc<Node>) -> Arc<Node> {
+        ensured(b, Ensure::Equal, &[others.clone(), lengths.clone()])
+    }
+}
