@@ -72,6 +72,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
         kind: Kind::Map(body),
         inputs: [input.clone()].into_iter().collect(),
         rank: 1,
+        shape: None,
         is_stream: input.is_stream,
         len: input.len,
         error: None,

@@ -1,0 +1,230 @@
+//! What combinators along axes are made of.
+
+use crate::array::{Array, Dim, Rank, shape_of};
+use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, identity};
+use crate::elt::Elt;
+use crate::error::{ErrorKind, Loc};
+use crate::exp::{Field, Fields, fields_of, trace, types_of};
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// The array of a node, unless an input or this call has a mistake.
+pub(super) fn built<T: Elt, D: Rank>(
+    builder: Builder,
+    inputs: &[&Arc<Node>],
+    make: impl FnOnce() -> Result<Arc<Node>, ErrorKind>,
+) -> Array<T, D> {
+    let types = types_of::<T>();
+    if let Some(wrong) = inputs.iter().find(|n| n.error.is_some()) {
+        return Array::wrap(builder.mistaken(wrong, &types, D::RANK));
+    }
+    match make() {
+        Ok(node) => Array::checked(builder, node),
+        Err(kind) => Array::wrap(builder.fault(&types, D::RANK, kind)),
+    }
+}
+
+/// An array that is a function of the index.
+pub(crate) fn generated<T: Elt, D: Dim>(
+    builder: Builder,
+    shape: Result<Shape, ErrorKind>,
+    f: impl FnOnce(D::Index) -> T::Exp,
+) -> Array<T, D> {
+    built(builder, &[], || {
+        let shape = shape?;
+        let made = traced(builder, &shape, |parts| fields_of::<T>(f(D::index(parts))));
+        Ok(shaped(builder, &made, &shape))
+    })
+}
+
+/// The same elements under another shape.
+pub(crate) fn reshaped<T: Elt, D: Dim>(
+    builder: Builder,
+    input: &Arc<Node>,
+    shape: Result<Shape, ErrorKind>,
+) -> Array<T, D> {
+    built(builder, &[input], || {
+        let shape = shape?;
+        if let (1, Some(expected), Some(got)) = (shape.rank(), input.known_len(), shape.size()?)
+            && expected != got
+        {
+            return Err(ErrorKind::LengthMismatch { expected, got });
+        }
+        Ok(shaped(builder, &flat(builder, input), &shape))
+    })
+}
+
+/// The elements row by row, as an array of rank 1. Costs nothing.
+pub(super) fn flat(builder: Builder, node: &Arc<Node>) -> Arc<Node> {
+    builder.reshape(node, None)
+}
+
+/// Elements of rank 1 under a shape of one axis or more. Costs nothing.
+pub(super) fn shaped(builder: Builder, elements: &Arc<Node>, shape: &Shape) -> Arc<Node> {
+    match shape.rank() {
+        0 | 1 => elements.clone(),
+        _ => builder.reshape(elements, Some(shape.clone())),
+    }
+}
+
+/// Elements that are functions of the index, traced: of rank 1, row by row; of a shape without axes a delayed scalar.
+pub(super) fn traced(
+    builder: Builder,
+    shape: &Shape,
+    f: impl FnOnce(&[Field]) -> Fields,
+) -> Arc<Node> {
+    let body = trace::trace(&vec![Ty::U64; shape.rank()], |params| {
+        let mut parts = params.to_vec();
+        // The index along the last axis is the first parameter.
+        if !parts.is_empty() {
+            parts.rotate_left(1);
+        }
+        f(&parts)
+    });
+    spread(builder, shape, body)
+}
+
+/// As [`traced`], written with terms.
+pub(super) fn computed(
+    builder: Builder,
+    shape: &Shape,
+    f: impl FnOnce(&mut BodyBuilder, &[TermId]) -> Vec<TermId>,
+) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&vec![Ty::U64; shape.rank()]);
+    b.locate(Some(builder.loc()));
+    let mut parts: Vec<TermId> = (0..shape.rank() as u32).map(|k| b.param(k)).collect();
+    if !parts.is_empty() {
+        parts.rotate_left(1);
+    }
+    let results = f(&mut b, &parts);
+    spread(builder, shape, b.finish(&results))
+}
+
+/// Elements by a body whose parameters are the index along the last axis, then those along the others.
+fn spread(builder: Builder, shape: &Shape, body: Body) -> Arc<Node> {
+    match shape.axes() {
+        [] => builder.compute(body),
+        [n] => builder.generate(n.len(), body),
+        [outer @ .., _] => {
+            let outer = builder.indices(&Shape::new(outer.iter().cloned()));
+            match builder.descriptors(shape).last() {
+                Some(rows) => builder.expand(rows, &[outer], body),
+                None => builder.generate(shape.axes()[0].len(), body),
+            }
+        }
+    }
+}
+
+/// Elements read from others: `index` gives the place of each, in the source's flat data, which is in range.
+pub(super) fn reading(
+    builder: Builder,
+    source: &Arc<Node>,
+    shape: &Shape,
+    index: impl FnOnce(&mut BodyBuilder, &[TermId]) -> TermId,
+) -> Arc<Node> {
+    let source = flat(builder, source);
+    computed(builder, shape, |b, parts| {
+        let at = index(b, parts);
+        read(b, &source, at)
+    })
+}
+
+/// All fields of an element of flat data, at an index that is in range.
+pub(super) fn read(b: &mut BodyBuilder, source: &Arc<Node>, at: TermId) -> Vec<TermId> {
+    (0..source.types.len() as u32)
+        .map(|f| b.at(source, f, at, false))
+        .collect()
+}
+
+/// The element at an index, each part of which is checked against its axis.
+pub(super) fn element<T: Elt>(
+    source: &Arc<Node>,
+    shape: &Shape,
+    parts: &[Field],
+    loc: Loc,
+) -> T::Exp {
+    let mut at = Field::literal(Const::u64(0));
+    if parts.len() != shape.rank() {
+        let expected = format!("an index of {} parts", shape.rank());
+        at = trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
+    }
+    for (part, axis) in parts.iter().zip(shape.axes()) {
+        let n = trace::scalar(axis.node(), 0, Ty::U64, loc);
+        at = trace::flat([at, *part, n], true, loc);
+    }
+    element_at::<T>(source, at, loc)
+}
+
+/// The element at a place of flat data, which is in range.
+pub(super) fn element_at<T: Elt>(source: &Arc<Node>, at: Field, loc: Loc) -> T::Exp {
+    let mut field = 0;
+    T::of_fields(&mut |ty| {
+        field += 1;
+        trace::at_unchecked(source, field - 1, ty, at, loc)
+    })
+}
+
+/// A map of the elements, row by row.
+pub(super) fn mapped(builder: Builder, input: &Arc<Node>, body: Body) -> Arc<Node> {
+    builder.map(std::slice::from_ref(input), body)
+}
+
+/// The index along one axis, of each element row by row.
+pub(super) fn index_along(builder: Builder, shape: &Shape, axis: usize) -> Arc<Node> {
+    computed(builder, shape, |_, parts| vec![parts[axis]])
+}
+
+/// A length computed from others.
+pub(super) fn length(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Axis {
+    let mut b = BodyBuilder::new(&[]);
+    let n = f(b.locate(Some(builder.loc())));
+    Axis::delayed(builder.compute(b.finish(&[n])))
+}
+
+/// An axis of a shape.
+pub(super) fn axis_of(shape: &Shape, axis: usize) -> Result<usize, ErrorKind> {
+    match axis < shape.rank() {
+        true => Ok(axis),
+        false => Err(ErrorKind::Malformed {
+            expected: format!("an axis of an array of rank {}", shape.rank()),
+            got: format!("axis {axis}"),
+        }),
+    }
+}
+
+/// Some axes of a shape, each once.
+pub(super) fn axes_of(shape: &Shape, axes: &[usize]) -> Result<(), ErrorKind> {
+    for (k, axis) in axes.iter().enumerate() {
+        axis_of(shape, *axis)?;
+        if axes[..k].contains(axis) {
+            return Err(ErrorKind::Malformed {
+                expected: "axes that differ".to_string(),
+                got: format!("{axes:?}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A shape with its axes chosen by number.
+pub(super) fn chosen(shape: &Shape, axes: impl IntoIterator<Item = usize>) -> Shape {
+    Shape::new(
+        axes.into_iter()
+            .filter_map(|a| shape.axes().get(a).cloned()),
+    )
+}
+
+/// The axes of an array that are not among these.
+pub(super) fn others(shape: &Shape, axes: &[usize]) -> Vec<usize> {
+    (0..shape.rank()).filter(|a| !axes.contains(a)).collect()
+}
+
+/// A shape of known and delayed lengths, of an array.
+pub(super) fn shape<T: Elt, D: Rank>(builder: Builder, array: &Array<T, D>) -> Shape {
+    shape_of(builder, array.node())
+}
+
+/// The body that gives its parameters back.
+pub(super) fn same(types: &[Ty]) -> Body {
+    identity(types)
+}

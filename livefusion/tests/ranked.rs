@@ -1,0 +1,4 @@
+//! Arrays of rank 2 and more, against plain loops.
+
+#[path = "ranked/core.rs"]
+mod core;
