@@ -2,3 +2,5 @@
 
 #[path = "ranked/core.rs"]
 mod core;
+#[path = "ranked/folds.rs"]
+mod folds;

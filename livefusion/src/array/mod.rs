@@ -62,11 +62,12 @@ pub(crate) use fold::operator as operator_of;
 pub(crate) use reduce::{literal, operator};
 
 pub use extents::IntoShape;
+pub(crate) use extents::axis as extent;
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
 pub use length::{Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
-pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
+pub(crate) use rank::{delayed_axes, shape_of, show_counts, size_of_counts};
 pub use scatter::reduce_by_index;
 pub use slice::SliceRange;
 pub use windows::Boundary;

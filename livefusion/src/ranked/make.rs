@@ -228,3 +228,60 @@ pub(super) fn shape<T: Elt, D: Rank>(builder: Builder, array: &Array<T, D>) -> S
 pub(super) fn same(types: &[Ty]) -> Body {
     identity(types)
 }
+
+/// An element that is read by its index, axis by axis.
+pub(super) struct Element<'b, 's> {
+    b: &'b mut BodyBuilder,
+    source: &'s Arc<Node>,
+    shape: &'s Shape,
+    at: Option<TermId>,
+}
+
+impl<'b, 's> Element<'b, 's> {
+    pub(super) fn new(
+        b: &'b mut BodyBuilder,
+        source: &'s Arc<Node>,
+        shape: &'s Shape,
+    ) -> Element<'b, 's> {
+        let at = None;
+        Element {
+            b,
+            source,
+            shape,
+            at,
+        }
+    }
+
+    /// The next part of the index, which is below the axis's length.
+    pub(super) fn inside(&mut self, axis: usize, part: TermId) {
+        self.at = Some(match self.at {
+            None => part,
+            Some(outer) => {
+                let n = self.shape.axes()[axis].term(self.b);
+                self.b.flat(outer, part, n)
+            }
+        });
+    }
+
+    /// The next part of the index, which is checked.
+    pub(super) fn checked(&mut self, axis: usize, part: TermId) {
+        let outer = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
+        let n = self.shape.axes()[axis].term(self.b);
+        self.at = Some(self.b.flat_checked(outer, part, n));
+    }
+
+    /// The next part of the index is 0, checked unless it is known that this is inside.
+    pub(super) fn first(&mut self, axis: usize) {
+        let zero = self.b.lit(Const::u64(0));
+        match self.shape.axes()[axis].known() {
+            Some(_) => self.inside(axis, zero),
+            None => self.checked(axis, zero),
+        }
+    }
+
+    /// The element's fields.
+    pub(super) fn read(self) -> Vec<TermId> {
+        let at = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
+        read(self.b, self.source, at)
+    }
+}

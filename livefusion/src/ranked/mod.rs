@@ -6,10 +6,17 @@
 //! | file | combinators |
 //! | --- | --- |
 //! | `make` | what the others are made of: elements as functions of the index, shapes beside flat data |
+//! | `axes` | `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse_axis`, `roll`, `diag`, `triangle_lower`, `triangle_upper`, `pad` |
+//! | `fold` | `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis` |
+//! | `reduce` | `sum_axis`, `product_axis`, `min_axis`, `max_axis`, `any_axis`, `all_axis`, `count_axis`, `mean_axis`, `var_axis`, `min_index_axis`, `max_index_axis`; over several axes `sum_axes` and so on, over all `sum` and so on |
 //! | `index` | `at`, `backpermute`; indices as arguments |
 
+mod axes;
+mod fold;
 mod index;
 mod make;
+mod reduce;
 
+pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Position, Where};
 pub(crate) use make::{generated, reshaped};
