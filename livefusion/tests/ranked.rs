@@ -4,3 +4,5 @@
 mod core;
 #[path = "ranked/folds.rs"]
 mod folds;
+#[path = "ranked/parts.rs"]
+mod parts;

@@ -143,16 +143,21 @@ pub(super) fn element<T: Elt>(
     parts: &[Field],
     loc: Loc,
 ) -> T::Exp {
-    let mut at = Field::literal(Const::u64(0));
+    element_at::<T>(source, place(shape, parts, loc), loc)
+}
+
+/// Where an element lies in flat data. Each part of its index is checked against its axis.
+pub(super) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     if parts.len() != shape.rank() {
         let expected = format!("an index of {} parts", shape.rank());
-        at = trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
+        return trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
     }
+    let mut at = Field::literal(Const::u64(0));
     for (part, axis) in parts.iter().zip(shape.axes()) {
         let n = trace::scalar(axis.node(), 0, Ty::U64, loc);
         at = trace::flat([at, *part, n], true, loc);
     }
-    element_at::<T>(source, at, loc)
+    at
 }
 
 /// The element at a place of flat data, which is in range.
@@ -224,11 +229,6 @@ pub(super) fn shape<T: Elt, D: Rank>(builder: Builder, array: &Array<T, D>) -> S
     shape_of(builder, array.node())
 }
 
-/// The body that gives its parameters back.
-pub(super) fn same(types: &[Ty]) -> Body {
-    identity(types)
-}
-
 /// An element that is read by its index, axis by axis.
 pub(super) struct Element<'b, 's> {
     b: &'b mut BodyBuilder,
@@ -284,4 +284,42 @@ impl<'b, 's> Element<'b, 's> {
         let at = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
         read(self.b, self.source, at)
     }
+}
+
+impl Element<'_, '_> {
+    /// Terms beside the index.
+    pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut BodyBuilder) -> R) -> R {
+        f(self.b)
+    }
+}
+
+/// The one length of arrays, which is checked when it is asked for.
+pub(super) fn checked_length(builder: Builder, arrays: &[Arc<Node>]) -> Axis {
+    let all = match arrays {
+        [one] => one.clone(),
+        all => builder.zip(all),
+    };
+    Axis::delayed(builder.len(&all))
+}
+
+/// The length of axes that must be equally long, as far as it can be said which that is.
+pub(super) fn agreed(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind> {
+    let known = axes.iter().filter_map(|a| a.known());
+    let (least, most) = (known.clone().min(), known.max());
+    if let (Some(expected), Some(got)) = (least, most)
+        && expected != got
+    {
+        return Err(ErrorKind::LengthMismatch { expected, got });
+    }
+    let Some((first, rest)) = axes.split_first() else {
+        return Ok(Axis::from(0));
+    };
+    if rest.iter().all(|axis| axis.is(first)) {
+        return Ok((*first).clone());
+    }
+    let one = |axis: &&Axis| builder.generate(axis.len(), identity(&[Ty::U64]));
+    Ok(checked_length(
+        builder,
+        &axes.iter().map(one).collect::<Vec<_>>(),
+    ))
 }
