@@ -98,7 +98,7 @@ pub mod prelude {
     pub use crate::force::Force;
     pub use crate::manifest::Manifest;
     pub use crate::prepare::prepare;
-    pub use crate::ranked::{NewAxis, Strided as _, concat_axis, stack};
+    pub use crate::ranked::{NewAxis, Strided as _, concat_axis, outside, stack};
     pub use crate::runtime::Engine;
     pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};
     #[cfg(feature = "derive")]

@@ -6,3 +6,5 @@ mod core;
 mod folds;
 #[path = "ranked/parts.rs"]
 mod parts;
+#[path = "ranked/stencils.rs"]
+mod stencils;

@@ -72,6 +72,7 @@ pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_co
 pub use scatter::reduce_by_index;
 pub use slice::SliceRange;
 pub use windows::Boundary;
+pub(crate) use windows::{clamped, mirrored, wrapped};
 pub use zip::{
     Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
 };

@@ -14,6 +14,7 @@
 //! | `join` | `concat_axis`, `stack` |
 //! | `product` | `outer`, `dot`, `matmul` |
 //! | `scatter` | `permute` |
+//! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
 //! | `index` | `at`, `backpermute`; indices as arguments |
 
 mod axes;
@@ -26,6 +27,7 @@ mod reduce;
 mod scan;
 mod scatter;
 mod slice;
+mod stencil;
 
 pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Position, Where};
@@ -33,3 +35,4 @@ pub use join::{concat_axis, stack};
 pub(crate) use make::{generated, reshaped};
 pub use product::Dot;
 pub use slice::{Counted, Item, NewAxis, SliceItem, Slices, Step, Strided};
+pub use stencil::{Edges, Outside, outside};
