@@ -4,6 +4,8 @@
 mod core;
 #[path = "ranked/folds.rs"]
 mod folds;
+#[path = "ranked/loops.rs"]
+mod loops;
 #[path = "ranked/parts.rs"]
 mod parts;
 #[path = "ranked/stencils.rs"]

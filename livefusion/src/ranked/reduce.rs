@@ -223,6 +223,51 @@ impl<T: Elt, D: Dim> Array<T, D> {
         operated(builder, &self.map_to(builder, ones), &[axis], Op::Add, 0)
     }
 
+    /// As [`any_axis`](Array::any_axis), along several axes at once.
+    #[track_caller]
+    pub fn any_axes<const K: usize, R: ToExp<bool>>(
+        &self,
+        axes: [usize; K],
+        test: impl FnOnce(T::Exp) -> R,
+    ) -> Array<bool, D::Rest>
+    where
+        D: Without<K>,
+    {
+        let builder = Builder::named("any_axes");
+        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
+        operated(builder, &tags, &axes, Op::Or, false)
+    }
+
+    /// As [`all_axis`](Array::all_axis), along several axes at once.
+    #[track_caller]
+    pub fn all_axes<const K: usize, R: ToExp<bool>>(
+        &self,
+        axes: [usize; K],
+        test: impl FnOnce(T::Exp) -> R,
+    ) -> Array<bool, D::Rest>
+    where
+        D: Without<K>,
+    {
+        let builder = Builder::named("all_axes");
+        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
+        operated(builder, &tags, &axes, Op::And, true)
+    }
+
+    /// As [`count_axis`](Array::count_axis), along several axes at once.
+    #[track_caller]
+    pub fn count_axes<const K: usize, R: ToExp<bool>>(
+        &self,
+        axes: [usize; K],
+        test: impl FnOnce(T::Exp) -> R,
+    ) -> Array<u64, D::Rest>
+    where
+        D: Without<K>,
+    {
+        let (builder, loc) = (Builder::named("count_axes"), Location::caller());
+        let ones = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
+        operated(builder, &self.map_to(builder, ones), &axes, Op::Add, 0)
+    }
+
     fn map_to<U: Elt>(&self, builder: Builder, body: Body) -> Array<U, D> {
         Array::wrap(mapped(builder, self.node(), body))
     }

@@ -37,12 +37,103 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn slice<S: Slices<From = D>>(&self, items: S) -> Array<T, S::To> {
         let builder = Builder::named("slice");
+        self.sliced(builder, items.items())
+    }
+}
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// The array in two parts: what lies before a position along an axis, and the rest.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// let (left, right) = m.split(1, 2);
+    /// assert_eq!((left.to_vec()?, right.to_vec()?), (vec![1, 2, 4, 5], vec![3, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the position is outside of it.
+    #[track_caller]
+    pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
+        let (builder, at) = (Builder::named("split"), at.into_len().0);
+        let half = |range: Ends| {
+            built(builder, &[self.node()], || {
+                let from = shape(builder, self);
+                axis_of(&from, axis)?;
+                let (start, n) = part(builder, &range, 1, &from.axes()[axis])?;
+                let mut to = from.axes().to_vec();
+                to[axis] = n;
+                let to = Shape::new(to);
+                let made = super::make::reading(builder, self.node(), &to, |b, parts| {
+                    let mut at = parts.to_vec();
+                    let start = resolve(&start, &from.axes()[axis], b);
+                    at[axis] = b.op(Op::Add, &[start, parts[axis]]);
+                    flat_index(b, &at, &from)
+                });
+                Ok(shaped(builder, &made, &to))
+            })
+        };
+        let left = half((Amount::Known(0), Some(at.clone())));
+        (left, half((at, None)))
+    }
+
+    /// A part of the array along one axis: the elements of a range, which may count from the end and go in steps, as in
+    /// [`slice`](Array::slice).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]).into_dyn();
+    /// assert_eq!(m.slice_axis(1, 1..).force()?.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the range reaches outside.
+    #[track_caller]
+    pub fn slice_axis<R: SliceItem + Strided>(&self, axis: usize, range: R) -> Array<T, D> {
+        self.sliced_along(Builder::named("slice_axis"), axis, range.item())
+    }
+
+    /// What lies at one index of an axis, without that axis. A negative index counts from the end.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// assert_eq!((m.index_axis(0, 1).to_vec()?, m.index_axis(1, -1).to_vec()?), (vec![4, 5, 6], vec![3, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the index is outside.
+    #[track_caller]
+    pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
+        let item = Item::One(index.into_len().0);
+        self.sliced_along(Builder::named("index_axis"), axis, item)
+    }
+
+    fn sliced_along<E: Rank>(&self, builder: Builder, axis: usize, item: Item) -> Array<T, E> {
+        let mut items = vec![Item::Part((Amount::Known(0), None), 1); self.rank()];
+        match items.get_mut(axis) {
+            Some(at) => *at = item,
+            None => {
+                return built(builder, &[self.node()], || {
+                    axis_of(&shape(builder, self), axis)?;
+                    Err(ErrorKind::Empty)
+                });
+            }
+        }
+        self.sliced(builder, items)
+    }
+
+    /// The part that items say, of which there is one for each axis.
+    fn sliced<E: Rank>(&self, builder: Builder, items: Vec<Item>) -> Array<T, E> {
         built(builder, &[self.node()], || {
             let from = shape(builder, self);
             let source = flat(builder, self.node());
             let mut axes = from.axes().iter();
             let (mut reads, mut to) = (Vec::new(), Vec::new());
-            for item in items.items() {
+            for item in items {
                 if let Item::New = item {
                     to.push(Axis::from(1));
                     reads.push(Read::New);
@@ -100,44 +191,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
             });
             Ok(shaped(builder, &made, &to))
         })
-    }
-}
-
-impl<T: Elt, D: Dim> Array<T, D> {
-    /// The array in two parts: what lies before a position along an axis, and the rest.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
-    /// let (left, right) = m.split(1, 2);
-    /// assert_eq!((left.to_vec()?, right.to_vec()?), (vec![1, 2, 4, 5], vec![3, 6]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or the position is outside of it.
-    #[track_caller]
-    pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
-        let (builder, at) = (Builder::named("split"), at.into_len().0);
-        let half = |range: Ends| {
-            built(builder, &[self.node()], || {
-                let from = shape(builder, self);
-                axis_of(&from, axis)?;
-                let (start, n) = part(builder, &range, 1, &from.axes()[axis])?;
-                let mut to = from.axes().to_vec();
-                to[axis] = n;
-                let to = Shape::new(to);
-                let made = super::make::reading(builder, self.node(), &to, |b, parts| {
-                    let mut at = parts.to_vec();
-                    let start = resolve(&start, &from.axes()[axis], b);
-                    at[axis] = b.op(Op::Add, &[start, parts[axis]]);
-                    flat_index(b, &at, &from)
-                });
-                Ok(shaped(builder, &made, &to))
-            })
-        };
-        let left = half((Amount::Known(0), Some(at.clone())));
-        (left, half((at, None)))
     }
 
     /// The array repeated along new axes. There is an item for each axis of the result: `..` is an axis of this array, a
