@@ -2,6 +2,8 @@
 
 #[path = "ranked/core.rs"]
 mod core;
+#[path = "ranked/edges.rs"]
+mod edges;
 #[path = "ranked/folds.rs"]
 mod folds;
 #[path = "ranked/loops.rs"]

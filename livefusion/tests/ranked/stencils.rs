@@ -34,7 +34,7 @@ fn check(edges: [Boundary<i64>; 2]) -> Result<()> {
     let result = matrix().stencil2(edges, |w: [[Exp<i64>; 9]; 3]| {
         let mut sum = Exp::lit(0);
         for (k, x) in w.iter().flatten().enumerate() {
-            sum = sum + *x * (k as i64 + 1);
+            sum += *x * (k as i64 + 1);
         }
         sum
     });
