@@ -3,7 +3,7 @@
 use crate::array::{
     Array, Dim, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, show_counts, size_of_counts,
 };
-use crate::ast::{Axis, Builder, Shape, Types};
+use crate::ast::{Builder, Shape, Types};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
@@ -318,7 +318,7 @@ impl<T: Elt, D: Dim> From<Manifest<T, D>> for Array<T, D> {
     #[track_caller]
     fn from(m: Manifest<T, D>) -> Array<T, D> {
         let builder = Builder::named("manifest");
-        let shape = m.shape.as_ref().iter().map(|n| Axis::from(*n as u64));
+        let shape = m.shape.as_ref().iter().map(|n| builder.length(*n as u64));
         let shape = Shape::new(shape);
         let elements = builder.manifest(m.columns);
         Array::wrap(builder.reshape(&elements, Some(shape).filter(|s| s.rank() > 1)))

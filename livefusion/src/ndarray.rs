@@ -1,7 +1,7 @@
 //! Arrays of the `ndarray` crate, in and out, of every rank.
 
 use crate::array::{Array, Dim, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
-use crate::ast::{Axis, Builder, Shape};
+use crate::ast::{Builder, Shape};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
@@ -67,7 +67,7 @@ shared!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6 IxDyn);
 #[track_caller]
 fn shaped<T: Elt, D: Dim>(values: Vec<T>, shape: &[usize]) -> Array<T, D> {
     let builder = Builder::named("manifest");
-    let axes = shape.iter().map(|n| Axis::from(*n as u64));
+    let axes = shape.iter().map(|n| builder.length(*n as u64));
     let shape = Shape::new(axes);
     let elements = Array::from(values);
     let shape = Some(shape).filter(|s| s.rank() > 1);

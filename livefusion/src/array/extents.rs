@@ -73,13 +73,13 @@ pub trait IntoShape {
     type Rank: Dim;
     /// The lengths of the axes, or what is wrong with one.
     #[doc(hidden)]
-    fn into_shape(self) -> Result<Shape, ErrorKind>;
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind>;
 }
 
 /// A length as that of an axis.
-pub(crate) fn axis(n: impl IntoLen) -> Result<Axis, ErrorKind> {
+pub(crate) fn axis(builder: Builder, n: impl IntoLen) -> Result<Axis, ErrorKind> {
     match n.into_len().0 {
-        Amount::Known(n) => Ok(Axis::from(n)),
+        Amount::Known(n) => Ok(builder.length(n)),
         Amount::Delayed(node) => match &node.error {
             Some(error) => Err(error.kind.clone()),
             None => Ok(Axis::delayed(node)),
@@ -89,8 +89,11 @@ pub(crate) fn axis(n: impl IntoLen) -> Result<Axis, ErrorKind> {
 }
 
 /// A shape of lengths, of one axis or more.
-fn all(axes: impl IntoIterator<Item = impl IntoLen>) -> Result<Shape, ErrorKind> {
-    let axes: Vec<Axis> = axes.into_iter().map(axis).collect::<Result<_, _>>()?;
+fn all(builder: Builder, axes: impl IntoIterator<Item = impl IntoLen>) -> Result<Shape, ErrorKind> {
+    let axes: Vec<Axis> = axes
+        .into_iter()
+        .map(|n| axis(builder, n))
+        .collect::<Result<_, _>>()?;
     match axes.is_empty() {
         true => Err(ErrorKind::Malformed {
             expected: "a shape of one axis or more".to_string(),
@@ -102,8 +105,8 @@ fn all(axes: impl IntoIterator<Item = impl IntoLen>) -> Result<Shape, ErrorKind>
 
 impl<N: IntoLen> IntoShape for N {
     type Rank = Ix1;
-    fn into_shape(self) -> Result<Shape, ErrorKind> {
-        Ok(Shape::new([axis(self)?]))
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        Ok(Shape::new([axis(builder, self)?]))
     }
 }
 
@@ -111,15 +114,15 @@ macro_rules! tuples {
     ($($D:ident $n:literal: $($N:ident $k:tt),*;)*) => {$(
         impl<$($N: IntoLen),*> IntoShape for ($($N,)*) {
             type Rank = $D;
-            fn into_shape(self) -> Result<Shape, ErrorKind> {
-                Ok(Shape::new([$(axis(self.$k)?),*]))
+            fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+                Ok(Shape::new([$(axis(builder, self.$k)?),*]))
             }
         }
 
         impl<N: IntoLen> IntoShape for [N; $n] {
             type Rank = $D;
-            fn into_shape(self) -> Result<Shape, ErrorKind> {
-                all(self)
+            fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+                all(builder, self)
             }
         }
     )*};
@@ -136,21 +139,21 @@ tuples! {
 
 impl<N: IntoLen> IntoShape for Vec<N> {
     type Rank = IxDyn;
-    fn into_shape(self) -> Result<Shape, ErrorKind> {
-        all(self)
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self)
     }
 }
 
 impl<N: IntoLen + Clone> IntoShape for &[N] {
     type Rank = IxDyn;
-    fn into_shape(self) -> Result<Shape, ErrorKind> {
-        all(self.iter().cloned())
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self.iter().cloned())
     }
 }
 
 impl<N: IntoLen + Clone> IntoShape for &Vec<N> {
     type Rank = IxDyn;
-    fn into_shape(self) -> Result<Shape, ErrorKind> {
-        all(self.iter().cloned())
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self.iter().cloned())
     }
 }

@@ -1,7 +1,7 @@
 //! Arrays from what is in memory.
 
 use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
-use crate::ast::{Axis, Builder, Shape};
+use crate::ast::{Builder, Shape};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, value};
 
@@ -77,8 +77,8 @@ impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; 
 /// Elements in memory under a shape.
 #[track_caller]
 fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> std::sync::Arc<crate::ast::Node> {
-    let axes = shape.iter().map(|n| Axis::from(*n as u64));
     let builder = Builder::named("manifest");
+    let axes = shape.iter().map(|n| builder.length(*n as u64));
     builder.reshape(Array::from(values).node(), Some(Shape::new(axes)))
 }
 
@@ -98,7 +98,7 @@ impl<T: Elt, D: crate::array::Dim> Array<T, D> {
     pub fn from_vec(shape: impl IntoShape<Rank = D>, values: Vec<T>) -> Array<T, D> {
         let builder = Builder::named("from_vec");
         let elements = Array::from(values);
-        crate::ranked::reshaped(builder, elements.node(), shape.into_shape())
+        crate::ranked::reshaped(builder, elements.node(), shape.into_shape(builder))
     }
 }
 

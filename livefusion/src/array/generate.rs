@@ -99,7 +99,7 @@ fn made<S: IntoShape, T: Elt>(
     shape: S,
     f: impl FnOnce(<S::Rank as Dim>::Index) -> T::Exp,
 ) -> Array<T, S::Rank> {
-    crate::ranked::generated(builder, shape.into_shape(), f)
+    crate::ranked::generated(builder, shape.into_shape(builder), f)
 }
 
 fn build<T: Elt>(builder: Builder, n: impl IntoLen, body: Body) -> Array<T, Ix1> {

@@ -273,14 +273,14 @@ pub(crate) fn shape_of(builder: Builder, node: &Arc<Node>) -> Shape {
     }
     match node.rank {
         1 if node.error.is_none() => Shape::new([length_of(builder, node)]),
-        rank => Shape::new((0..rank).map(|_| Axis::from(0))),
+        rank => Shape::new((0..rank).map(|_| builder.length(0))),
     }
 }
 
 /// The length of an array of rank 1.
 pub(crate) fn length_of(builder: Builder, node: &Arc<Node>) -> Axis {
     match node.known_len() {
-        Some(n) => Axis::from(n),
+        Some(n) => builder.length(n),
         None => Axis::delayed(builder.len(node)),
     }
 }

@@ -27,7 +27,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// When forced: if the shape has another number of elements, or a length is negative.
     #[track_caller]
     pub fn reshape<S: IntoShape>(&self, shape: S) -> Array<T, S::Rank> {
-        reshaped(Builder::named("reshape"), self.node(), shape.into_shape())
+        let builder = Builder::named("reshape");
+        reshaped(builder, self.node(), shape.into_shape(builder))
     }
 }
 
@@ -223,7 +224,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             let (mut before, mut to) = (Vec::new(), Vec::new());
             for axis in shape.axes() {
                 let Some((start, end)) = by.next() else { break };
-                let (start, end) = (extent(start)?, extent(end)?);
+                let (start, end) = (extent(builder, start)?, extent(builder, end)?);
                 to.push(sum(builder, &[&start, axis, &end])?);
                 before.push(start);
             }
@@ -273,7 +274,7 @@ pub(super) fn sum(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind> {
             expected: "a length that a u64 holds".to_string(),
             got: format!("the sum of {known:?}"),
         };
-        return all.map(Axis::from).ok_or_else(too_many);
+        return all.map(|n| builder.length(n)).ok_or_else(too_many);
     }
     Ok(length(builder, |b| {
         let mut all = b.lit(Const::u64(0));
@@ -301,7 +302,7 @@ impl<T: Elt> Array<T, Ix2> {
             let shape = shape(builder, self);
             let [rows, columns] = [&shape.axes()[0], &shape.axes()[1]];
             let n = match (rows.known(), columns.known()) {
-                (Some(a), Some(b)) => Axis::from(a.min(b)),
+                (Some(a), Some(b)) => builder.length(a.min(b)),
                 _ => length(builder, |b| {
                     let both = [rows.term(b), columns.term(b)];
                     b.op(Op::Min, &both)

@@ -60,7 +60,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         let builder = Builder::named("backpermute");
         let loc = builder.loc();
         built(builder, &[self.node()], || {
-            let (to, from) = (shape.into_shape()?, self::shape(builder, self));
+            let (to, from) = (shape.into_shape(builder)?, self::shape(builder, self));
             let elements = flat(builder, self.node());
             let made = traced(builder, &to, |parts| {
                 let index = f(<S::Rank as Dim>::index(parts)).parts(loc);

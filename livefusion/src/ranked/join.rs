@@ -57,7 +57,7 @@ where
         let longer = |a: &&Array<T, D>| {
             let mut axes = shape(builder, a).axes().to_vec();
             if axis <= axes.len() {
-                axes.insert(axis, Axis::from(1));
+                axes.insert(axis, builder.length(1));
             }
             Shape::new(axes)
         };

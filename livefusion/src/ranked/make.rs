@@ -312,7 +312,7 @@ pub(super) fn agreed(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind
         return Err(ErrorKind::LengthMismatch { expected, got });
     }
     let Some((first, rest)) = axes.split_first() else {
-        return Ok(Axis::from(0));
+        return Ok(builder.length(0));
     };
     if rest.iter().all(|axis| axis.is(first)) {
         return Ok((*first).clone());

@@ -135,7 +135,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             let (mut reads, mut to) = (Vec::new(), Vec::new());
             for item in items {
                 if let Item::New = item {
-                    to.push(Axis::from(1));
+                    to.push(builder.length(1));
                     reads.push(Read::New);
                     continue;
                 }
@@ -217,8 +217,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
             let (mut kept, mut to) = (Vec::new(), Vec::new());
             for item in items.items() {
                 match item {
-                    Item::One(n) => to.push(extent(crate::array::Extent(n))?),
-                    Item::New => to.push(Axis::from(1)),
+                    Item::One(n) => to.push(extent(builder, crate::array::Extent(n))?),
+                    Item::New => to.push(builder.length(1)),
                     Item::Part(range, step) => {
                         let whole = matches!(range, (Amount::Known(0), None)) && step == 1;
                         let Some(axis) = axes.next().filter(|_| whole) else {
@@ -328,7 +328,7 @@ fn part(
         return match start <= end && end <= len {
             true => Ok((
                 Amount::Known(start),
-                Axis::from((end - start).div_ceil(step)),
+                builder.length((end - start).div_ceil(step)),
             )),
             false => Err(ErrorKind::SliceRange { start, end, len }),
         };

@@ -24,7 +24,7 @@ impl<T: Elt> Segmented<T> {
     #[track_caller]
     pub fn from_uniform(length: impl IntoLen, data: &Array<T>) -> Segmented<T> {
         let builder = Builder::named("from_uniform");
-        let length = match extent(length) {
+        let length = match extent(builder, length) {
             Ok(length) => length,
             Err(kind) => {
                 return Segmented {

@@ -151,7 +151,10 @@ fn results_stay_with_their_arrays() -> Result<()> {
     let address = v.as_ptr();
     let b = Array::from_vec((2, 2), v);
     assert_eq!(b.to_string(), "[[1.0, 2.0], [3.0, 4.0]]");
-    assert_eq!(b.force()?.as_ptr(), address);
-    assert_eq!(b.into_vec()?.as_ptr(), address);
+    let forced = b.force()?;
+    assert_eq!(forced.as_ptr(), address);
+    drop(forced);
+    let values = b.into_vec()?;
+    assert_eq!(values.as_ptr(), address);
     Ok(())
 }

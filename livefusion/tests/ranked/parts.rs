@@ -43,10 +43,11 @@ fn slices_of_every_kind() -> Result<()> {
 #[test]
 fn slices_out_of_bounds() {
     let place = |e: &livefusion::Error| e.location.is_some_and(|l| l.file().ends_with("parts.rs"));
+    let end = 3;
     for a in [cube(), late()] {
         for e in [
             a.slice((2..5, 0, 0)).force().unwrap_err(),
-            a.slice((3..-2, 0, 0)).force().unwrap_err(),
+            a.slice((end..2, 0, 0)).force().unwrap_err(),
             a.slice((0, 0, 7..)).force().unwrap_err(),
             a.slice((0, ..-6, 0)).force().unwrap_err(),
         ] {
