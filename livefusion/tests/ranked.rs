@@ -12,3 +12,5 @@ mod loops;
 mod parts;
 #[path = "ranked/stencils.rs"]
 mod stencils;
+#[path = "ranked/random.rs"]
+mod random;

@@ -452,12 +452,14 @@ fn after(n: impl IntoLen) -> Option<Amount> {
     }
 }
 
+impl<R: Strided> Strided for Step<R> {}
+
 impl<R: SliceItem> SliceItem for Step<R> {
     type From<D: Counted> = R::From<D>;
     type To<D: Counted> = R::To<D>;
     fn item(self) -> Item {
         match self.range.item() {
-            Item::Part(ends, _) => Item::Part(ends, self.by),
+            Item::Part(ends, by) => Item::Part(ends, by.saturating_mul(self.by)),
             other => other,
         }
     }
