@@ -10,7 +10,7 @@ mod folds;
 mod loops;
 #[path = "ranked/parts.rs"]
 mod parts;
-#[path = "ranked/stencils.rs"]
-mod stencils;
 #[path = "ranked/random.rs"]
 mod random;
+#[path = "ranked/stencils.rs"]
+mod stencils;
