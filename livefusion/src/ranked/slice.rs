@@ -16,7 +16,9 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// axis, `..` keeps all. [`NewAxis`] is an item for no axis, and makes one of length 1. Negative numbers count from the
     /// end. With [`step`](Strided::step) a range keeps every n-th element. The items say the rank of the result; where no
     /// axis is left it is a delayed scalar. Ends and indices are integers or delayed scalars. (Of rank
-    /// [`IxDyn`](crate::array::IxDyn), convert with [`into_rank`](Array::into_rank) first.)
+    /// [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
+    /// [`slice_axis`](Array::slice_axis). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:
+    /// `#[allow(clippy::reversed_empty_ranges)]` tells it so.)
     ///
     /// It is a function of the index: it costs the read where it is used. Elements that nobody reads are not computed, if
     /// each is a cheap function of its index. It is the Accelerate chapter's `slice`.

@@ -20,7 +20,12 @@ fn one_loop_each() -> Result<()> {
         loops(&zip((&a, &b.transpose())).map(|(x, y)| x * y).sum())?,
         1
     );
-    assert_eq!(loops(&a.matmul(&b))?, 1);
+    let product = a.matmul(&b).explain()?;
+    assert_eq!(
+        (product.loops.len(), product.loops[0].arrays_written),
+        (1, 1),
+        "{product}"
+    );
     assert_eq!(loops(&a.sum_axis(1).map(|x| x + 1.0))?, 1);
     assert_eq!(loops(&a.map(|x| x * 2.0).max_axis(1))?, 1);
     assert_eq!(loops(&a.slice((1.., ..-1)).map(|x| x + 1.0))?, 1);
@@ -43,6 +48,11 @@ fn sums_and_what_uses_their_rows() -> Result<()> {
         assert_eq!(row[5], ((i * 40 + 5) % 7) as f64 / sum);
     }
     let both = (&a.sum_axis(0), &a.sum_axis(1), &a.sum());
-    println!("{}", loops(&both)?);
+    assert_eq!(loops(&both)?, 1);
+    let (columns, rows, all) = both.force()?;
+    assert_eq!(columns.iter().sum::<f64>(), all);
+    assert_eq!(rows.iter().sum::<f64>(), all);
+    // Both passes over a row are in one loop.
+    assert_eq!(loops(&matrix(30, 40).var_axis(1))?, 1);
     Ok(())
 }
