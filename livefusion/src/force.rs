@@ -1,9 +1,9 @@
 //! Computing results: one array, or several that share loops.
 
-use crate::array::{Array, Rank};
+use crate::array::{Array, Dim, Rank, delayed_axes};
 use crate::ast::{Node, Value};
 use crate::elt::Elt;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::manifest::{IntoIter, Manifest};
 use crate::runtime::{Engine, Explanation, force_nodes};
 use livefusion_backend::Buffer;
@@ -86,29 +86,18 @@ pub trait Force {
     }
 }
 
-/// The next value; every node has one.
-fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
-    values.next().ok_or_else(|| {
-        let (expected, got) = ("one value per result".to_string(), "fewer".to_string());
-        Error {
-            combinator: "force",
-            element: None,
-            location: None,
-            kind: ErrorKind::Malformed { expected, got },
-        }
-    })
-}
-
 impl<T: Elt, D: Rank> Force for Array<T, D> {
     type Out = D::Out<T>;
     fn nodes(&self, out: &mut Vec<Arc<Node>>) {
         out.push(self.node().clone());
+        out.extend(delayed_axes(self.node()).cloned());
     }
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<D::Out<T>> {
-        D::take(next(values)?)
+        D::take(self.node(), values)
     }
     fn give(&self, out: Option<D::Out<T>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
         arrays.push(out.map_or_else(Vec::new, D::columns));
+        arrays.extend(delayed_axes(self.node()).map(|_| Vec::new()));
     }
 }
 
@@ -224,7 +213,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     }
 }
 
-impl<T: Elt> Array<T> {
+impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     /// The elements, computed and copied.
     ///
     /// # Errors
@@ -259,7 +248,9 @@ impl<T: Elt> Array<T> {
     pub fn iter(&self) -> Result<IntoIter<T>> {
         Ok(self.force()?.into_iter())
     }
+}
 
+impl<T: Elt> Array<T> {
     /// An element, computed with all others; none outside.
     ///
     /// ```

@@ -15,6 +15,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`array`](mod@array) | delayed arrays and their combinators |
+//! | [`ranked`] | arrays of rank 2 and more |
 //! | [`segmented`] | arrays cut into segments |
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
@@ -64,13 +65,14 @@ mod ndarray;
 pub mod nested;
 mod picture;
 pub mod prepare;
+pub mod ranked;
 pub mod runtime;
 pub mod segmented;
 mod sharing;
 mod show;
 pub mod stages;
 
-pub use array::{Array, Boundary, Ix0, Ix1};
+pub use array::{Array, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
 pub use elt::Elt;
 pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
@@ -89,9 +91,9 @@ pub use livefusion_derive::Elt;
 /// What programs use: `use livefusion::prelude::*;`.
 pub mod prelude {
     pub use crate::array::{
-        Array, Boundary, Ix0, Ix1, Rank, Unzip as _, ZipWith2 as _, ZipWith3 as _, ZipWith4 as _,
-        ZipWith5 as _, ZipWith6 as _, concat, enum_from_step, generate, iota, reduce_by_index,
-        replicate, zip, zip_shortest,
+        Array, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, Unzip as _, ZipWith2 as _,
+        ZipWith3 as _, ZipWith4 as _, ZipWith5 as _, ZipWith6 as _, concat, enum_from_step,
+        generate, iota, reduce_by_index, replicate, zip, zip_shortest,
     };
     pub use crate::elt::{Elt, Float, Int, Num, Scalar};
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
@@ -99,6 +101,7 @@ pub mod prelude {
     pub use crate::manifest::Manifest;
     pub use crate::nested::MapSegments;
     pub use crate::prepare::prepare;
+    pub use crate::ranked::{NewAxis, Strided as _, concat_axis, outside, stack};
     pub use crate::runtime::Engine;
     pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};
     #[cfg(feature = "derive")]

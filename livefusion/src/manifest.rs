@@ -1,7 +1,9 @@
 //! Results in memory.
 
-use crate::array::Array;
-use crate::ast::{Builder, Types, Value};
+use crate::array::{
+    Array, Dim, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, show_counts, size_of_counts,
+};
+use crate::ast::{Builder, Shape, Types};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
@@ -9,7 +11,7 @@ use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, Index, Range};
 use std::sync::Arc;
 
 /// An array in memory: what [`force`](Array::force) gives. Cheap to clone.
@@ -29,8 +31,21 @@ use std::sync::Arc;
 /// assert_eq!((sum, ps.row(1)), (3.5, Some((2, 1.5))));
 /// # Ok::<(), livefusion::Error>(())
 /// ```
-pub struct Manifest<T: Elt> {
+///
+/// Of rank 2 and more it has a [`shape`](Manifest::shape), and is indexed with a tuple, of rank [`IxDyn`] with a slice.
+/// As a slice it is all elements, row by row.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let m = generate((2, 3), |(i, j)| 10 * i + j).force()?;
+/// assert_eq!((m.shape(), m[(1, 2)], m.get((2, 0))), ([2, 3], 12, None));
+/// assert_eq!(m.rows().map(|row| row.iter().sum::<u64>()).collect::<Vec<_>>(), [3, 33]);
+/// assert_eq!(m.to_string(), "[[0, 1, 2], [10, 11, 12]]");
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub struct Manifest<T: Elt, D: Dim = Ix1> {
     columns: Vec<Arc<Buffer>>,
+    shape: D::Counts,
     elements: PhantomData<fn() -> T>,
 }
 
@@ -40,6 +55,22 @@ impl<T: Elt> Manifest<T> {
     /// # Errors
     /// If types or lengths do not fit.
     pub fn from_columns(columns: Vec<Arc<Buffer>>) -> Result<Manifest<T>> {
+        let len = columns.first().map_or(0, |c| c.len());
+        Manifest::of(columns, Some([len]))
+    }
+
+    /// An element by value, put together from its fields; none outside.
+    pub fn row(&self, i: usize) -> Option<T> {
+        self.element(i)
+    }
+}
+
+impl<T: Elt, D: Dim> Manifest<T, D> {
+    /// Puts buffers and a shape together.
+    pub(crate) fn of(
+        columns: Vec<Arc<Buffer>>,
+        shape: Option<D::Counts>,
+    ) -> Result<Manifest<T, D>> {
         let (want, got): (_, Types) = (types_of::<T>(), columns.iter().map(|c| c.ty()).collect());
         let fail = |kind| {
             Err(Error {
@@ -60,10 +91,23 @@ impl<T: Elt> Manifest<T> {
                 got: odd.len() as u64,
             });
         }
+        let size = |shape: &D::Counts| size_of_counts(shape.as_ref()).map(|n| n as u64);
+        let Some(shape) = shape.filter(|s| size(s) == Some(expected)) else {
+            return fail(ErrorKind::Malformed {
+                expected: format!("a shape for {expected} elements"),
+                got: "another".to_string(),
+            });
+        };
         Ok(Manifest {
             columns,
+            shape,
             elements: PhantomData,
         })
+    }
+
+    /// The lengths of the axes: an array, of rank [`IxDyn`] a `Vec`.
+    pub fn shape(&self) -> D::Counts {
+        self.shape.clone()
     }
 
     /// Number of elements.
@@ -76,9 +120,14 @@ impl<T: Elt> Manifest<T> {
         self.len() == 0
     }
 
-    /// An element by value, put together from its fields; none outside.
-    pub fn row(&self, i: usize) -> Option<T> {
+    /// An element by its place in the flat data.
+    pub(crate) fn element(&self, i: usize) -> Option<T> {
         T::read(&mut self.columns.iter(), i)
+    }
+
+    /// An element by its index; none outside.
+    fn at(&self, index: &[usize]) -> Option<T> {
+        self.element(place(self.shape.as_ref(), index)?)
     }
 
     /// The elements, one by one: of scalars the slice's iterator, of tuples and structs by value.
@@ -86,7 +135,7 @@ impl<T: Elt> Manifest<T> {
         T::iter(&self.columns)
     }
 
-    fn rows(&self) -> Rows<'_, T> {
+    fn elements(&self) -> Rows<'_, T> {
         Rows::new(&self.columns)
     }
 
@@ -139,64 +188,169 @@ impl<T: Elt> Manifest<T> {
     }
 }
 
-impl<T: Elt> Clone for Manifest<T> {
-    fn clone(&self) -> Manifest<T> {
+impl<T: Scalar, D: Multi> Manifest<T, D> {
+    /// The rows along the last axis.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.5f64, 2.0], [0.5, 0.0]]).force()?;
+    /// let sums: Vec<f64> = m.rows().map(|row| row.iter().sum()).collect();
+    /// assert_eq!(sums, [3.5, 0.5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = &[T]> + ExactSizeIterator {
+        let (n, rows) = match self.shape.as_ref().split_last() {
+            Some((n, outer)) => (*n, size_of_counts(outer).unwrap_or(0)),
+            None => (0, 0),
+        };
+        (0..rows).map(move |k| &self[k * n..(k + 1) * n])
+    }
+}
+
+/// Where an element lies in flat data; none outside.
+fn place(shape: &[usize], index: &[usize]) -> Option<usize> {
+    if shape.len() != index.len() || index.iter().zip(shape).any(|(i, n)| i >= n) {
+        return None;
+    }
+    Some(index.iter().zip(shape).fold(0, |at, (i, n)| at * n + i))
+}
+
+#[track_caller]
+fn outside(shape: &[usize], index: &[usize]) -> ! {
+    let [shape, index] = [shape, index].map(show_counts);
+    panic!("index {index} is outside of an array of shape {shape}")
+}
+
+macro_rules! indexed {
+    ($($D:ident $Index:ty: $i:ident => $parts:expr;)*) => {$(
+        impl<T: Elt> Manifest<T, $D> {
+            /// An element by value; none outside.
+            ///
+            /// ```
+            /// use livefusion::prelude::*;
+            /// let m = Array::from([[(1i64, 0.5f64), (2, 1.5)]]).force()?;
+            /// assert_eq!((m.get((0, 1)), m.get((1, 0))), (Some((2, 1.5)), None));
+            /// # Ok::<(), livefusion::Error>(())
+            /// ```
+            pub fn get(&self, $i: $Index) -> Option<T> {
+                self.at(&$parts)
+            }
+        }
+
+        impl<T: Scalar> Index<$Index> for Manifest<T, $D> {
+            type Output = T;
+            /// The element there.
+            ///
+            /// # Panics
+            /// If it is outside, as of a slice.
+            fn index(&self, $i: $Index) -> &T {
+                let parts: &[usize] = &$parts;
+                let shape = self.shape.as_ref();
+                match place(shape, parts).and_then(|at| self.iter().as_slice().get(at)) {
+                    Some(x) => x,
+                    None => outside(shape, parts),
+                }
+            }
+        }
+    )*};
+}
+
+indexed! {
+    Ix2 (usize, usize): i => [i.0, i.1];
+    Ix3 (usize, usize, usize): i => [i.0, i.1, i.2];
+    Ix4 (usize, usize, usize, usize): i => [i.0, i.1, i.2, i.3];
+    Ix5 (usize, usize, usize, usize, usize): i => [i.0, i.1, i.2, i.3, i.4];
+    Ix6 (usize, usize, usize, usize, usize, usize): i => [i.0, i.1, i.2, i.3, i.4, i.5];
+    IxDyn &[usize]: i => *i;
+}
+
+impl<T: Elt, D: Dim> Clone for Manifest<T, D> {
+    fn clone(&self) -> Manifest<T, D> {
         Manifest {
             columns: self.columns.clone(),
+            shape: self.shape.clone(),
             elements: PhantomData,
         }
     }
 }
 
-impl<T: Scalar> Deref for Manifest<T> {
+impl<T: Scalar, D: Dim> Deref for Manifest<T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         self.iter().as_slice()
     }
 }
 
-impl<T: Elt> Default for Manifest<T> {
+impl<T: Elt, D: Dim> Default for Manifest<T, D> {
     /// No elements.
-    fn default() -> Manifest<T> {
+    fn default() -> Manifest<T, D> {
         let empty = |ty: &Ty| Arc::new(Buffer::empty(*ty));
         Manifest {
             columns: types_of::<T>().iter().map(empty).collect(),
+            shape: D::none(),
             elements: PhantomData,
         }
     }
 }
 
-impl<T: Elt> fmt::Debug for Manifest<T> {
+impl<T: Elt, D: Dim> fmt::Debug for Manifest<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::show::value::<T>(f, &Value::Array(self.columns.clone()))
+        crate::show::elements::<T>(f, &self.columns, self.shape.as_ref())
     }
 }
 
-impl<T: Elt> fmt::Display for Manifest<T> {
+impl<T: Elt, D: Dim> fmt::Display for Manifest<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
-impl<T: Elt> From<&Manifest<T>> for Array<T> {
+impl<T: Elt, D: Dim> From<&Manifest<T, D>> for Array<T, D> {
     /// The elements as an input, without a copy.
     #[track_caller]
-    fn from(m: &Manifest<T>) -> Array<T> {
-        Array::wrap(Builder::named("manifest").manifest(m.columns.clone()))
+    fn from(m: &Manifest<T, D>) -> Array<T, D> {
+        Array::from(m.clone())
     }
 }
 
-impl<T: Elt> From<Manifest<T>> for Array<T> {
+impl<T: Elt, D: Dim> From<Manifest<T, D>> for Array<T, D> {
     /// The elements as an input, without a copy.
     #[track_caller]
-    fn from(m: Manifest<T>) -> Array<T> {
-        Array::wrap(Builder::named("manifest").manifest(m.columns))
+    fn from(m: Manifest<T, D>) -> Array<T, D> {
+        let builder = Builder::named("manifest");
+        let shape = m.shape.as_ref().iter().map(|n| builder.length(*n as u64));
+        let shape = Shape::new(shape);
+        let elements = builder.manifest(m.columns);
+        Array::wrap(builder.reshape(&elements, Some(shape).filter(|s| s.rank() > 1)))
     }
 }
 
-impl<T: Elt + PartialEq> PartialEq for Manifest<T> {
-    fn eq(&self, other: &Manifest<T>) -> bool {
-        self.rows().eq(other.rows())
+impl<T: Elt + PartialEq, D: Dim> PartialEq for Manifest<T, D> {
+    fn eq(&self, other: &Manifest<T, D>) -> bool {
+        self.shape == other.shape && self.elements().eq(other.elements())
+    }
+}
+
+impl<T: Elt + PartialEq, const N: usize, const M: usize> PartialEq<[[T; M]; N]>
+    for Manifest<T, Ix2>
+{
+    fn eq(&self, other: &[[T; M]; N]) -> bool {
+        let mut elements = self.elements();
+        self.shape == [N, M]
+            && other
+                .iter()
+                .flatten()
+                .all(|x| elements.next().as_ref() == Some(x))
+    }
+}
+
+impl<T: Elt + PartialEq, const N: usize, const M: usize, const K: usize> PartialEq<[[[T; K]; M]; N]>
+    for Manifest<T, Ix3>
+{
+    fn eq(&self, other: &[[[T; K]; M]; N]) -> bool {
+        let mut elements = self.elements();
+        let mut others = other.iter().flatten().flatten();
+        self.shape == [N, M, K] && others.all(|x| elements.next().as_ref() == Some(x))
     }
 }
 
@@ -204,7 +358,7 @@ macro_rules! equals {
     ($(<$($n:ident)?> $t:ty;)*) => {$(
         impl<T: Elt + PartialEq $(, const $n: usize)?> PartialEq<$t> for Manifest<T> {
             fn eq(&self, other: &$t) -> bool {
-                self.len() == other.len() && self.rows().zip(other.iter()).all(|(a, b)| a == *b)
+                self.len() == other.len() && self.elements().zip(other.iter()).all(|(a, b)| a == *b)
             }
         }
     )*};
@@ -217,7 +371,7 @@ equals! {
     <N> [T; N];
 }
 
-impl<T: Elt> IntoIterator for Manifest<T> {
+impl<T: Elt, D: Dim> IntoIterator for Manifest<T, D> {
     type Item = T;
     type IntoIter = IntoIter<T>;
     fn into_iter(self) -> IntoIter<T> {
@@ -229,7 +383,7 @@ impl<T: Elt> IntoIterator for Manifest<T> {
     }
 }
 
-impl<'a, T: Elt> IntoIterator for &'a Manifest<T> {
+impl<'a, T: Elt, D: Dim> IntoIterator for &'a Manifest<T, D> {
     type Item = <T::Iter<'a> as Iterator>::Item;
     type IntoIter = T::Iter<'a>;
     fn into_iter(self) -> T::Iter<'a> {

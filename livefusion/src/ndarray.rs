@@ -1,72 +1,162 @@
-//! Arrays of the `ndarray` crate, in and out.
+//! Arrays of the `ndarray` crate, in and out, of every rank.
 
-use crate::array::Array;
+use crate::array::{Array, Dim, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
+use crate::ast::{Builder, Shape};
 use crate::elt::{Elt, Scalar};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
-use ndarray::{Array1, ArrayView1};
+use ndarray::{ArrayView, Dimension};
 
-impl<T: Elt> From<Array1<T>> for Array<T> {
-    /// Wraps an owned array: scalars are not copied if they lie one behind the other and the memory
-    /// holds nothing else.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let xs = Array::from(ndarray::array![1.0, 2.0, 3.0]);
-    /// assert_eq!(xs.sum().force()?, 6.0);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    #[track_caller]
-    fn from(xs: Array1<T>) -> Array<T> {
-        if !xs.is_standard_layout() {
-            return Array::from(xs.view());
-        }
-        let len = xs.len();
-        match xs.into_raw_vec_and_offset() {
-            (values, None | Some(0)) if values.len() == len => Array::from(values),
-            (values, offset) => {
-                let start = offset.unwrap_or(0);
-                Array::from(values.get(start..start + len).unwrap_or_default())
+/// Ranks that `ndarray` knows too.
+pub trait Shared: Dim {
+    /// The rank's name there.
+    type There: Dimension;
+    /// The lengths of the axes, as they are said there.
+    #[doc(hidden)]
+    fn there(counts: &Self::Counts) -> Self::There;
+}
+
+macro_rules! shared {
+    ($($D:ident)*) => {$(
+        impl Shared for $D {
+            type There = ndarray::$D;
+            fn there(counts: &Self::Counts) -> ndarray::$D {
+                ndarray::IntoDimension::into_dimension(counts.clone())
             }
         }
-    }
+
+        impl<T: Elt> From<ndarray::Array<T, ndarray::$D>> for Array<T, $D> {
+            /// Wraps an owned array. Scalars are not copied if they lie row by row, one behind the other, and the memory
+            /// holds nothing else.
+            ///
+            /// ```
+            /// use livefusion::prelude::*;
+            /// let xs = Array::from(ndarray::array![1.0, 2.0, 3.0]);
+            /// assert_eq!(xs.sum().force()?, 6.0);
+            /// let m = Array::from(ndarray::array![[1, 2], [3, 4]]);
+            /// assert_eq!(m.sum_axis(0).force()?, [4, 6]);
+            /// # Ok::<(), livefusion::Error>(())
+            /// ```
+            #[track_caller]
+            fn from(xs: ndarray::Array<T, ndarray::$D>) -> Array<T, $D> {
+                owned(xs)
+            }
+        }
+
+        impl<T: Elt> From<ArrayView<'_, T, ndarray::$D>> for Array<T, $D> {
+            /// Copies a view, of any strides.
+            ///
+            /// ```
+            /// use livefusion::prelude::*;
+            /// let table = ndarray::array![[1, 2], [3, 4]];
+            /// assert_eq!(Array::from(table.column(1)).force()?, [2, 4]);
+            /// assert_eq!(Array::from(table.t()).force()?, [[1, 3], [2, 4]]);
+            /// # Ok::<(), livefusion::Error>(())
+            /// ```
+            #[track_caller]
+            fn from(xs: ArrayView<'_, T, ndarray::$D>) -> Array<T, $D> {
+                viewed(xs)
+            }
+        }
+    )*};
 }
 
-impl<T: Elt> From<ArrayView1<'_, T>> for Array<T> {
-    /// Copies a view.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let table = ndarray::array![[1, 2], [3, 4]];
-    /// assert_eq!(Array::from(table.column(1)).force()?, [2, 4]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    #[track_caller]
-    fn from(xs: ArrayView1<'_, T>) -> Array<T> {
-        Array::from(xs.iter().cloned().collect::<Vec<T>>())
-    }
+shared!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6 IxDyn);
+
+/// Elements row by row under the shape that an array has there. Without axes it is one element.
+#[track_caller]
+fn shaped<T: Elt, D: Dim>(values: Vec<T>, shape: &[usize]) -> Array<T, D> {
+    let builder = Builder::named("manifest");
+    let axes = shape.iter().map(|n| builder.length(*n as u64));
+    let shape = Shape::new(axes);
+    let elements = Array::from(values);
+    let shape = Some(shape).filter(|s| s.rank() > 1);
+    Array::checked(builder, builder.reshape(elements.node(), shape))
 }
 
-impl<T: Elt> Array<T> {
+#[track_caller]
+fn owned<T: Elt, D: Dim, N: Dimension>(xs: ndarray::Array<T, N>) -> Array<T, D> {
+    if !xs.is_standard_layout() {
+        return viewed(xs.view());
+    }
+    let (len, shape) = (xs.len(), xs.shape().to_vec());
+    let values = match xs.into_raw_vec_and_offset() {
+        (values, None | Some(0)) if values.len() == len => values,
+        (values, offset) => {
+            let start = offset.unwrap_or(0);
+            values.get(start..start + len).unwrap_or_default().to_vec()
+        }
+    };
+    shaped(values, &shape)
+}
+
+#[track_caller]
+fn viewed<T: Elt, D: Dim, N: Dimension>(xs: ArrayView<'_, T, N>) -> Array<T, D> {
+    let shape = xs.shape().to_vec();
+    shaped(xs.iter().cloned().collect(), &shape)
+}
+
+impl<T: Elt, D: Shared + crate::array::Rank<Out<T> = Manifest<T, D>>> Array<T, D> {
     /// The elements, computed, as an owned array of `ndarray`.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![1.0f64, 2.0]).map(|x| 2.0 * x);
     /// assert_eq!(xs.to_ndarray()?, ndarray::array![2.0, 4.0]);
+    /// let m = generate((2, 2), |(i, j)| 2 * i + j);
+    /// assert_eq!(m.to_ndarray()?, ndarray::array![[0, 1], [2, 3]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`force`](Array::force).
-    pub fn to_ndarray(&self) -> Result<Array1<T>> {
-        Ok(Array1::from_vec(self.to_vec()?))
+    pub fn to_ndarray(&self) -> Result<ndarray::Array<T, D::There>> {
+        self.force()?.into_ndarray()
     }
 }
 
-impl<T: Scalar> Manifest<T> {
+impl<T: Elt, D: Shared> Manifest<T, D> {
+    /// The elements as an owned array of `ndarray`; without a copy where [`into_vec`](Manifest::into_vec) makes none.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = generate((2, 2), |(i, j)| 2 * i + j).force()?;
+    /// assert_eq!(m.into_ndarray()?, ndarray::array![[0, 1], [2, 3]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    pub fn into_ndarray(self) -> Result<ndarray::Array<T, D::There>> {
+        let shape = D::there(&self.shape());
+        let made = ndarray::Array::from_shape_vec(shape, self.into_vec()?);
+        made.map_err(|e| Error {
+            combinator: "into_ndarray",
+            element: None,
+            location: None,
+            kind: ErrorKind::Malformed {
+                expected: "a shape that ndarray takes".to_string(),
+                got: e.to_string(),
+            },
+        })
+    }
+}
+
+impl<T: Scalar, D: Shared> Manifest<T, D> {
     /// The elements as a view of `ndarray`, without a copy.
-    pub fn as_ndarray(&self) -> ArrayView1<'_, T> {
-        ArrayView1::from(&self[..])
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = generate((2, 2), |(i, j)| 2 * i + j).force()?;
+    /// assert_eq!(m.as_ndarray().row(1).sum(), 5);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the shape is one that `ndarray` does not take: more elements than an `isize` counts.
+    pub fn as_ndarray(&self) -> ArrayView<'_, T, D::There> {
+        let shape = D::there(&self.shape());
+        let view = ArrayView::from_shape(shape, self);
+        view.expect("a shape of as many elements as there are")
     }
 }

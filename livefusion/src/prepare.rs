@@ -1,14 +1,16 @@
 //! Programs that are traced and compiled once and called many times.
 
-use crate::array::{Array, Rank};
-use crate::ast::{Builder, Node, Value};
+use crate::array::{Array, IxDyn, Rank};
+use crate::ast::{Axis, Builder, Node, Shape, Value};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::exp::types_of;
 use crate::force::Force;
 use crate::runtime::{Engine, Prepared, force_nodes};
 use livefusion_backend::Buffer;
+use loop_lang::types::Ty;
 use smallvec::SmallVec;
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -171,13 +173,33 @@ pub trait Inputs: Sized {
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
-        let k = nodes.len() as u32;
-        let node = Builder::at("input", loc).input(k, &types_of::<T>(), D::RANK);
-        nodes.push(node.clone());
-        Array::wrap(node)
+        let builder = Builder::at("input", loc);
+        let mut input = |types: &[Ty], rank| {
+            let node = builder.input(nodes.len() as u32, types, rank);
+            nodes.push(node.clone());
+            node
+        };
+        if TypeId::of::<D>() == TypeId::of::<IxDyn>() {
+            let kind = ErrorKind::Malformed {
+                expected: "an input whose rank is known; convert with `into_rank`".to_string(),
+                got: "one of rank IxDyn".to_string(),
+            };
+            return Array::wrap(builder.fault(&types_of::<T>(), D::RANK, kind));
+        }
+        if D::RANK < 2 {
+            return Array::wrap(input(&types_of::<T>(), D::RANK));
+        }
+        let elements = input(&types_of::<T>(), 1);
+        let axes: Vec<Axis> = (0..D::RANK)
+            .map(|_| Axis::delayed(input(&[Ty::U64], 0)))
+            .collect();
+        Array::wrap(builder.reshape(&elements, Some(Shape::new(axes))))
     }
     fn nodes<'a>(&'a self, out: &mut Given<'a>) {
         out.push(self.node());
+        let axes = self.node().shape.as_ref().map_or(&[][..], Shape::axes);
+        // An array with a mistake may have no shape, and comes to no call.
+        out.extend(axes.iter().map(Axis::node));
     }
 }
 

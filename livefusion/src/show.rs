@@ -1,9 +1,11 @@
 //! How values and delayed arrays are written for people. Nothing here forces.
 
-use crate::ast::{Kind, Node, Value};
+use crate::ast::{Axis, Kind, Node, Value};
 use crate::elt::Elt;
+use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 /// A canonical word as a Rust literal without suffix.
 pub(crate) fn word(ty: Ty, word: u64) -> String {
@@ -23,16 +25,23 @@ const DEPTH: u32 = 3;
 
 /// A node: its elements if they are in memory, else the combinators that lead to it.
 pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
-    match n.value.get() {
-        Some(v) => value::<T>(f, v),
-        None => combinators(f, n, DEPTH),
-    }
-}
-
-/// `[1.0, 2.0, ..., 9.0]`; tuples and structs as Rust writes them.
-pub(crate) fn value<T: Elt>(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Result {
-    match v {
-        Value::Scalar(fields) => {
+    match value_of(n) {
+        Some(Value::Array(columns)) => {
+            let len = columns.first().map_or(0, |c| c.len());
+            let axes = n.shape.as_ref().map_or(&[][..], |s| s.axes());
+            let known: Option<Vec<u64>> = axes.iter().map(Axis::known).collect();
+            let shape: Vec<usize> = known
+                .unwrap_or_default()
+                .iter()
+                .map(|n| *n as usize)
+                .collect();
+            // Lengths that are not known yet, or do not fit: the elements row by row.
+            match crate::array::size_of_counts(&shape) == Some(len) && !shape.is_empty() {
+                true => elements::<T>(f, columns, &shape),
+                false => elements::<T>(f, columns, &[len]),
+            }
+        }
+        Some(Value::Scalar(fields)) => {
             let mut fields = fields.iter();
             let mut next = || {
                 fields
@@ -41,30 +50,62 @@ pub(crate) fn value<T: Elt>(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Resul
             };
             T::show(&mut next, f)
         }
-        Value::Array(columns) => {
-            let len = columns.first().map_or(0, |c| c.len());
-            let hidden = match len > 2 * ENDS + 1 {
-                true => ENDS..len - ENDS,
-                false => len..len,
-            };
-            f.write_char('[')?;
-            for at in (0..hidden.start).chain(hidden.end..len) {
-                if at > 0 {
-                    f.write_str(", ")?;
-                }
-                if at == hidden.end {
-                    f.write_str("..., ")?;
-                }
-                let mut columns = columns.iter();
-                let mut next = || {
-                    let field = columns.next().and_then(|c| Some((c.ty(), c.get_word(at)?)));
-                    field.map_or_else(String::new, |(ty, w)| word(ty, w))
-                };
-                T::show(&mut next, f)?;
-            }
-            f.write_char(']')
-        }
+        None => combinators(f, n, DEPTH),
     }
+}
+
+/// A node's value, or that of the node whose elements it has under another shape.
+fn value_of(n: &Node) -> Option<&Value> {
+    match (n.value.get(), &n.kind, n.inputs.as_slice()) {
+        (Some(value), ..) => Some(value),
+        (None, Kind::Zip, [flat]) if n.error.is_none() => flat.value.get(),
+        _ => None,
+    }
+}
+
+/// `[1.0, 2.0, ..., 9.0]`, nested as the shape says; tuples and structs as Rust writes them.
+pub(crate) fn elements<T: Elt>(
+    f: &mut fmt::Formatter<'_>,
+    columns: &[Arc<Buffer>],
+    shape: &[usize],
+) -> fmt::Result {
+    rows::<T>(f, columns, shape, 0)
+}
+
+/// The part of elements of this shape that begins at a place.
+fn rows<T: Elt>(
+    f: &mut fmt::Formatter<'_>,
+    columns: &[Arc<Buffer>],
+    shape: &[usize],
+    start: usize,
+) -> fmt::Result {
+    let Some((len, inner)) = shape.split_first() else {
+        let mut columns = columns.iter();
+        let mut next = || {
+            let field = columns
+                .next()
+                .and_then(|c| Some((c.ty(), c.get_word(start)?)));
+            field.map_or_else(String::new, |(ty, w)| word(ty, w))
+        };
+        return T::show(&mut next, f);
+    };
+    let len = *len;
+    let size: usize = inner.iter().product();
+    let hidden = match len > 2 * ENDS + 1 {
+        true => ENDS..len - ENDS,
+        false => len..len,
+    };
+    f.write_char('[')?;
+    for at in (0..hidden.start).chain(hidden.end..len) {
+        if at > 0 {
+            f.write_str(", ")?;
+        }
+        if at == hidden.end {
+            f.write_str("..., ")?;
+        }
+        rows::<T>(f, columns, inner, start + at * size)?;
+    }
+    f.write_char(']')
 }
 
 /// `sum(map(filter(f64[100])))`, cut off where it gets deep.
@@ -84,7 +125,7 @@ fn combinators(f: &mut fmt::Formatter<'_>, n: &Node, depth: u32) -> fmt::Result 
         if i > 0 {
             f.write_str(", ")?;
         }
-        if input.value.get().is_some() {
+        if value_of(input).is_some() {
             in_memory(f, input)?;
         } else {
             combinators(f, input, depth - 1)?;
@@ -95,9 +136,5 @@ fn combinators(f: &mut fmt::Formatter<'_>, n: &Node, depth: u32) -> fmt::Result 
 
 /// `f64[100]`: types and length of what is in memory.
 fn in_memory(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
-    f.write_str(&crate::ast::show_types(&n.types))?;
-    match n.known_len() {
-        Some(len) if n.rank > 0 => write!(f, "[{len}]"),
-        _ => Ok(()),
-    }
+    f.write_str(&n.show_shape())
 }

@@ -1,7 +1,7 @@
 //! Arrays from what is in memory.
 
-use crate::array::{Array, Ix0};
-use crate::ast::Builder;
+use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
+use crate::ast::{Builder, Shape};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, value};
 
@@ -44,6 +44,61 @@ impl<T: Elt, const N: usize> From<[T; N]> for Array<T> {
     #[track_caller]
     fn from(values: [T; N]) -> Array<T> {
         Array::from(Vec::from(values))
+    }
+}
+
+impl<T: Elt, const N: usize, const M: usize> From<[[T; M]; N]> for Array<T, Ix2> {
+    /// Copies the rows of a matrix.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.0f64, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(m.transpose().force()?, [[1.0, 3.0], [2.0, 4.0]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(rows: [[T; M]; N]) -> Array<T, Ix2> {
+        let all = rows.into_iter().flatten().collect();
+        Array::wrap(shaped(all, &[N, M]))
+    }
+}
+
+impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; N]>
+    for Array<T, Ix3>
+{
+    /// Copies arrays of arrays of arrays.
+    #[track_caller]
+    fn from(planes: [[[T; K]; M]; N]) -> Array<T, Ix3> {
+        let all = planes.into_iter().flatten().flatten().collect();
+        Array::wrap(shaped(all, &[N, M, K]))
+    }
+}
+
+/// Elements in memory under a shape.
+#[track_caller]
+fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> std::sync::Arc<crate::ast::Node> {
+    let builder = Builder::named("manifest");
+    let axes = shape.iter().map(|n| builder.length(*n as u64));
+    builder.reshape(Array::from(values).node(), Some(Shape::new(axes)))
+}
+
+impl<T: Elt, D: crate::array::Dim> Array<T, D> {
+    /// The elements of a vector, row by row, under a shape. Scalars are not copied.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from_vec((2, 3), vec![1i64, 2, 3, 4, 5, 6]);
+    /// assert_eq!(m.sum_axis(1).force()?, [6, 15]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are not as many elements as the shape has, or a length is negative.
+    #[track_caller]
+    pub fn from_vec(shape: impl IntoShape<Rank = D>, values: Vec<T>) -> Array<T, D> {
+        let builder = Builder::named("from_vec");
+        let elements = Array::from(values);
+        crate::ranked::reshaped(builder, elements.node(), shape.into_shape(builder))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `replicate`.
 
 use crate::array::length::IntoLen;
-use crate::array::{Array, Ix1};
+use crate::array::{Array, Dim, IntoShape, Ix1};
 use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Num};
-use crate::exp::{Exp, IntoExp, ToExp, apply, closure, types_of};
+use crate::exp::{IntoExp, ToExp, apply, closure, types_of};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::panic::Location;
@@ -18,12 +18,25 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
+/// With a tuple of lengths (or an array of them, or a `Vec` for rank [`IxDyn`](crate::array::IxDyn)) it is an array of
+/// higher rank, and the function gets a tuple of indices. Each length is a number or a delayed scalar.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let table = generate((2, 3), |(i, j)| 10 * i + j);
+/// assert_eq!(table.force()?, [[0, 1, 2], [10, 11, 12]]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
 /// # Errors
-/// When forced: if `n` is negative, or the result is beyond the memory limit.
+/// When forced: if a length is negative, or the result is beyond the memory limit.
 #[track_caller]
-pub fn generate<R: IntoExp>(n: impl IntoLen, f: impl FnOnce(Exp<u64>) -> R) -> Array<R::Elt> {
+pub fn generate<S: IntoShape, R: IntoExp>(
+    shape: S,
+    f: impl FnOnce(<S::Rank as Dim>::Index) -> R,
+) -> Array<R::Elt, S::Rank> {
     let builder = Builder::named("generate");
-    build(builder, n, closure::<u64, R::Elt>(|i| f(i).to_exp()))
+    made(builder, shape, |index| f(index).to_exp())
 }
 
 /// `0, 1, ..., n - 1`.
@@ -72,12 +85,21 @@ where
 /// use livefusion::prelude::*;
 /// let total = Array::from(vec![1.0f64, 2.0]).sum();
 /// assert_eq!(replicate(2, &total).force()?, [3.0, 3.0]);
+/// assert_eq!(replicate((2, 2), 1u8).force()?, [[1, 1], [1, 1]]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[track_caller]
-pub fn replicate<R: IntoExp>(n: impl IntoLen, x: R) -> Array<R::Elt> {
-    let builder = Builder::named("replicate");
-    build(builder, n, closure::<u64, R::Elt>(|_| x.to_exp()))
+pub fn replicate<S: IntoShape, R: IntoExp>(shape: S, x: R) -> Array<R::Elt, S::Rank> {
+    made(Builder::named("replicate"), shape, |_| x.to_exp())
+}
+
+/// An array of this shape that is a function of the index.
+fn made<S: IntoShape, T: Elt>(
+    builder: Builder,
+    shape: S,
+    f: impl FnOnce(<S::Rank as Dim>::Index) -> T::Exp,
+) -> Array<T, S::Rank> {
+    crate::ranked::generated(builder, shape.into_shape(builder), f)
 }
 
 fn build<T: Elt>(builder: Builder, n: impl IntoLen, body: Body) -> Array<T, Ix1> {

@@ -33,12 +33,18 @@ pub trait IntoLen {
     fn into_len(self) -> Extent;
 }
 
+impl IntoLen for Extent {
+    fn into_len(self) -> Extent {
+        self
+    }
+}
+
 /// A length, known or delayed.
 #[derive(Clone, Debug)]
 pub struct Extent(pub(crate) Amount);
 
 #[derive(Clone, Debug)]
-pub(crate) enum Amount {
+pub enum Amount {
     Known(u64),
     Delayed(Arc<Node>),
     /// A number that is no length.

@@ -25,10 +25,15 @@
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
 //! | `length` | `len`, and lengths as arguments |
+//! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
+//! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
+//!
+//! What runs along axes of arrays of rank 2 and more is in [`ranked`](crate::ranked).
 
 mod adjacent;
 mod append;
 mod combine;
+mod extents;
 mod extremum;
 mod filter;
 mod fold;
@@ -58,13 +63,18 @@ pub(crate) use fold::operator as operator_of;
 pub(crate) use reduce::{literal, operator};
 pub(crate) use zip::shortest_by_index;
 
+pub use extents::IntoShape;
+pub(crate) use extents::axis as extent;
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
+pub(crate) use length::Amount;
 pub use length::{Extent, IntoLen};
-pub use rank::{Ix0, Ix1, Join, Rank};
+pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
+pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
 pub use scatter::reduce_by_index;
 pub use slice::SliceRange;
 pub use windows::Boundary;
+pub(crate) use windows::{clamped, mirrored, wrapped};
 pub use zip::{
     Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
 };
@@ -78,7 +88,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A delayed array of elements `T` and rank `D` (`Ix1`, or `Ix0` for a delayed scalar).
+/// A delayed array of elements `T` and rank `D`: `Ix1`, `Ix0` for a delayed scalar, `Ix2` for a matrix, and so on.
 ///
 /// A combinator computes nothing: it adds a node to a graph that its arrays share. [`force`] fuses the
 /// graph into as few loops as possible and runs them; the result stays with the node, so that a later
@@ -118,7 +128,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// ```
     pub fn from_node(node: Arc<Node>) -> Result<Array<T, D>> {
         let types = types_of::<T>();
-        if node.error.is_none() && (node.types != types || node.rank != D::RANK) {
+        if node.error.is_none() && (node.types != types || !D::fits(node.rank)) {
             let show = |types: &[_], rank: u8| format!("{} of rank {rank}", show_types(types));
             let kind = ErrorKind::Malformed {
                 expected: show(&types, D::RANK),
@@ -132,7 +142,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// The array of a node that is known to be of this type.
     pub(crate) fn wrap(node: Arc<Node>) -> Array<T, D> {
         debug_assert!(
-            node.error.is_some() || (node.types == types_of::<T>() && node.rank == D::RANK)
+            node.error.is_some() || (node.types == types_of::<T>() && D::fits(node.rank))
         );
         Array {
             node,

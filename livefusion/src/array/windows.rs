@@ -96,7 +96,7 @@ fn op(op: Op, args: &[Field], loc: Loc) -> Field {
 }
 
 /// `i + offset`, kept within the array.
-fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+pub(crate) fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     let far = number(offset.unsigned_abs() as u64);
     if offset < 0 {
         let far = op(Op::Min, &[far, i], loc);
@@ -125,13 +125,13 @@ fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
     op(Op::Select, &[beyond, back, there], loc)
 }
 
-fn wrapped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+pub(crate) fn wrapped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     // An empty array has no element that would need the period, but it must not divide by zero.
     let period = op(Op::Max, &[n, number(1)], loc);
     modulo(i, period, offset, loc)
 }
 
-fn mirrored(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+pub(crate) fn mirrored(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     // There and back again without the ends repeated: 2 (n - 1) places, at least one.
     let twice = op(Op::Add, &[n, n], loc);
     let period = op(Op::Max, &[twice, number(3)], loc);

@@ -457,6 +457,12 @@ impl Builder {
         d.scalar(Kind::Len, smallvec![Ty::U64])
     }
 
+    /// A node of these types and this rank that carries the mistake of another.
+    pub(crate) fn mistaken(self, of: &Arc<Node>, types: &[Ty], rank: u8) -> Arc<Node> {
+        let d = Draft::new(self, smallvec![of.clone()]);
+        d.finish(Kind::Zip, Types::from_slice(types), rank)
+    }
+
     /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.
     pub fn fault(self, types: &[Ty], rank: u8, kind: ErrorKind) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());

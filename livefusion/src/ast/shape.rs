@@ -142,12 +142,17 @@ impl fmt::Display for Shape {
 
 /// The graph's side of shapes: descriptors, indices, and the same elements under another shape.
 impl Builder {
+    /// A length that is known.
+    pub fn length(self, n: u64) -> Axis {
+        Axis(self.renamed("length").constant(&[Const::u64(n)]))
+    }
+
     /// The number of elements of all axes together, as a length.
     pub fn size(self, axes: &[Axis]) -> Axis {
         let known: Option<Vec<u64>> = axes.iter().map(Axis::known).collect();
         if let Some(known) = known {
             // Too many are found where the shape is made.
-            return Axis::from(known.into_iter().fold(1, u64::saturating_mul));
+            return self.length(known.into_iter().fold(1, u64::saturating_mul));
         }
         if let [one] = axes {
             return one.clone();

@@ -280,6 +280,29 @@ pub(crate) fn at_unchecked(node: &Arc<Node>, field: u32, ty: Ty, index: Field, l
     read(node, field, ty, index, false, loc)
 }
 
+/// An expression that stands for a malformed use.
+pub(crate) fn malformed(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
+    let kind = ErrorKind::Malformed { expected, got };
+    ARENA.with_borrow_mut(|arena| arena.mistake(ty, kind, Some(loc)))
+}
+
+/// Where an element lies among rows of one length: `outer * length + inner`. With `checked`, an inner index that is not
+/// below the length traps.
+pub(crate) fn flat([outer, inner, length]: [Field; 3], checked: bool, loc: Loc) -> Field {
+    let args = [outer, inner, length];
+    ARENA.with_borrow_mut(|arena| match arena.inside(&args, Some(loc)) {
+        Some((scope, ids)) => {
+            let [outer, inner, length] = [0, 1, 2].map(|k| scope.body.cast(ids[k], Ty::U64));
+            let at = match checked {
+                true => scope.body.flat_checked(outer, inner, length),
+                false => scope.body.flat(outer, inner, length),
+            };
+            Field::new(scope.number, at.0 as u64, Ty::U64)
+        }
+        None => arena.mistake(Ty::U64, no_closure(), Some(loc)),
+    })
+}
+
 /// The index `offset` places from `i`, and whether it is in an array of `n` elements.
 pub(crate) fn neighbour(i: Field, n: Field, offset: i128, loc: Loc) -> (Field, Field) {
     let far = Field::literal(Const::u64(offset.unsigned_abs() as u64));

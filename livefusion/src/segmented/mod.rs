@@ -8,6 +8,7 @@
 //! | `reduce` | `sum_s`, `product_s`, `min_s`, `max_s`, `any_s`, `all_s`, `count_s`, `mean_s` |
 //! | `extremum` | `min_index_s`, `max_index_s` |
 //! | `scan` | `scan_s`, `scan_exclusive_s`, `scan_seq_s` |
+//! | `uniform` | `from_uniform`, `to_segmented` |
 //! | `append` | `append_s`, `flatten_s` |
 
 mod append;
@@ -17,6 +18,7 @@ mod filter;
 mod fold;
 mod reduce;
 mod scan;
+mod uniform;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 

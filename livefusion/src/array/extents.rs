@@ -1,0 +1,159 @@
+//! Shapes: `shape`, `rank`, arrays whose rank is known at run time only, and shapes as arguments.
+
+use crate::array::length::Amount;
+use crate::array::{Array, Dim, IntoLen, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, shape_of};
+use crate::ast::{Axis, Builder, Shape};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// The lengths of the axes, as delayed scalars: an array, of rank [`IxDyn`] a `Vec`. Asking for them computes no
+    /// elements, unless a length depends on these. Closures may use them, and so may whatever takes a shape.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = generate((2, 3), |(i, j)| i * j);
+    /// let [n, k] = m.shape();
+    /// assert_eq!((&n, &k).force()?, (2, 3));
+    /// assert_eq!(generate((&k, n), |(j, i)| m.at((i, j))).force()?, [[0, 0], [0, 1], [0, 2]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn shape(&self) -> D::Lens {
+        let shape = shape_of(Builder::named("shape"), self.node());
+        let mut axes = shape.axes().iter();
+        D::lens(&mut std::iter::from_fn(|| {
+            axes.next().map(|axis| Array::wrap(axis.node().clone()))
+        }))
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.node().rank as usize
+    }
+
+    /// The array with its rank known at run time only. Costs nothing.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]).into_dyn();
+    /// assert_eq!((m.rank(), m.sum_axis(0).force()?.to_vec()?), (2, vec![4, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn into_dyn(self) -> Array<T, IxDyn> {
+        Array::wrap(self.node().clone())
+    }
+
+    /// The array with its rank in its type. Costs nothing.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = generate(vec![2u64, 3], |i| i[0] + i[1]); // of rank `IxDyn`
+    /// assert_eq!(m.clone().into_rank::<Ix2>().force()?, [[0, 1, 2], [1, 2, 3]]);
+    /// assert!(m.into_rank::<Ix3>().force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the rank is another one.
+    #[track_caller]
+    pub fn into_rank<E: Dim>(self) -> Array<T, E> {
+        Array::checked(Builder::named("into_rank"), self.node().clone())
+    }
+}
+
+/// A shape: a length (of rank 1), a tuple or an array of lengths (of rank 2 and more; an array of one is of rank 1), a
+/// `Vec` or a slice of them (of rank [`IxDyn`]). Each length is an integer or a delayed scalar, see [`IntoLen`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape",
+    note = "a shape is a length, a tuple or an array of lengths, or a `Vec` of lengths; lengths are integers, or delayed scalars of type u64 or usize"
+)]
+pub trait IntoShape {
+    /// The rank of an array of this shape.
+    type Rank: Dim;
+    /// The lengths of the axes, or what is wrong with one.
+    #[doc(hidden)]
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind>;
+}
+
+/// A length as that of an axis.
+pub(crate) fn axis(builder: Builder, n: impl IntoLen) -> Result<Axis, ErrorKind> {
+    match n.into_len().0 {
+        Amount::Known(n) => Ok(builder.length(n)),
+        Amount::Delayed(node) => match &node.error {
+            Some(error) => Err(error.kind.clone()),
+            None => Ok(Axis::delayed(node)),
+        },
+        negative @ Amount::Negative(_) => Err(negative.check().err().unwrap_or(ErrorKind::Empty)),
+    }
+}
+
+/// A shape of lengths, of one axis or more.
+fn all(builder: Builder, axes: impl IntoIterator<Item = impl IntoLen>) -> Result<Shape, ErrorKind> {
+    let axes: Vec<Axis> = axes
+        .into_iter()
+        .map(|n| axis(builder, n))
+        .collect::<Result<_, _>>()?;
+    match axes.is_empty() {
+        true => Err(ErrorKind::Malformed {
+            expected: "a shape of one axis or more".to_string(),
+            got: "()".to_string(),
+        }),
+        false => Ok(Shape::new(axes)),
+    }
+}
+
+impl<N: IntoLen> IntoShape for N {
+    type Rank = Ix1;
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        Ok(Shape::new([axis(builder, self)?]))
+    }
+}
+
+macro_rules! tuples {
+    ($($D:ident $n:literal: $($N:ident $k:tt),*;)*) => {$(
+        impl<$($N: IntoLen),*> IntoShape for ($($N,)*) {
+            type Rank = $D;
+            fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+                Ok(Shape::new([$(axis(builder, self.$k)?),*]))
+            }
+        }
+
+        impl<N: IntoLen> IntoShape for [N; $n] {
+            type Rank = $D;
+            fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+                all(builder, self)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    Ix1 1: A 0;
+    Ix2 2: A 0, B 1;
+    Ix3 3: A 0, B 1, C 2;
+    Ix4 4: A 0, B 1, C 2, D 3;
+    Ix5 5: A 0, B 1, C 2, D 3, E 4;
+    Ix6 6: A 0, B 1, C 2, D 3, E 4, F 5;
+}
+
+impl<N: IntoLen> IntoShape for Vec<N> {
+    type Rank = IxDyn;
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self)
+    }
+}
+
+impl<N: IntoLen + Clone> IntoShape for &[N] {
+    type Rank = IxDyn;
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self.iter().cloned())
+    }
+}
+
+impl<N: IntoLen + Clone> IntoShape for &Vec<N> {
+    type Rank = IxDyn;
+    fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind> {
+        all(builder, self.iter().cloned())
+    }
+}

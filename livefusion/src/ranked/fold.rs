@@ -1,0 +1,319 @@
+//! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
+
+use super::make::{
+    Element, axes_of, built, chosen, computed, flat, others, reading, shape, shaped,
+};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
+use crate::ast::{Axis, Body, Builder, Fold, FoldStyle, Node, Shape, TermId, flat_index};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use crate::exp::{IntoExp, ToExp, closure, value};
+use std::sync::Arc;
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// The elements along an axis joined by `op`, from `start`: an array without that axis. `op` must be associative. Along
+    /// the last axis its calls may be grouped in any way, as in [`fold`](Array::fold) of one axis; along another one each
+    /// fold goes from left to right.
+    ///
+    /// Memory is read once, in order, whatever the axis is. Along the last axis it fuses with what makes the elements and
+    /// with what uses the result; along another one with what makes the elements.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// let (columns, rows) = (m.fold_axis(0, 0, |a, b| a.max(b)), m.fold_axis(1, 0, |a, b| a.max(b)));
+    /// let (columns, rows) = (&columns, &rows).force()?;
+    /// assert_eq!((&columns[..], &rows[..]), (&[7, 5][..], &[5, 7][..]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn fold_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D::Smaller> {
+        let builder = Builder::named("fold_axis");
+        let fold = Fold {
+            start: value::<T>(|| start.to_exp()),
+            step: operator_of::<T, R>(op),
+            style: FoldStyle::Associative,
+        };
+        along(builder, self, &[axis], || fold)
+    }
+
+    /// The elements along an axis joined by `op`, which must be associative, with no starting value. Along another axis
+    /// than the last one the elements are read across rows.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// assert_eq!(m.fold1_axis(0, |a, b| a * b).force()?, [7, 10]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or nothing along it.
+    #[track_caller]
+    pub fn fold1_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D::Smaller> {
+        let builder = Builder::named("fold1_axis");
+        let fold = Fold {
+            start: Body::default(),
+            step: operator_of::<T, R>(op),
+            style: FoldStyle::First,
+        };
+        along(builder, self, &[axis], || fold)
+    }
+
+    /// The elements along an axis joined strictly from left to right, by any operator.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let digits = Array::from([[4i64, 0, 7], [1, 2, 3]]);
+    /// assert_eq!(digits.fold_seq_axis(1, 0, |n, d| n * 10 + d).force()?, [407, 123]);
+    /// assert_eq!(digits.fold_seq_axis(0, 0, |n, d| n * 10 + d).force()?, [41, 2, 73]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn fold_seq_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D::Smaller> {
+        let builder = Builder::named("fold_seq_axis");
+        let fold = Fold {
+            start: value::<T>(|| start.to_exp()),
+            step: operator_of::<T, R>(op),
+            style: FoldStyle::Sequential,
+        };
+        along(builder, self, &[axis], || fold)
+    }
+
+    /// The elements along an axis folded into a state of another type, as [`aggregate`](Array::aggregate) of one axis. Along
+    /// another axis than the last one each fold goes from left to right, and the elements are read across rows.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.5f64, -1.0], [2.0, 0.5]]);
+    /// let positive = |axis| m.aggregate_axis(axis, 0u64, |n, x| n + x.gt(0.0).cast::<u64>(), |a, b| a + b);
+    /// assert_eq!((positive(1).to_vec()?, positive(0).to_vec()?), (vec![1, 2], vec![2, 1]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn aggregate_axis<S: IntoExp, R: ToExp<S::Elt>, C: ToExp<S::Elt>>(
+        &self,
+        axis: usize,
+        start: S,
+        step: impl FnOnce(<S::Elt as Elt>::Exp, T::Exp) -> R,
+        combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
+    ) -> Array<S::Elt, D::Smaller> {
+        let builder = Builder::named("aggregate_axis");
+        let fold = Fold {
+            start: value::<S::Elt>(|| start.to_exp()),
+            step: closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp()),
+            style: FoldStyle::Aggregate(closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| {
+                combine(a, b).to_exp()
+            })),
+        };
+        along(builder, self, &[axis], || fold)
+    }
+}
+
+/// What is left of a rank when `K` axes are folded.
+pub trait Without<const K: usize>: Dim {
+    /// The rank that is left.
+    type Rest: Rank;
+}
+
+macro_rules! without {
+    ($($D:ident: $($k:literal $R:ident),*;)*) => {$($(
+        impl Without<$k> for $D {
+            type Rest = $R;
+        }
+    )*)*};
+}
+
+without! {
+    Ix1: 0 Ix1, 1 Ix0;
+    Ix2: 0 Ix2, 1 Ix1, 2 Ix0;
+    Ix3: 0 Ix3, 1 Ix2, 2 Ix1, 3 Ix0;
+    Ix4: 0 Ix4, 1 Ix3, 2 Ix2, 3 Ix1, 4 Ix0;
+    Ix5: 0 Ix5, 1 Ix4, 2 Ix3, 3 Ix2, 4 Ix1, 5 Ix0;
+    Ix6: 0 Ix6, 1 Ix5, 2 Ix4, 3 Ix3, 4 Ix2, 5 Ix1, 6 Ix0;
+}
+
+impl<const K: usize> Without<K> for IxDyn {
+    type Rest = IxDyn;
+}
+
+/// A fold of an array along axes.
+pub(super) fn along<T: Elt, D: Dim, S: Elt, E: Rank>(
+    builder: Builder,
+    array: &Array<T, D>,
+    axes: &[usize],
+    fold: impl FnOnce() -> Fold,
+) -> Array<S, E> {
+    built(builder, &[array.node()], || {
+        let shape = shape(builder, array);
+        let folded = Folded::new(&shape, axes)?;
+        let elements = flat(builder, array.node());
+        Ok(folded.result(builder, &folded.fold(builder, &elements, fold())))
+    })
+}
+
+/// The axes of a shape that are folded, and those that are kept; both in order.
+pub(super) struct Folded<'s> {
+    pub(super) shape: &'s Shape,
+    pub(super) axes: Vec<usize>,
+    pub(super) kept: Vec<usize>,
+}
+
+impl<'s> Folded<'s> {
+    pub(super) fn new(shape: &'s Shape, axes: &[usize]) -> Result<Folded<'s>, ErrorKind> {
+        axes_of(shape, axes)?;
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        let kept = others(shape, &axes);
+        Ok(Folded { shape, axes, kept })
+    }
+
+    /// The shape that is left.
+    pub(super) fn rest(&self) -> Shape {
+        chosen(self.shape, self.kept.iter().copied())
+    }
+
+    /// How many elements a fold has.
+    pub(super) fn size(&self, builder: Builder) -> Axis {
+        builder.size(chosen(self.shape, self.axes.iter().copied()).axes())
+    }
+
+    /// A result, with the shape that is left.
+    pub(super) fn result(&self, builder: Builder, results: &Arc<Node>) -> Arc<Node> {
+        shaped(builder, results, &self.rest())
+    }
+
+    /// Whether the elements of a fold are neighbours.
+    pub(super) fn is_last(&self) -> bool {
+        self.kept.iter().zip(0..).all(|(axis, k)| *axis == k)
+    }
+
+    /// The lengths of the folds, all of which are one, where their elements are neighbours; none where all is one fold.
+    pub(super) fn rows(&self, builder: Builder) -> Option<Arc<Node>> {
+        let mut axes = self.rest().axes().to_vec();
+        axes.push(self.size(builder));
+        builder.descriptors(&Shape::new(axes)).pop()
+    }
+
+    /// Where an element's result lies.
+    pub(super) fn place(&self, b: &mut crate::ast::BodyBuilder, parts: &[TermId]) -> TermId {
+        let kept: Vec<TermId> = self.kept.iter().map(|k| parts[*k]).collect();
+        flat_index(b, &kept, &self.rest())
+    }
+
+    /// The results, row by row; where no axis is kept, a delayed scalar.
+    pub(super) fn fold(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        if self.kept.is_empty() {
+            return builder.fold(elements, fold);
+        }
+        if self.is_last() {
+            return self.fold_rows(builder, elements, fold);
+        }
+        let in_place = match fold.style {
+            FoldStyle::Associative => true,
+            FoldStyle::Sequential => fold.start.result_types() == elements.types,
+            FoldStyle::First | FoldStyle::Aggregate(_) => false,
+        };
+        if in_place {
+            let start = builder.compute(fold.start);
+            let base = computed(builder, &self.rest(), |b, _| {
+                (0..start.types.len() as u32)
+                    .map(|f| b.scalar(&start, f))
+                    .collect()
+            });
+            return self.onto(builder, &base, elements, fold.step);
+        }
+        let across = self.kept.iter().chain(&self.axes).copied();
+        let order: Vec<usize> = across.collect();
+        let read = reading(
+            builder,
+            elements,
+            &chosen(self.shape, order.iter().copied()),
+            |b, parts| {
+                let mut from = vec![parts[0]; parts.len()];
+                order
+                    .iter()
+                    .zip(parts)
+                    .for_each(|(axis, part)| from[*axis] = *part);
+                flat_index(b, &from, self.shape)
+            },
+        );
+        let style = match fold.style {
+            FoldStyle::Aggregate(_) => FoldStyle::Sequential,
+            style => style,
+        };
+        self.fold_rows(builder, &read, Fold { style, ..fold })
+    }
+
+    /// Folds of neighbours.
+    fn fold_rows(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        match self.rows(builder) {
+            Some(rows) => builder.fold_s(&rows, elements, fold),
+            None => builder.fold(elements, fold),
+        }
+    }
+
+    /// The elements joined onto what is there, in the order of memory.
+    pub(super) fn onto(
+        &self,
+        builder: Builder,
+        base: &Arc<Node>,
+        elements: &Arc<Node>,
+        step: Body,
+    ) -> Arc<Node> {
+        let places = computed(builder, self.shape, |b, parts| vec![self.place(b, parts)]);
+        builder.scatter(base, &places, elements, Some(step))
+    }
+
+    /// The first element of each fold.
+    ///
+    /// # Errors
+    /// If it is known that there is none.
+    pub(super) fn first(
+        &self,
+        builder: Builder,
+        elements: &Arc<Node>,
+    ) -> Result<Arc<Node>, ErrorKind> {
+        let size = self.size(builder).known();
+        if size == Some(0) && builder.size(self.rest().axes()).known() != Some(0) {
+            return Err(ErrorKind::Empty);
+        }
+        Ok(computed(builder, &self.rest(), |b, parts| {
+            let mut kept = parts.iter();
+            let mut at = Element::new(b, elements, self.shape);
+            for axis in 0..self.shape.rank() {
+                match self.axes.contains(&axis) {
+                    true => at.first(axis),
+                    false => kept
+                        .next()
+                        .into_iter()
+                        .for_each(|part| at.inside(axis, *part)),
+                }
+            }
+            at.read()
+        }))
+    }
+}

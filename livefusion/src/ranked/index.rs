@@ -1,0 +1,221 @@
+//! Random access: `at`, `backpermute`, and what an array is indexed with.
+
+use super::make::{built, element, flat, shape, shaped, traced};
+use crate::array::{Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi};
+use crate::ast::Builder;
+use crate::elt::{Elt, Int};
+use crate::error::Loc;
+use crate::exp::{Exp, Field, fields_of, trace, value};
+use loop_lang::types::{Const, Ty};
+
+impl<T: Elt, D: Multi> Array<T, D> {
+    /// The element at an index: a tuple (or an array) of expressions, numbers and delayed scalars. With an expression among
+    /// them, inside of a closure, it is an expression; else it is a delayed scalar. The array that is read is in memory, or
+    /// its elements are computed where they are read, if each is a cheap function of its index; else it is made first.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.0f64, 2.0], [3.0, 4.0]]);
+    /// let diagonal = generate(2, |i| m.at((i, i)));
+    /// assert_eq!((&diagonal.sum(), &m.at((0, 1))).force()?, (5.0, 2.0));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if a part of the index is negative, or not below the length of its axis.
+    #[track_caller]
+    pub fn at<P: Position<D>>(&self, index: P) -> <P::At as Where>::Out<T> {
+        let builder = Builder::named("at");
+        let (loc, shape) = (builder.loc(), shape(builder, self));
+        let elements = flat(builder, self.node());
+        P::At::element::<T>(builder, || {
+            element::<T>(&elements, &shape, &index.parts(loc), loc)
+        })
+    }
+}
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// An array of this shape whose elements are read from here: `f` gives the index of each, from its own. In memory this
+    /// array is read at random; of one that is a cheap function of the index, elements are computed where they are read.
+    /// Fuses with what uses the result. It is the Accelerate chapter's `backpermute`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// let swapped = m.backpermute((2, 2), |(i, j)| (j, i));
+    /// assert_eq!(swapped.force()?, [[1, 3], [2, 4]]);
+    /// let column = m.backpermute(2, |i| (i, 1));
+    /// assert_eq!(column.force()?, [2, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if a part of an index is negative, or not below the length of its axis.
+    #[track_caller]
+    pub fn backpermute<S: IntoShape, P: Position<D>>(
+        &self,
+        shape: S,
+        f: impl FnOnce(<S::Rank as Dim>::Index) -> P,
+    ) -> Array<T, S::Rank> {
+        let builder = Builder::named("backpermute");
+        let loc = builder.loc();
+        built(builder, &[self.node()], || {
+            let (to, from) = (shape.into_shape(builder)?, self::shape(builder, self));
+            let elements = flat(builder, self.node());
+            let made = traced(builder, &to, |parts| {
+                let index = f(<S::Rank as Dim>::index(parts)).parts(loc);
+                fields_of::<T>(element::<T>(&elements, &from, &index, loc))
+            });
+            Ok(shaped(builder, &made, &to))
+        })
+    }
+}
+
+/// Where an index is used, which says what the element there is.
+pub trait Where {
+    /// An expression, or a delayed scalar.
+    type Out<T: Elt>;
+    /// Where an index is used that has a part of this kind, and one of another.
+    type With<W: Where>: Where;
+    /// The element that a closure reads.
+    #[doc(hidden)]
+    fn element<T: Elt>(builder: Builder, read: impl FnOnce() -> T::Exp) -> Self::Out<T>;
+}
+
+/// Expressions are indices in closures only, and so are what has one among its parts.
+pub struct InClosure;
+
+/// Numbers and delayed scalars are indices anywhere.
+pub struct Fixed;
+
+impl Where for InClosure {
+    type Out<T: Elt> = T::Exp;
+    type With<W: Where> = InClosure;
+    fn element<T: Elt>(_: Builder, read: impl FnOnce() -> T::Exp) -> T::Exp {
+        read()
+    }
+}
+
+impl Where for Fixed {
+    type Out<T: Elt> = Array<T, Ix0>;
+    type With<W: Where> = W;
+    fn element<T: Elt>(builder: Builder, read: impl FnOnce() -> T::Exp) -> Array<T, Ix0> {
+        Array::wrap(builder.compute(value::<T>(read)))
+    }
+}
+
+/// A part of an index: an expression of an integer type, a `u64`, a delayed scalar of an integer type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no part of an index",
+    note = "an index consists of `u64`s, expressions of an integer type, or delayed scalars of one"
+)]
+pub trait Coordinate {
+    /// Where it may be used.
+    type At: Where;
+    /// Its value, in a closure that is traced.
+    #[doc(hidden)]
+    fn field(self, loc: Loc) -> Field;
+}
+
+impl<I: Int> Coordinate for Exp<I> {
+    type At = InClosure;
+    fn field(self, _: Loc) -> Field {
+        Exp::field(self)
+    }
+}
+
+// The only integer type here, so that a literal is known to be one, and with it the result's type.
+impl Coordinate for u64 {
+    type At = Fixed;
+    fn field(self, _: Loc) -> Field {
+        Field::literal(Const::u64(self))
+    }
+}
+
+impl<I: Int> Coordinate for &Array<I, Ix0> {
+    type At = Fixed;
+    fn field(self, loc: Loc) -> Field {
+        let ty = self.node().types.first().copied().unwrap_or(Ty::U64);
+        trace::scalar(self.node(), 0, ty, loc)
+    }
+}
+
+impl<I: Int> Coordinate for Array<I, Ix0> {
+    type At = Fixed;
+    fn field(self, loc: Loc) -> Field {
+        (&self).field(loc)
+    }
+}
+
+/// What an array of rank `D` is indexed with: of one axis a [`Coordinate`], of more a tuple or an array of them, of rank
+/// [`IxDyn`] an array, a `Vec` or a slice.
+#[diagnostic::on_unimplemented(
+    message = "an array of rank `{D}` cannot be indexed with `{Self}`",
+    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; each is a `u64`, an expression, or a delayed scalar"
+)]
+pub trait Position<D> {
+    /// Where it may be used.
+    type At: Where;
+    /// Its parts, in a closure that is traced.
+    #[doc(hidden)]
+    fn parts(self, loc: Loc) -> Vec<Field>;
+}
+
+impl<C: Coordinate> Position<Ix1> for C {
+    type At = C::At;
+    fn parts(self, loc: Loc) -> Vec<Field> {
+        vec![self.field(loc)]
+    }
+}
+
+macro_rules! with {
+    ($A:ident) => { $A::At };
+    ($A:ident $($B:ident)+) => { <$A::At as Where>::With<with!($($B)+)> };
+}
+
+macro_rules! tuples {
+    ($($D:ident $n:literal: $($A:ident $k:tt)*;)*) => {$(
+        impl<$($A: Coordinate),*> Position<$D> for ($($A,)*) {
+            type At = with!($($A)*);
+            fn parts(self, loc: Loc) -> Vec<Field> {
+                vec![$(self.$k.field(loc)),*]
+            }
+        }
+
+        impl<C: Coordinate> Position<$D> for [C; $n] {
+            type At = C::At;
+            fn parts(self, loc: Loc) -> Vec<Field> {
+                self.into_iter().map(|c| c.field(loc)).collect()
+            }
+        }
+    )*};
+}
+
+tuples! {
+    Ix2 2: A 0 B 1;
+    Ix3 3: A 0 B 1 C 2;
+    Ix4 4: A 0 B 1 C 2 E 3;
+    Ix5 5: A 0 B 1 C 2 E 3 F 4;
+    Ix6 6: A 0 B 1 C 2 E 3 F 4 G 5;
+}
+
+impl<C: Coordinate, const N: usize> Position<IxDyn> for [C; N] {
+    type At = C::At;
+    fn parts(self, loc: Loc) -> Vec<Field> {
+        self.into_iter().map(|c| c.field(loc)).collect()
+    }
+}
+
+impl<C: Coordinate> Position<IxDyn> for Vec<C> {
+    type At = C::At;
+    fn parts(self, loc: Loc) -> Vec<Field> {
+        self.into_iter().map(|c| c.field(loc)).collect()
+    }
+}
+
+impl<C: Coordinate + Clone> Position<IxDyn> for &[C] {
+    type At = C::At;
+    fn parts(self, loc: Loc) -> Vec<Field> {
+        self.iter().cloned().map(|c| c.field(loc)).collect()
+    }
+}

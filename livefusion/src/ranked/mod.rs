@@ -1,0 +1,40 @@
+//! Arrays of rank 2 and more: combinators along axes.
+//!
+//! The elements of such an array lie row by row: those along the last axis are neighbours. Every combinator here is
+//! lazy, and fuses as those of one axis do.
+//!
+//! | file | combinators |
+//! | --- | --- |
+//! | `make` | what the others are made of: elements as functions of the index, shapes beside flat data |
+//! | `axes` | `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse_axis`, `roll`, `diag`, `triangle_lower`, `triangle_upper`, `pad` |
+//! | `fold` | `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis` |
+//! | `reduce` | `sum_axis`, `product_axis`, `min_axis`, `max_axis`, `any_axis`, `all_axis`, `count_axis`, `mean_axis`, `var_axis`, `min_index_axis`, `max_index_axis`; of several axes `sum_axes` and so on, of all `sum` and so on |
+//! | `slice` | `slice`, `slice_axis`, `index_axis`, `split`, `broadcast` |
+//! | `zip` | `zip`, `zip_with` |
+//! | `scan` | `scan_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; `fold_seg` |
+//! | `join` | `concat_axis`, `stack` |
+//! | `product` | `outer`, `dot`, `matmul` |
+//! | `scatter` | `permute` |
+//! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
+//! | `index` | `at`, `backpermute`; indices as arguments |
+
+mod axes;
+mod fold;
+mod index;
+mod join;
+mod make;
+mod product;
+mod reduce;
+mod scan;
+mod scatter;
+mod slice;
+mod stencil;
+mod zip;
+
+pub use fold::Without;
+pub use index::{Coordinate, Fixed, InClosure, Position, Where};
+pub use join::{concat_axis, stack};
+pub(crate) use make::{generated, reshaped};
+pub use product::Dot;
+pub use slice::{Counted, Item, NewAxis, SliceItem, Slices, Step, Strided};
+pub use stencil::{Edges, Outside, outside};

@@ -1,0 +1,195 @@
+//! Running folds along axes: `scan_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts of rows:
+//! `fold_seg`.
+
+use super::make::{axis_of, built, chosen, computed, flat, reading, shape, shaped};
+use crate::array::{Array, Dim, Multi, as_indices, length_of, literal, operator, operator_of};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, flat_index};
+use crate::elt::{Elt, Int, Num};
+use crate::exp::{ToExp, value};
+use loop_lang::op::Op;
+use std::sync::Arc;
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// Running folds along an axis: an element joins `start` and those along the axis up to and with itself. `op` must be
+    /// associative. Along the last axis it fuses with what makes the elements and with what uses the result; along another
+    /// one, elements are read across rows, and the scan is in memory before it is read so.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// assert_eq!(m.scan_axis(1, 0, |a, b| a + b).force()?, [[1, 3], [3, 7]]);
+    /// assert_eq!(m.scan_axis(0, 0, |a, b| a + b).force()?, [[1, 2], [4, 6]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn scan_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D> {
+        let (builder, start) = (Builder::named("scan_axis"), value::<T>(|| start.to_exp()));
+        let fold = associative(start, operator_of::<T, R>(op));
+        self.scanned(builder, axis, fold, ScanKind::Inclusive)
+    }
+
+    /// Running folds along an axis: an element joins `start` and those along the axis before it.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// assert_eq!(m.scan_exclusive_axis(0, 0, |a, b| a + b).force()?, [[0, 0], [1, 2]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn scan_exclusive_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D> {
+        let builder = Builder::named("scan_exclusive_axis");
+        let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        self.scanned(builder, axis, fold, ScanKind::Exclusive)
+    }
+
+    /// Running folds along an axis, strictly from left to right, by any operator.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[4.0f64, 8.0], [2.0, 2.0]]);
+    /// let smooth = m.scan_seq_axis(1, 0.0, |old, x| 0.5 * old + 0.5 * x);
+    /// assert_eq!(smooth.force()?, [[2.0, 5.0], [1.0, 1.5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn scan_seq_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D> {
+        let builder = Builder::named("scan_seq_axis");
+        let fold = Fold {
+            start: value::<T>(|| start.to_exp()),
+            step: operator_of::<T, R>(op),
+            style: FoldStyle::Sequential,
+        };
+        self.scanned(builder, axis, fold, ScanKind::Inclusive)
+    }
+
+    fn scanned(&self, builder: Builder, axis: usize, fold: Fold, kind: ScanKind) -> Array<T, D> {
+        built(builder, &[self.node()], || {
+            let shape = shape(builder, self);
+            axis_of(&shape, axis)?;
+            let last = shape.rank() - 1;
+            let scan = |elements: &Arc<Node>, shape: &Shape| match builder.descriptors(shape).pop()
+            {
+                Some(rows) => builder.scan_s(&rows, elements, fold, kind),
+                None => builder.scan(elements, fold, kind),
+            };
+            if axis == last {
+                let scan = scan(&flat(builder, self.node()), &shape);
+                return Ok(shaped(builder, &scan, &shape));
+            }
+            // The axis and the last one in each other's place, there and back.
+            let swapped = |from: &Shape, to: &Shape, elements: &Arc<Node>| {
+                reading(builder, elements, to, |b, parts| {
+                    let mut at = parts.to_vec();
+                    at.swap(axis, last);
+                    flat_index(b, &at, from)
+                })
+            };
+            let mut order: Vec<usize> = (0..shape.rank()).collect();
+            order.swap(axis, last);
+            let across = chosen(&shape, order);
+            let scan = scan(&swapped(&shape, &across, self.node()), &across);
+            Ok(shaped(builder, &swapped(&across, &shape, &scan), &shape))
+        })
+    }
+}
+
+impl<T: Num, D: Dim> Array<T, D> {
+    /// Running sums along an axis; integers wrap. Fuses as [`scan_axis`](Array::scan_axis) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// assert_eq!(m.cumsum_axis(0).force()?, [[1, 2], [4, 6]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
+        let fold = associative(literal(T::from_word(0)), operator(Op::Add, T::TY));
+        self.scanned(
+            Builder::named("cumsum_axis"),
+            axis,
+            fold,
+            ScanKind::Inclusive,
+        )
+    }
+}
+
+impl<T: Elt, D: Multi> Array<T, D> {
+    /// Each row along the last axis cut into segments of these lengths, which are the same for all rows, and each segment's
+    /// elements joined by `op`, which must be associative, from `start`. The last axis of the result has as many elements as
+    /// there are segments. Memory is read once, in order. It is the Accelerate chapter's `foldSeg`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// let sums = m.fold_seg(&Array::from(vec![1u64, 2]), 0, |a, b| a + b);
+    /// assert_eq!(sums.force()?, [[1, 5], [4, 11]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the lengths do not add up to that of the last axis.
+    #[track_caller]
+    pub fn fold_seg<I: Int, R: ToExp<T>>(
+        &self,
+        lengths: &Array<I>,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D> {
+        let (builder, start) = (Builder::named("fold_seg"), value::<T>(|| start.to_exp()));
+        let fold = associative(start, operator_of::<T, R>(op));
+        built(builder, &[self.node(), lengths.node()], || {
+            let from = shape(builder, self);
+            let lengths = as_indices(builder, lengths.node());
+            let mut to = from.axes().to_vec();
+            to.pop();
+            to.push(length_of(builder, &lengths));
+            let to = Shape::new(to);
+            let all = computed(builder, &to, |b, parts| {
+                parts
+                    .last()
+                    .map(|j| b.at(&lengths, 0, *j, false))
+                    .into_iter()
+                    .collect()
+            });
+            let folds = builder.fold_s(&all, &flat(builder, self.node()), fold);
+            Ok(shaped(builder, &folds, &to))
+        })
+    }
+}
+
+fn associative(start: Body, step: Body) -> Fold {
+    Fold {
+        start,
+        step,
+        style: FoldStyle::Associative,
+    }
+}

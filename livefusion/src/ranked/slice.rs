@@ -1,0 +1,532 @@
+//! Parts of arrays: `slice`, `split`, and copies along new axes: `broadcast`.
+
+use super::make::{Element, axis_of, built, checked_length, computed, flat, shape, shaped};
+use crate::array::{
+    Amount, Array, Dim, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank, extent,
+};
+use crate::ast::{Axis, BodyBuilder, Builder, Len, Shape, TermId, flat_index, identity};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+impl<T: Elt, D: Multi> Array<T, D> {
+    /// A part of the array. There is an item for each axis: a range keeps these elements, an index keeps one and removes the
+    /// axis, `..` keeps all. [`NewAxis`] is an item for no axis, and makes one of length 1. Negative numbers count from the
+    /// end. With [`step`](Strided::step) a range keeps every n-th element. The items say the rank of the result; where no
+    /// axis is left it is a delayed scalar. Ends and indices are integers or delayed scalars. (Of rank
+    /// [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
+    /// [`slice_axis`](Array::slice_axis). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:
+    /// `#[allow(clippy::reversed_empty_ranges)]` tells it so.)
+    ///
+    /// It is a function of the index: it costs the read where it is used. Elements that nobody reads are not computed, if
+    /// each is a cheap function of its index. It is the Accelerate chapter's `slice`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6], [7, 8, 9]]);
+    /// assert_eq!(m.slice((1.., ..-1)).force()?, [[4, 5], [7, 8]]);
+    /// assert_eq!(m.slice((-1, ..)).force()?, [7, 8, 9]);
+    /// assert_eq!(m.slice(((0..).step(2), 1)).force()?, [2, 8]);
+    /// assert_eq!(m.slice((0, NewAxis, 1..=2)).force()?, [[2, 3]]);
+    /// assert_eq!(m.slice((2, 2)).force()?, 9);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an index is outside, or a range ends behind its axis's end, or before it begins.
+    #[track_caller]
+    pub fn slice<S: Slices<From = D>>(&self, items: S) -> Array<T, S::To> {
+        let builder = Builder::named("slice");
+        self.sliced(builder, items.items())
+    }
+}
+
+impl<T: Elt, D: Dim> Array<T, D> {
+    /// The array in two parts: what lies before a position along an axis, and the rest.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// let (left, right) = m.split(1, 2);
+    /// assert_eq!((left.to_vec()?, right.to_vec()?), (vec![1, 2, 4, 5], vec![3, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the position is outside of it.
+    #[track_caller]
+    pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
+        let (builder, at) = (Builder::named("split"), at.into_len().0);
+        let half = |range: Ends| {
+            built(builder, &[self.node()], || {
+                let from = shape(builder, self);
+                axis_of(&from, axis)?;
+                let (start, n) = part(builder, &range, 1, &from.axes()[axis])?;
+                let mut to = from.axes().to_vec();
+                to[axis] = n;
+                let to = Shape::new(to);
+                let made = super::make::reading(builder, self.node(), &to, |b, parts| {
+                    let mut at = parts.to_vec();
+                    let start = resolve(&start, &from.axes()[axis], b);
+                    at[axis] = b.op(Op::Add, &[start, parts[axis]]);
+                    flat_index(b, &at, &from)
+                });
+                Ok(shaped(builder, &made, &to))
+            })
+        };
+        let left = half((Amount::Known(0), Some(at.clone())));
+        (left, half((at, None)))
+    }
+
+    /// A part of the array along one axis: the elements of a range, which may count from the end and go in steps, as in
+    /// [`slice`](Array::slice).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]).into_dyn();
+    /// assert_eq!(m.slice_axis(1, 1..).force()?.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the range reaches outside.
+    #[track_caller]
+    pub fn slice_axis<R: SliceItem + Strided>(&self, axis: usize, range: R) -> Array<T, D> {
+        self.sliced_along(Builder::named("slice_axis"), axis, range.item())
+    }
+
+    /// What lies at one index of an axis, without that axis. A negative index counts from the end.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// assert_eq!((m.index_axis(0, 1).to_vec()?, m.index_axis(1, -1).to_vec()?), (vec![4, 5, 6], vec![3, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the index is outside.
+    #[track_caller]
+    pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
+        let item = Item::One(index.into_len().0);
+        self.sliced_along(Builder::named("index_axis"), axis, item)
+    }
+
+    fn sliced_along<E: Rank>(&self, builder: Builder, axis: usize, item: Item) -> Array<T, E> {
+        let mut items = vec![Item::Part((Amount::Known(0), None), 1); self.rank()];
+        match items.get_mut(axis) {
+            Some(at) => *at = item,
+            None => {
+                return built(builder, &[self.node()], || {
+                    axis_of(&shape(builder, self), axis)?;
+                    Err(ErrorKind::Empty)
+                });
+            }
+        }
+        self.sliced(builder, items)
+    }
+
+    /// The part that items say, of which there is one for each axis.
+    fn sliced<E: Rank>(&self, builder: Builder, items: Vec<Item>) -> Array<T, E> {
+        built(builder, &[self.node()], || {
+            let from = shape(builder, self);
+            let source = flat(builder, self.node());
+            let mut axes = from.axes().iter();
+            let (mut reads, mut to) = (Vec::new(), Vec::new());
+            for item in items {
+                if let Item::New = item {
+                    to.push(builder.length(1));
+                    reads.push(Read::New);
+                    continue;
+                }
+                let Some(axis) = axes.next() else { break };
+                match item {
+                    Item::New => {}
+                    Item::One(at) => reads.push(one(&at, axis)?),
+                    Item::Part(range, step) => {
+                        let (start, n) = part(builder, &range, step, axis)?;
+                        to.push(n);
+                        reads.push(Read::From(start, step));
+                    }
+                }
+            }
+            let to = Shape::new(to);
+            let made = computed(builder, &to, |b, parts| {
+                let mut parts = parts.iter();
+                let mut element = Element::new(b, &source, &from);
+                let mut axis = 0;
+                for read in &reads {
+                    match read {
+                        Read::New => {
+                            parts.next();
+                            continue;
+                        }
+                        Read::At(at, checked) => {
+                            let at = element.with(|b| resolve(at, &from.axes()[axis], b));
+                            match checked {
+                                true => element.checked(axis, at),
+                                false => element.inside(axis, at),
+                            }
+                        }
+                        Read::From(start, step) => {
+                            let Some(part) = parts.next() else { continue };
+                            let at = element.with(|b| {
+                                let mut at = *part;
+                                if *step != 1 {
+                                    let step = b.lit(Const::u64(*step));
+                                    at = b.op(Op::Mul, &[at, step]);
+                                }
+                                if let Amount::Known(0) = start {
+                                    return at;
+                                }
+                                let start = resolve(start, &from.axes()[axis], b);
+                                b.op(Op::Add, &[start, at])
+                            });
+                            element.inside(axis, at);
+                        }
+                    }
+                    axis += 1;
+                }
+                element.read()
+            });
+            Ok(shaped(builder, &made, &to))
+        })
+    }
+
+    /// The array repeated along new axes. There is an item for each axis of the result: `..` is an axis of this array, a
+    /// length is a new one, along which the elements are the same. Fuses with what uses it, and with what makes the elements
+    /// if all new axes come last. It is the Accelerate chapter's `replicate`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2]);
+    /// assert_eq!(xs.broadcast((.., 3)).force()?, [[1, 1, 1], [2, 2, 2]]);
+    /// assert_eq!(xs.broadcast((2, ..)).force()?, [[1, 2], [1, 2]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if a length is negative.
+    #[track_caller]
+    pub fn broadcast<S: Slices<Kept = D, All = E>, E: Dim>(&self, items: S) -> Array<T, E> {
+        let builder = Builder::named("broadcast");
+        built(builder, &[self.node()], || {
+            let from = shape(builder, self);
+            let source = flat(builder, self.node());
+            let mut axes = from.axes().iter();
+            let (mut kept, mut to) = (Vec::new(), Vec::new());
+            for item in items.items() {
+                match item {
+                    Item::One(n) => to.push(extent(builder, crate::array::Extent(n))?),
+                    Item::New => to.push(builder.length(1)),
+                    Item::Part(range, step) => {
+                        let whole = matches!(range, (Amount::Known(0), None)) && step == 1;
+                        let Some(axis) = axes.next().filter(|_| whole) else {
+                            return Err(ErrorKind::Malformed {
+                                expected: "`..` for an axis, and lengths of new ones".to_string(),
+                                got: "a range".to_string(),
+                            });
+                        };
+                        kept.push(to.len());
+                        to.push(axis.clone());
+                    }
+                }
+            }
+            let to = Shape::new(to);
+            let new = builder.size(&to.axes()[from.rank().min(to.rank())..]);
+            let rows = Shape::new(from.axes().iter().cloned().chain([new]));
+            let made = match builder.descriptors(&rows).pop() {
+                // Each element is there as often as all new axes say.
+                Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
+                    let types: Vec<Ty> = [Ty::U64].iter().chain(&source.types).copied().collect();
+                    let mut b = BodyBuilder::new(&types);
+                    let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
+                    builder.expand(&rows, &[source], b.finish(&fields))
+                }
+                _ => super::make::reading(builder, &source, &to, |b, parts| {
+                    let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
+                    flat_index(b, &at, &from)
+                }),
+            };
+            Ok(shaped(builder, &made, &to))
+        })
+    }
+}
+
+/// How an axis is read.
+enum Read {
+    /// A new axis reads nothing.
+    New,
+    /// At one index, and whether it is checked when it is read.
+    At(Amount, bool),
+    /// From here on, in steps.
+    From(Amount, u64),
+}
+
+type Ends = (Amount, Option<Amount>);
+
+/// A position along an axis as a term; of a negative one, counted from the end.
+fn resolve(at: &Amount, axis: &Axis, b: &mut BodyBuilder) -> TermId {
+    match at {
+        Amount::Negative(n) => {
+            let back = b.lit(Const::u64(back(*n)));
+            let n = axis.term(b);
+            b.op(Op::Sub, &[n, back])
+        }
+        other => other.term(b),
+    }
+}
+
+fn back(n: i128) -> u64 {
+    u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX)
+}
+
+/// A position along an axis, if it is known; of one in front of the axis, a number that is behind it.
+fn known(at: &Amount, axis: &Axis) -> Option<u64> {
+    match at {
+        Amount::Known(n) => Some(*n),
+        Amount::Delayed(node) => Axis::delayed(node.clone()).known(),
+        Amount::Negative(n) => Some(axis.known()?.checked_sub(back(*n)).unwrap_or(u64::MAX)),
+    }
+}
+
+/// An index along an axis.
+fn one(at: &Amount, axis: &Axis) -> Result<Read, ErrorKind> {
+    match (known(at, axis), axis.known()) {
+        (Some(i), Some(n)) if i < n => Ok(Read::At(Amount::Known(i), false)),
+        (Some(i), Some(len)) => {
+            let index = match at {
+                Amount::Negative(n) => *n,
+                _ => i128::from(i),
+            };
+            Err(ErrorKind::OutOfRange { index, len })
+        }
+        _ => Ok(Read::At(at.clone(), true)),
+    }
+}
+
+/// Where a range along an axis begins, and how many elements it keeps.
+fn part(
+    builder: Builder,
+    (start, end): &Ends,
+    step: u64,
+    axis: &Axis,
+) -> Result<(Amount, Axis), ErrorKind> {
+    if step == 0 {
+        let (expected, got) = ("a step of 1 or more".to_string(), "0".to_string());
+        return Err(ErrorKind::Malformed { expected, got });
+    }
+    if let (Amount::Known(0), None, 1) = (start, end, step) {
+        return Ok((Amount::Known(0), axis.clone()));
+    }
+    let first = known(start, axis);
+    let last = match end {
+        Some(end) => known(end, axis),
+        None => axis.known(),
+    };
+    if let (Some(start), Some(end), Some(len)) = (first, last, axis.known()) {
+        return match start <= end && end <= len {
+            true => Ok((
+                Amount::Known(start),
+                builder.length((end - start).div_ceil(step)),
+            )),
+            false => Err(ErrorKind::SliceRange { start, end, len }),
+        };
+    }
+    let mut b = BodyBuilder::new(&[]);
+    let all = axis.term(b.locate(Some(builder.loc())));
+    let from = resolve(start, axis, &mut b);
+    let to = end.as_ref().map_or(all, |end| resolve(end, axis, &mut b));
+    let mut n = b.op(Op::Sub, &[to, from]);
+    if step != 1 {
+        let (by, one) = (b.lit(Const::u64(step)), b.lit(Const::u64(1)));
+        let whole = b.op(Op::Div, &[n, by]);
+        let left = b.op(Op::Rem, &[n, by]);
+        let left = b.op(Op::Min, &[left, one]);
+        n = b.op(Op::Add, &[whole, left]);
+    }
+    let ordered = b.op(Op::Le, &[from, to]);
+    let inside = b.op(Op::Le, &[to, all]);
+    let holds = b.op(Op::And, &[ordered, inside]);
+    let len = Len::Checked(Box::new(b.finish(&[n, holds, from, to, all])));
+    Ok((
+        start.clone(),
+        checked_length(builder, &[builder.generate(len, identity(&[Ty::U64]))]),
+    ))
+}
+
+/// An item of a slice, for one axis at most.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// These elements, in steps.
+    Part(Ends, u64),
+    /// One element; the axis is removed.
+    One(Amount),
+    /// A new axis of length 1.
+    New,
+}
+
+/// A new axis of length 1, in a [`slice`](Array::slice).
+#[derive(Clone, Copy, Debug)]
+pub struct NewAxis;
+
+/// Every n-th element of a range, in a [`slice`](Array::slice).
+#[derive(Clone, Debug)]
+pub struct Step<R> {
+    range: R,
+    by: u64,
+}
+
+/// Ranges whose every n-th element is kept.
+pub trait Strided: Sized {
+    /// Every `by`-th element, from the first one on.
+    fn step(self, by: u64) -> Step<Self> {
+        Step { range: self, by }
+    }
+}
+
+/// An axis more, at the front of those that are counted.
+pub trait Counted: Rank {
+    /// The rank with one axis more.
+    type Next: Counted;
+}
+
+macro_rules! counted {
+    ($($D:ident $E:ident)*) => {$(
+        impl Counted for $D {
+            type Next = $E;
+        }
+    )*};
+}
+
+counted!(Ix0 Ix1 Ix1 Ix2 Ix2 Ix3 Ix3 Ix4 Ix4 Ix5 Ix5 Ix6 Ix6 IxDyn IxDyn IxDyn);
+
+/// An item of a slice: a range, an index, [`NewAxis`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no item of a slice",
+    note = "an item is a range such as `1..`, `..-1` or `..`, an index, or `NewAxis`"
+)]
+pub trait SliceItem {
+    /// The rank of the source, with that for later items.
+    type From<D: Counted>: Counted;
+    /// The rank of a slice, with that for later items.
+    type To<D: Counted>: Counted;
+    /// The item.
+    #[doc(hidden)]
+    fn item(self) -> Item;
+}
+
+macro_rules! ranges {
+    ($($R:ty [$($N:tt)*]: $r:ident => $ends:expr;)*) => {$(
+        impl<$($N)*> SliceItem for $R {
+            type From<D: Counted> = D::Next;
+            type To<D: Counted> = D::Next;
+            fn item(self) -> Item {
+                let $r = self;
+                Item::Part($ends, 1)
+            }
+        }
+
+        impl<$($N)*> Strided for $R {}
+    )*};
+}
+
+ranges! {
+    Range<N> [N: IntoLen]: r => (r.start.into_len().0, Some(r.end.into_len().0));
+    RangeFrom<N> [N: IntoLen]: r => (r.start.into_len().0, None);
+    RangeTo<N> [N: IntoLen]: r => (Amount::Known(0), Some(r.end.into_len().0));
+    RangeFull []: _r => (Amount::Known(0), None);
+    RangeInclusive<N> [N: IntoLen + Copy]: r => (r.start().into_len().0, after(*r.end()));
+    RangeToInclusive<N> [N: IntoLen + Copy]: r => (Amount::Known(0), after(r.end));
+}
+
+/// The end of what ends with a position.
+fn after(n: impl IntoLen) -> Option<Amount> {
+    match n.into_len().0 {
+        Amount::Known(n) => Some(Amount::Known(n.saturating_add(1))),
+        // The last element is `-1`.
+        Amount::Negative(-1) => None,
+        Amount::Negative(n) => Some(Amount::Negative(n + 1)),
+        delayed => Some(delayed),
+    }
+}
+
+impl<R: Strided> Strided for Step<R> {}
+
+impl<R: SliceItem> SliceItem for Step<R> {
+    type From<D: Counted> = R::From<D>;
+    type To<D: Counted> = R::To<D>;
+    fn item(self) -> Item {
+        match self.range.item() {
+            Item::Part(ends, by) => Item::Part(ends, by.saturating_mul(self.by)),
+            other => other,
+        }
+    }
+}
+
+impl SliceItem for NewAxis {
+    type From<D: Counted> = D;
+    type To<D: Counted> = D::Next;
+    fn item(self) -> Item {
+        Item::New
+    }
+}
+
+impl<N: IntoLen> SliceItem for N {
+    type From<D: Counted> = D::Next;
+    type To<D: Counted> = D;
+    fn item(self) -> Item {
+        Item::One(self.into_len().0)
+    }
+}
+
+/// What [`slice`](Array::slice) and [`broadcast`](Array::broadcast) take: a tuple of up to 6 [items](SliceItem).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say a part of an array",
+    note = "give a tuple with a range or an index for each axis: `(1.., ..-1)`"
+)]
+pub trait Slices {
+    /// The rank of what is sliced.
+    type From: Rank;
+    /// The rank of a slice.
+    type To: Rank;
+    /// The rank of what is repeated: ranges are its axes, and lengths are new ones.
+    type Kept: Rank;
+    /// The rank of what it becomes.
+    type All: Rank;
+    /// The items.
+    #[doc(hidden)]
+    fn items(self) -> Vec<Item>;
+}
+
+macro_rules! nested {
+    ($f:ident) => { Ix0 };
+    ($f:ident $A:ident $($B:ident)*) => { $A::$f<nested!($f $($B)*)> };
+}
+
+macro_rules! slices {
+    ($($D:ident: $($A:ident $k:tt)*;)*) => {$(
+        impl<$($A: SliceItem),*> Slices for ($($A,)*) {
+            type From = nested!(From $($A)*);
+            type To = nested!(To $($A)*);
+            // What a slice keeps as an axis is one here too; its single indices are lengths.
+            type Kept = nested!(To $($A)*);
+            type All = $D;
+            fn items(self) -> Vec<Item> {
+                vec![$(self.$k.item()),*]
+            }
+        }
+    )*};
+}
+
+slices! {
+    Ix1: A 0;
+    Ix2: A 0 B 1;
+    Ix3: A 0 B 1 C 2;
+    Ix4: A 0 B 1 C 2 E 3;
+    Ix5: A 0 B 1 C 2 E 3 F 4;
+    Ix6: A 0 B 1 C 2 E 3 F 4 G 5;
+}

@@ -1,0 +1,269 @@
+//! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
+
+use super::make::{built, element_at, flat, shape, shaped, traced};
+use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, wrapped};
+use crate::ast::{Builder, Node};
+use crate::elt::Elt;
+use crate::error::Loc;
+use crate::exp::{Exp, Field, Fields, IntoExp, ToExp, exp_of, fields_of, trace};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+impl<T: Elt> Array<T, Ix1> {
+    /// `f` of each element's `N` neighbours, as [`windows`](Array::windows), with any [`Edges`].
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2, 6]);
+    /// let sums = xs.stencil1(outside(|[i]| 10 * i), |[a, b, c]| a + b + c);
+    /// assert_eq!(sums.force()?, [-7, 9, 38]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn stencil1<const N: usize, R: IntoExp>(
+        &self,
+        edges: impl Edges<T, Ix1>,
+        f: impl FnOnce([T::Exp; N]) -> R,
+    ) -> Array<R::Elt, Ix1> {
+        over(Builder::named("stencil1"), self, &edges, |at| {
+            f(std::array::from_fn(|i| at(&[near(i, N)]))).to_exp()
+        })
+    }
+}
+
+impl<T: Elt> Array<T, Ix2> {
+    /// `f` of each element's neighbours, `N` rows of `M`, itself among them: of 3 and 3 it is in the middle, in general the
+    /// first ones are `N / 2` and `M / 2` places before. `edges` say what neighbours outside are: a [`Boundary`] for all
+    /// axes, an array of one for each, or [`outside`]. The result has the shape of the array. Fuses with what uses the
+    /// result, and with a source whose elements are cheap to compute from their index; others are read from memory. A
+    /// window may be larger than the array. It is the Accelerate chapter's `stencil`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// let sums = m.stencil2(Boundary::Constant(0), |[[_, n, _], [w, here, e], [_, s, _]]| n + w + here + e + s);
+    /// assert_eq!(sums.force()?, [[6, 7], [8, 9]]);
+    /// let steps = m.stencil2([Boundary::Clamp, Boundary::Wrap], |[[before, here]]| here - before);
+    /// assert_eq!(steps.force()?, [[-1, 1], [-1, 1]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn stencil2<const N: usize, const M: usize, R: IntoExp>(
+        &self,
+        edges: impl Edges<T, Ix2>,
+        f: impl FnOnce([[T::Exp; M]; N]) -> R,
+    ) -> Array<R::Elt, Ix2> {
+        use std::array::from_fn;
+        over(Builder::named("stencil2"), self, &edges, |at| {
+            f(from_fn(|i| from_fn(|j| at(&[near(i, N), near(j, M)])))).to_exp()
+        })
+    }
+}
+
+impl<T: Elt> Array<T, Ix3> {
+    /// `f` of each element's neighbours, `N` planes of `M` rows of `K`, as [`stencil2`](Array::stencil2).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let a = generate((2, 2, 2), |(i, j, k)| 100 * i + 10 * j + k);
+    /// let steps = a.stencil3(Boundary::Wrap, |[[[before]], [[here]]]| here + before);
+    /// assert_eq!(steps.sum().force()?, 2 * a.sum().force()?);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn stencil3<const N: usize, const M: usize, const K: usize, R: IntoExp>(
+        &self,
+        edges: impl Edges<T, Ix3>,
+        f: impl FnOnce([[[T::Exp; K]; M]; N]) -> R,
+    ) -> Array<R::Elt, Ix3> {
+        use std::array::from_fn;
+        over(Builder::named("stencil3"), self, &edges, |at| {
+            f(from_fn(|i| {
+                from_fn(|j| from_fn(|k| at(&[near(i, N), near(j, M), near(k, K)])))
+            }))
+            .to_exp()
+        })
+    }
+}
+
+/// How many places an element of a window is away.
+fn near(k: usize, size: usize) -> i128 {
+    k as i128 - (size / 2) as i128
+}
+
+/// What neighbours outside of an array of rank `D` are: a [`Boundary`], an array of one for each axis, or [`outside`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what lies outside of an array of rank `{D}`",
+    note = "give a `Boundary`, an array of one for each axis, or `outside(|[i, j]| ..)`"
+)]
+pub trait Edges<T, D> {
+    /// Along an axis; none where a function of the index says it.
+    fn along(&self, axis: usize) -> Option<Boundary<T>>;
+    /// The element at an index outside, in a closure that is traced.
+    #[doc(hidden)]
+    fn at(&self, index: &[Field]) -> Fields;
+}
+
+impl<T: Elt, D: Dim> Edges<T, D> for Boundary<T> {
+    fn along(&self, _: usize) -> Option<Boundary<T>> {
+        Some(self.clone())
+    }
+    fn at(&self, _: &[Field]) -> Fields {
+        Fields::new()
+    }
+}
+
+/// Neighbours outside that are a function of their index; see [`outside`].
+#[derive(Clone, Debug)]
+pub struct Outside<F, T, const N: usize> {
+    f: F,
+    others: Vec<(usize, Boundary<T>)>,
+}
+
+/// Neighbours outside of an array that are a function of their index, whose parts are signed: those in front of the array are
+/// negative. Axes may have another [`Boundary`](Outside::along); along these an index is one inside.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let m = Array::from([[1i64, 2], [3, 4]]);
+/// let edges = outside(|[i, j]| 100 * i + j).along(1, Boundary::Clamp);
+/// let sums = m.stencil2(edges, |[[a, b], [c, d]]| a + b + c + d);
+/// assert_eq!(sums.force()?, [[-198, -196], [8, 10]]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub fn outside<T, R, F: Fn([Exp<i64>; N]) -> R, const N: usize>(f: F) -> Outside<F, T, N> {
+    let others = Vec::new();
+    Outside { f, others }
+}
+
+impl<F, T, const N: usize> Outside<F, T, N> {
+    /// Along this axis what a boundary says.
+    #[must_use]
+    pub fn along(mut self, axis: usize, boundary: Boundary<T>) -> Outside<F, T, N> {
+        self.others.push((axis, boundary));
+        self
+    }
+}
+
+macro_rules! ranks {
+    ($($D:ident $n:literal;)*) => {$(
+        impl<T: Elt> Edges<T, $D> for [Boundary<T>; $n] {
+            fn along(&self, axis: usize) -> Option<Boundary<T>> {
+                self.get(axis).cloned()
+            }
+            fn at(&self, _: &[Field]) -> Fields {
+                Fields::new()
+            }
+        }
+
+        impl<T: Elt, R: ToExp<T>, F: Fn([Exp<i64>; $n]) -> R> Edges<T, $D> for Outside<F, T, $n> {
+            fn along(&self, axis: usize) -> Option<Boundary<T>> {
+                let last = self.others.iter().rfind(|(a, _)| *a == axis);
+                last.map(|(_, boundary)| boundary.clone())
+            }
+            fn at(&self, index: &[Field]) -> Fields {
+                let part = |k: usize| index.get(k).map_or(Exp::lit(0), |f| Exp::of(*f));
+                fields_of::<T>((self.f)(std::array::from_fn(part)).to_exp())
+            }
+        }
+    )*};
+}
+
+ranks! {
+    Ix1 1;
+    Ix2 2;
+    Ix3 3;
+}
+
+/// A function of the elements at offsets from each.
+fn over<T: Elt, D: Dim, S: Elt>(
+    builder: Builder,
+    array: &Array<T, D>,
+    edges: &impl Edges<T, D>,
+    f: impl FnOnce(&dyn Fn(&[i128]) -> T::Exp) -> S::Exp,
+) -> Array<S, D> {
+    let loc = builder.loc();
+    built(builder, &[array.node()], || {
+        let shape = shape(builder, array);
+        let source = flat(builder, array.node());
+        let made = traced(builder, &shape, |parts| {
+            let lens = shape
+                .axes()
+                .iter()
+                .map(|a| trace::scalar(a.node(), 0, Ty::U64, loc));
+            let lens: Vec<Field> = lens.collect();
+            let at = |offsets: &[i128]| {
+                let here = Here {
+                    source: &source,
+                    parts,
+                    lens: &lens,
+                    loc,
+                };
+                here.neighbour::<T, D>(offsets, edges)
+            };
+            fields_of::<S>(f(&at))
+        });
+        Ok(shaped(builder, &made, &shape))
+    })
+}
+
+/// An element and what is around it.
+struct Here<'a> {
+    source: &'a Arc<Node>,
+    parts: &'a [Field],
+    lens: &'a [Field],
+    loc: Loc,
+}
+
+impl Here<'_> {
+    fn neighbour<T: Elt, D: Dim>(&self, offsets: &[i128], edges: &impl Edges<T, D>) -> T::Exp {
+        let loc = self.loc;
+        // Where it is read, its index if it lies outside, and what it is then.
+        let (mut at, mut index) = (None, Vec::new());
+        let (mut inside, mut others): (Option<Field>, Vec<(Field, Fields)>) = (None, Vec::new());
+        for (axis, ((i, n), offset)) in self.parts.iter().zip(self.lens).zip(offsets).enumerate() {
+            let (i, n, offset) = (*i, *n, *offset);
+            let signed = |f: Field| trace::op(Op::Cast, &[f], Ty::I64, loc);
+            let (there, part) = match edges.along(axis) {
+                _ if offset == 0 => (i, signed(i)),
+                Some(Boundary::Clamp) => kept(clamped(i, n, offset, loc), signed),
+                Some(Boundary::Wrap) => kept(wrapped(i, n, offset, loc), signed),
+                Some(Boundary::Mirror) => kept(mirrored(i, n, offset, loc), signed),
+                Some(Boundary::Constant(c)) => {
+                    let (there, is) = trace::neighbour(i, n, offset, loc);
+                    others.push((is, fields_of::<T>(c.to_exp())));
+                    (there, signed(there))
+                }
+                None => {
+                    let (there, is) = trace::neighbour(i, n, offset, loc);
+                    inside = Some(match inside {
+                        None => is,
+                        Some(all) => trace::op(Op::And, &[all, is], Ty::Bool, loc),
+                    });
+                    let far = Field::literal(Const::new(Ty::I64, offset as i64 as u64));
+                    (there, trace::op(Op::Add, &[signed(i), far], Ty::I64, loc))
+                }
+            };
+            index.push(part);
+            at = Some(match at {
+                None => there,
+                Some(outer) => trace::flat([outer, there, n], false, loc),
+            });
+        }
+        let at = at.unwrap_or_else(|| Field::literal(Const::u64(0)));
+        let mut value = fields_of::<T>(element_at::<T>(self.source, at, loc));
+        if let Some(inside) = inside {
+            others.push((inside, edges.at(&index)));
+        }
+        for (inside, other) in others {
+            let arms: Vec<_> = value.into_iter().zip(other).collect();
+            value = trace::cond(inside, &arms, loc).into_iter().collect();
+        }
+        exp_of::<T>(&value)
+    }
+}
+
+fn kept(there: Field, signed: impl Fn(Field) -> Field) -> (Field, Field) {
+    (there, signed(there))
+}

@@ -1,0 +1,7 @@
+use livefusion::prelude::*;
+
+fn main() {
+    let m = Array::from([[1.0f64, 2.0]]);
+    let v = Array::from(vec![1.0f64, 2.0]);
+    let _ = &m + &v;
+}

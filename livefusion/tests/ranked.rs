@@ -1,0 +1,16 @@
+//! Arrays of rank 2 and more, against plain loops.
+
+#[path = "ranked/core.rs"]
+mod core;
+#[path = "ranked/edges.rs"]
+mod edges;
+#[path = "ranked/folds.rs"]
+mod folds;
+#[path = "ranked/loops.rs"]
+mod loops;
+#[path = "ranked/parts.rs"]
+mod parts;
+#[path = "ranked/random.rs"]
+mod random;
+#[path = "ranked/stencils.rs"]
+mod stencils;

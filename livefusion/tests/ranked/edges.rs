@@ -1,0 +1,160 @@
+//! Mistakes, empty arrays, elements of several fields, ranks that are known at run time only.
+
+use livefusion::prelude::*;
+use livefusion::{Error, ErrorKind, Result};
+
+fn here(e: &Error) -> bool {
+    e.location.is_some_and(|l| l.file().ends_with("edges.rs"))
+}
+
+#[test]
+fn the_first_mistake_comes_out() {
+    let wrong = Array::from_vec((2, 2), vec![1i64; 5]);
+    let line = wrong.force().unwrap_err();
+    assert!(here(&line));
+    let others = [
+        wrong.transpose().force().unwrap_err(),
+        wrong.sum_axis(0).force().unwrap_err(),
+        wrong.slice((0, 5)).force().unwrap_err(),
+        wrong
+            .stencil2(Boundary::Wrap, |[[a]]| a)
+            .force()
+            .unwrap_err(),
+        wrong.matmul(&wrong).force().unwrap_err(),
+        wrong.map(|x| x + 1).sum().force().unwrap_err(),
+        wrong.cumsum_axis(7).force().unwrap_err(),
+        generate(2, |i| wrong.at((i, i))).force().unwrap_err(),
+        wrong.at((0, 0)).force().unwrap_err(),
+        wrong.backpermute(1, |i| (i, i)).force().unwrap_err(),
+        wrong.broadcast((.., .., 2)).force().unwrap_err(),
+        wrong.to_segmented().sum_s().force().unwrap_err(),
+        concat_axis(1, &[&wrong, &wrong]).force().unwrap_err(),
+        (&wrong + &wrong).force().unwrap_err(),
+        wrong.flatten().force().unwrap_err(),
+        wrong.reshape(3).force().unwrap_err(),
+        wrong.clone().into_dyn().force().unwrap_err(),
+        generate(wrong.shape(), |(i, _)| i)
+            .sum()
+            .force()
+            .err()
+            .unwrap_or(line.clone()),
+    ];
+    for other in others {
+        assert_eq!(other, line);
+    }
+}
+
+#[test]
+fn empty_arrays() -> Result<()> {
+    let n = Array::from(vec![1i64]).filter(|x| x.gt(1)).len();
+    for a in [
+        generate((0u64, 3), |(i, j)| i + j),
+        generate((&n, 3), |(i, j)| i + j),
+    ] {
+        assert_eq!(a.force()?.shape(), [0, 3]);
+        assert_eq!(a.sum_axis(0).force()?, [0, 0, 0]);
+        assert!(a.sum_axis(1).force()?.is_empty());
+        assert_eq!(a.transpose().force()?.shape(), [3, 0]);
+        assert_eq!(a.transpose().sum_axis(1).force()?, [0, 0, 0]);
+        assert_eq!(a.transpose().matmul(&a).force()?, [[0; 3]; 3]);
+        assert_eq!(a.matmul(&a.transpose()).force()?.shape(), [0, 0]);
+        assert_eq!(a.cumsum_axis(0).force()?.shape(), [0, 3]);
+        assert_eq!(a.reverse_axis(0).roll(0, 3).force()?.shape(), [0, 3]);
+        assert_eq!(
+            a.stencil2(Boundary::Mirror, |[[x], [y]]| x + y)
+                .force()?
+                .shape(),
+            [0, 3]
+        );
+        assert_eq!(a.pad([(0, 1), (0, 0)], 4u64).force()?, [[4, 4, 4]]);
+        assert_eq!(a.slice((.., 1..)).force()?.shape(), [0, 2]);
+        assert!(a.mean_axis(0).force()?.iter().all(|x| x.is_nan()));
+        assert!(a.max_axis(0).force().is_err());
+        assert!(a.min_index_axis(0).force().is_err());
+        assert_eq!(concat_axis(0, &[&a, &a]).force()?.shape(), [0, 3]);
+        assert_eq!(a.broadcast((2, .., ..)).force()?.shape(), [2, 0, 3]);
+        assert_eq!(a.diag().len().force()?, 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn elements_of_several_fields() -> Result<()> {
+    let a = generate((3, 2), |(i, j)| (i, (j, i.cast::<f64>() * 0.5)));
+    let b = a.transpose().force()?;
+    assert_eq!(b.get((1, 2)), Some((2, (1, 1.0))));
+    let last = a.fold_axis(0, (0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
+        (i + k, (j.max(l), x + y))
+    });
+    assert_eq!(last.to_vec()?, [(3, (0, 1.5)), (3, (1, 1.5))]);
+    let rows = a.fold_axis(1, (0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
+        (i + k, (j.max(l), x + y))
+    });
+    assert_eq!(
+        rows.to_vec()?,
+        [(0, (1, 0.0)), (2, (1, 1.0)), (4, (1, 2.0))]
+    );
+    let edges = Boundary::Constant((9, (9, 9.0)));
+    let moved = a.stencil2(edges, |[[before, _]]| before).force()?;
+    assert_eq!(
+        (moved.get((1, 0)), moved.get((1, 1))),
+        (Some((9, (9, 9.0))), Some((1, (0, 0.5))))
+    );
+    let (n, _) = a.unzip();
+    assert_eq!(n.force()?, [[0, 0], [1, 1], [2, 2]]);
+    assert_eq!(moved.to_string().matches('[').count(), 4);
+    Ok(())
+}
+
+#[test]
+fn ranks_that_are_known_at_run_time_only() -> Result<()> {
+    for rank in 1..=4 {
+        let shape: Vec<usize> = (2..2 + rank).collect();
+        let a = generate(&shape, |i| {
+            i.iter()
+                .copied()
+                .reduce(|a, b| 10 * a + b)
+                .unwrap_or(Exp::lit(0))
+        });
+        let m = a.force()?;
+        assert_eq!((a.rank(), m.shape()), (rank, shape.clone()));
+        let last: Vec<usize> = shape.iter().map(|n| n - 1).collect();
+        let number = last.iter().fold(0, |a, b| 10 * a + *b as u64);
+        assert_eq!(m[last.as_slice()], number);
+        let back: Vec<usize> = shape.iter().rev().copied().collect();
+        assert_eq!(a.transpose().force()?.shape(), back);
+        assert_eq!(a.sum().force()?, m.iter().sum::<u64>());
+        let s = a.sum_axis(rank - 1);
+        match rank {
+            1 => assert!(s.force().is_err()),
+            _ => assert_eq!(s.sum().force()?, a.sum().force()?),
+        }
+        assert_eq!(stack(0, &[&a, &a]).rank(), rank + 1);
+        assert_eq!(a.index_axis(0, 1).force().is_ok(), rank > 1);
+        assert!(a.sum_axis(rank).force().is_err());
+    }
+    let wrong = Array::from_vec(Vec::<usize>::new(), vec![1i64])
+        .force()
+        .unwrap_err();
+    assert!(matches!(wrong.kind, ErrorKind::Malformed { .. }) && here(&wrong));
+    Ok(())
+}
+
+#[test]
+fn results_stay_with_their_arrays() -> Result<()> {
+    let a = generate((2, 3), |(i, j)| i + j).map(|x| x * x);
+    let m = a.force()?;
+    assert_eq!(a.to_string(), "[[0, 1, 4], [1, 4, 9]]");
+    assert_eq!(a.sum_axis(0).force()?, [1, 5, 13]);
+    assert_eq!(Array::from(m).transpose().sum_axis(0).force()?, [5, 14]);
+    let v = vec![1.0f64, 2.0, 3.0, 4.0];
+    let address = v.as_ptr();
+    let b = Array::from_vec((2, 2), v);
+    assert_eq!(b.to_string(), "[[1.0, 2.0], [3.0, 4.0]]");
+    let forced = b.force()?;
+    assert_eq!(forced.as_ptr(), address);
+    drop(forced);
+    let values = b.into_vec()?;
+    assert_eq!(values.as_ptr(), address);
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! How programs on axes fuse.
+
+use livefusion::prelude::*;
+use livefusion::{Force, Result};
+
+fn matrix(n: usize, m: usize) -> Array<f64, Ix2> {
+    Array::from_vec((n, m), (0..n * m).map(|k| (k % 7) as f64).collect())
+}
+
+fn loops(program: &impl Force) -> Result<usize> {
+    let explained = program.explain()?;
+    println!("{explained}");
+    Ok(explained.loops.len())
+}
+
+#[test]
+fn one_loop_each() -> Result<()> {
+    let (a, b) = (matrix(3, 4), matrix(4, 3));
+    assert_eq!(
+        loops(&zip((&a, &b.transpose())).map(|(x, y)| x * y).sum())?,
+        1
+    );
+    let product = a.matmul(&b).explain()?;
+    assert_eq!(
+        (product.loops.len(), product.loops[0].arrays_written),
+        (1, 1),
+        "{product}"
+    );
+    assert_eq!(loops(&a.sum_axis(1).map(|x| x + 1.0))?, 1);
+    assert_eq!(loops(&a.map(|x| x * 2.0).max_axis(1))?, 1);
+    assert_eq!(loops(&a.slice((1.., ..-1)).map(|x| x + 1.0))?, 1);
+    assert_eq!(loops(&a.cumsum_axis(1).map(|x| x + 1.0))?, 1);
+    assert_eq!(loops(&generate((5, 6), |(i, j)| i * j).sum())?, 1);
+    let v = Array::from(vec![1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(loops(&a.map(|x| x + 1.0).dot(&v))?, 1);
+    assert_eq!(loops(&v.map(|x| x + 1.0).outer(&v, |x, y| x * y).sum())?, 1);
+    Ok(())
+}
+
+#[test]
+fn sums_and_what_uses_their_rows() -> Result<()> {
+    let a = matrix(30, 40);
+    let shares = a.zip_with(&a.sum_axis(1).broadcast((.., 40)), |x, sum| x / sum);
+    assert_eq!(loops(&shares)?, 1);
+    let shares = shares.force()?;
+    for (row, i) in shares.rows().zip(0..) {
+        let sum: f64 = (0..40).map(|j| ((i * 40 + j) % 7) as f64).sum();
+        assert_eq!(row[5], ((i * 40 + 5) % 7) as f64 / sum);
+    }
+    let both = (&a.sum_axis(0), &a.sum_axis(1), &a.sum());
+    assert_eq!(loops(&both)?, 1);
+    let (columns, rows, all) = both.force()?;
+    assert_eq!(columns.iter().sum::<f64>(), all);
+    assert_eq!(rows.iter().sum::<f64>(), all);
+    // Both passes over a row are in one loop.
+    assert_eq!(loops(&matrix(30, 40).var_axis(1))?, 1);
+    Ok(())
+}

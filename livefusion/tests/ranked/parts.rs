@@ -1,0 +1,270 @@
+//! Slices, copies, arrays beside each other, scans, products.
+
+use livefusion::prelude::*;
+use livefusion::{ErrorKind, Result};
+
+fn cube() -> Array<u64, Ix3> {
+    generate((4, 5, 6), |(i, j, k)| 100 * i + 10 * j + k)
+}
+
+/// The same with lengths that are known at run time only.
+fn late() -> Array<u64, Ix3> {
+    let lens = |n: u64| {
+        Array::from((0..9).collect::<Vec<u64>>())
+            .filter(move |x| x.lt(n))
+            .len()
+    };
+    generate((lens(4), lens(5), lens(6)), |(i, j, k)| {
+        100 * i + 10 * j + k
+    })
+}
+
+#[test]
+fn slices_of_every_kind() -> Result<()> {
+    for a in [cube(), late()] {
+        let b = a.slice((1..3, .., (1..).step(2))).force()?;
+        assert_eq!(b.shape(), [2, 5, 3]);
+        assert_eq!((b[(0, 0, 0)], b[(1, 4, 2)]), (101, 245));
+        let c = a.slice((-1, ..-2, 2)).force()?;
+        assert_eq!(c, [302, 312, 322]);
+        let d = a.slice((-3..-1, 4, NewAxis, ..=1)).force()?;
+        assert_eq!(d, [[[140, 141]], [[240, 241]]]);
+        assert_eq!(a.slice((1, -1, -1)).force()?, 145);
+        assert_eq!(a.slice((2..2, .., 0)).force()?.shape(), [0, 5]);
+        assert_eq!(
+            a.slice(((..).step(3), 0, (1..=4).step(3))).force()?,
+            [[1, 4], [301, 304]]
+        );
+        assert_eq!(a.slice((-2..=-1, 0, 0)).force()?, [200, 300]);
+    }
+    Ok(())
+}
+
+#[test]
+fn slices_out_of_bounds() {
+    let place = |e: &livefusion::Error| e.location.is_some_and(|l| l.file().ends_with("parts.rs"));
+    let end = 3;
+    for a in [cube(), late()] {
+        for e in [
+            a.slice((2..5, 0, 0)).force().unwrap_err(),
+            a.slice((end..2, 0, 0)).force().unwrap_err(),
+            a.slice((0, 0, 7..)).force().unwrap_err(),
+            a.slice((0, ..-6, 0)).force().unwrap_err(),
+        ] {
+            assert!(matches!(e.kind, ErrorKind::SliceRange { .. }), "{e}");
+            assert!(place(&e), "{e}");
+        }
+        for e in [
+            a.slice((4, .., ..)).force().unwrap_err(),
+            a.slice((0, -6, ..)).force().unwrap_err(),
+            a.slice((0, 0, 6)).force().unwrap_err(),
+        ] {
+            assert!(matches!(e.kind, ErrorKind::OutOfRange { .. }), "{e}");
+            assert!(place(&e), "{e}");
+        }
+        let e = a.slice(((..).step(0), 0, 0)).force().unwrap_err();
+        assert!(matches!(e.kind, ErrorKind::Malformed { .. }), "{e}");
+    }
+}
+
+#[test]
+fn splits_and_copies() -> Result<()> {
+    for a in [cube(), late()] {
+        let (left, right) = a.split(1, 2);
+        let (left, right) = (&left, &right).force()?;
+        assert_eq!((left.shape(), right.shape()), ([4, 2, 6], [4, 3, 6]));
+        assert_eq!((left[(3, 1, 5)], right[(3, 0, 5)]), (315, 325));
+        assert!(a.split(0, 5).1.force().is_err());
+        let whole = concat_axis(1, &[&a.split(1, 2).0, &a.split(1, 2).1]);
+        assert_eq!(whole.force()?, a.force()?);
+    }
+    let m = Array::from([[1i64, 2], [3, 4]]);
+    assert_eq!(
+        m.broadcast((.., 2, ..)).force()?,
+        [[[1, 2], [1, 2]], [[3, 4], [3, 4]]]
+    );
+    assert_eq!(m.broadcast((.., .., 1)).force()?, [[[1], [2]], [[3], [4]]]);
+    let n = Array::from(vec![1i64, 2, 3]).filter(|x| x.gt(1)).len();
+    assert_eq!(m.broadcast((&n, .., ..)).sum_axes([0, 2]).force()?, [6, 14]);
+    assert!(m.broadcast((-1, .., ..)).force().is_err());
+    Ok(())
+}
+
+#[test]
+fn arrays_beside_each_other() -> Result<()> {
+    let (a, b) = (cube(), cube().map(|x| x + 1000));
+    for axis in 0..3 {
+        let c = concat_axis(axis, &[&a, &b, &a]).force()?;
+        let n = [4, 5, 6][axis];
+        for (p, from) in [(0, 0), (1, 1000), (2, 0)] {
+            let mut at = [1, 2, 3];
+            at[axis] += p * n;
+            assert_eq!(c[(at[0], at[1], at[2])], from + 123);
+        }
+        let s = stack(axis, &[&a, &b]).force()?;
+        let mut at = vec![1, 2, 3];
+        at.insert(axis, 1);
+        assert_eq!(s[(at[0], at[1], at[2], at[3])], 1123);
+    }
+    let wrong = concat_axis(0, &[&a, &a.swap_axes(1, 2)])
+        .force()
+        .unwrap_err();
+    assert!(matches!(wrong.kind, ErrorKind::ShapeMismatch { .. }));
+    assert!(concat_axis::<u64, Ix3>(0, &[]).force().is_err());
+    assert!(concat_axis(3, &[&a]).force().is_err());
+    assert!(stack(4, &[&a]).force().is_err());
+    let wrong = concat_axis(0, &[&late(), &late().swap_axes(1, 2)])
+        .force()
+        .unwrap_err();
+    assert!(
+        matches!(wrong.kind, ErrorKind::LengthMismatch { .. }),
+        "{wrong}"
+    );
+    assert_eq!(concat_axis(2, &[&late(), &a]).force()?.shape(), [4, 5, 12]);
+    Ok(())
+}
+
+#[test]
+fn scans_along_each_axis() -> Result<()> {
+    for a in [cube(), late()] {
+        for axis in 0..3 {
+            let s = (
+                &a.cumsum_axis(axis),
+                &a.scan_exclusive_axis(axis, 5, |a, b| a + b),
+            )
+                .force()?;
+            let at = [2, 3, 4];
+            let value = |r: usize| {
+                let mut at = at;
+                at[axis] = r;
+                (100 * at[0] + 10 * at[1] + at[2]) as u64
+            };
+            let before: u64 = (0..at[axis]).map(value).sum();
+            assert_eq!(s.0[(2, 3, 4)], before + value(at[axis]));
+            assert_eq!(s.1[(2, 3, 4)], before + 5);
+        }
+    }
+    let m = Array::from([[1i64, 2, 3, 4], [5, 6, 7, 8]]);
+    let lengths = Array::from(vec![1u64, 0, 3]);
+    assert_eq!(
+        m.fold_seg(&lengths, 0, |a, b| a + b).force()?,
+        [[1, 0, 9], [5, 0, 21]]
+    );
+    let wrong = m
+        .fold_seg(&Array::from(vec![1u64, 2]), 0, |a, b| a + b)
+        .force();
+    assert!(matches!(
+        wrong.unwrap_err().kind,
+        ErrorKind::Segments { .. }
+    ));
+    Ok(())
+}
+
+#[test]
+fn products_against_plain_loops() -> Result<()> {
+    let a = |i: usize, j: usize| ((i * 7 + j * 3) % 11) as f64;
+    let b = |i: usize, j: usize| ((i * 5 + j * 2) % 13) as f64;
+    let fill = |n: usize, m: usize, f: &dyn Fn(usize, usize) -> f64| {
+        let all = (0..n).flat_map(|i| (0..m).map(move |j| (i, j)));
+        Array::from_vec((n, m), all.map(|(i, j)| f(i, j)).collect())
+    };
+    let (x, y) = (fill(4, 6, &a), fill(6, 5, &b));
+    let z = x.matmul(&y);
+    let e = z.explain()?;
+    assert_eq!(e.loops.len(), 1, "{e}");
+    let z = z.force()?;
+    for i in 0..4 {
+        for j in 0..5 {
+            assert_eq!(z[(i, j)], (0..6).map(|k| a(i, k) * b(k, j)).sum::<f64>());
+        }
+    }
+    let wrong = x.matmul(&x).force().unwrap_err();
+    assert!(matches!(wrong.kind, ErrorKind::ShapeMismatch { .. }));
+    let v = x.slice((0, ..));
+    assert_eq!(
+        v.dot(&v).force()?,
+        (0..6).map(|k| a(0, k) * a(0, k)).sum::<f64>()
+    );
+    assert_eq!(
+        x.dot(&v).force()?[2],
+        (0..6).map(|k| a(2, k) * a(0, k)).sum::<f64>()
+    );
+    assert_eq!(
+        v.dot(&y).force()?[3],
+        (0..6).map(|k| a(0, k) * b(k, 3)).sum::<f64>()
+    );
+    let n = late().shape()[1].clone();
+    let unknown = generate((&n, &n), |(i, j)| i + 2 * j);
+    let wrong = unknown
+        .matmul(&generate((3u64, 3), |(i, _)| i))
+        .force()
+        .unwrap_err();
+    assert!(
+        matches!(wrong.kind, ErrorKind::LengthMismatch { .. }),
+        "{wrong}"
+    );
+    let late = generate((&n, &n), |(i, j)| i + 2 * j);
+    assert_eq!(
+        late.matmul(&late).force()?[(1, 2)],
+        (0..5).map(|k| (1 + 2 * k) * (k + 4)).sum()
+    );
+    let narrow = generate((5u64, 3), |(i, _)| i);
+    assert_eq!(
+        late.matmul(&narrow).force()?[(0, 0)],
+        (0..5).map(|k| 2 * k * k).sum()
+    );
+    Ok(())
+}
+
+#[test]
+fn moves_within_axes() -> Result<()> {
+    for a in [cube(), late()] {
+        let r = (
+            &a.reverse_axis(1),
+            &a.roll(2, 8),
+            &a.roll(0, -5),
+            &a.transpose(),
+        )
+            .force()?;
+        assert_eq!(
+            (r.0[(1, 0, 2)], r.1[(1, 1, 2)], r.2[(3, 1, 2)]),
+            (142, 110, 12)
+        );
+        assert_eq!((r.3.shape(), r.3[(5, 4, 3)]), ([6, 5, 4], 345));
+        let p = a.pad([(1, 0), (0, 2), (0, 0)], 7u64).force()?;
+        assert_eq!(
+            (p.shape(), p[(0, 0, 0)], p[(1, 0, 5)], p[(4, 6, 5)]),
+            ([5, 7, 6], 7, 5, 7)
+        );
+        assert!(a.pad([(1, 0)], 7u64).force().is_err());
+        let flat = a.reshape(120);
+        assert_eq!(flat.force()?[7], 11);
+        assert!(a.reshape((7, 3)).force().is_err());
+        let index = a.permute(
+            &replicate((6, 4), 0u64),
+            |x, y| x.max(y),
+            |(i, _, k)| (k, i),
+        );
+        assert_eq!(index.force()?[(5, 3)], 345);
+        let wrong = a.permute(
+            &replicate((6, 3), 0u64),
+            |x, y| x.max(y),
+            |(i, _, k)| (k, i),
+        );
+        assert_eq!(
+            wrong.force().unwrap_err().kind,
+            ErrorKind::OutOfRange { index: 3, len: 3 }
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn transposes_fuse() -> Result<()> {
+    let m = Array::from_vec((3, 3), (0..9).map(f64::from).collect());
+    let symmetric = &m + &m.transpose();
+    let e = symmetric.explain()?;
+    assert_eq!(e.loops.len(), 1, "{e}");
+    assert_eq!(symmetric.force()?[(0, 2)], 8.0);
+    Ok(())
+}

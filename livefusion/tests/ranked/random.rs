@@ -1,0 +1,260 @@
+//! Random programs on arrays of random ranks, against plain loops, on every backend.
+
+use livefusion::prelude::*;
+use livefusion::{Clustering, Result};
+
+/// Plain elements with a shape.
+#[derive(Clone, Debug, PartialEq)]
+struct Plain {
+    shape: Vec<usize>,
+    data: Vec<i64>,
+}
+
+impl Plain {
+    fn of(shape: Vec<usize>, f: impl Fn(&[usize]) -> i64) -> Plain {
+        let size = shape.iter().product();
+        let mut at = vec![0; shape.len()];
+        let mut data = Vec::new();
+        for _ in 0..size {
+            data.push(f(&at));
+            for axis in (0..shape.len()).rev() {
+                at[axis] += 1;
+                if at[axis] < shape[axis] {
+                    break;
+                }
+                at[axis] = 0;
+            }
+        }
+        Plain { shape, data }
+    }
+
+    fn at(&self, index: &[usize]) -> i64 {
+        self.data[index
+            .iter()
+            .zip(&self.shape)
+            .fold(0, |at, (i, n)| at * n + i)]
+    }
+
+    /// The elements along an axis, of which `index` is one.
+    fn along(&self, index: &[usize], axis: usize) -> Vec<i64> {
+        let mut index = index.to_vec();
+        let one = |k| {
+            index[axis] = k;
+            self.at(&index)
+        };
+        (0..self.shape[axis]).map(one).collect()
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+type Both = (Array<i64, IxDyn>, Plain);
+
+fn source(dice: &mut Dice) -> Both {
+    let rank = 1 + dice.below(4);
+    let shape: Vec<usize> = (0..rank).map(|_| 1 + dice.below(4)).collect();
+    let plain = Plain::of(shape.clone(), |at| {
+        at.iter().fold(3, |x, i| (x * 7 + *i as i64) % 23)
+    });
+    let array = match dice.below(3) {
+        0 => Array::from_vec(shape, plain.data.clone()),
+        1 => generate(shape, |at| {
+            let step = |x: Exp<i64>, i: Exp<u64>| (x * 7 + i.cast::<i64>()) % 23;
+            at.into_iter().fold(Exp::lit(3), step)
+        }),
+        _ => {
+            // Lengths that are known at run time only.
+            let late = |n: usize| {
+                let all = Array::from((0..6).collect::<Vec<u64>>());
+                all.filter(move |x| x.lt(n as u64)).len()
+            };
+            Array::from_vec(
+                shape.into_iter().map(late).collect::<Vec<_>>(),
+                plain.data.clone(),
+            )
+        }
+    };
+    (array, plain)
+}
+
+fn step((array, plain): Both, dice: &mut Dice) -> Both {
+    let rank = plain.shape.len();
+    let (axis, choice) = (dice.below(rank), dice.below(14));
+    let n = plain.shape[axis];
+    match choice {
+        0 => {
+            let data = plain.data.iter().map(|x| x * 2 - 1).collect();
+            (array.map(|x| x * 2 - 1), Plain { data, ..plain })
+        }
+        1 => {
+            let shape = plain.shape.iter().rev().copied().collect();
+            let at = |at: &[usize]| plain.at(&at.iter().rev().copied().collect::<Vec<_>>());
+            (array.transpose(), Plain::of(shape, at))
+        }
+        2 => {
+            let at = |at: &[usize]| plain.along(at, axis)[n - 1 - at[axis]];
+            (array.reverse_axis(axis), Plain::of(plain.shape.clone(), at))
+        }
+        3 => {
+            let by = dice.below(9) as i64 - 4;
+            let from = |i: usize| (i as i64 - by).rem_euclid(n as i64) as usize;
+            let at = |at: &[usize]| plain.along(at, axis)[from(at[axis])];
+            (array.roll(axis, by), Plain::of(plain.shape.clone(), at))
+        }
+        4 if rank > 1 => fold(&plain, axis, array.sum_axis(axis), |xs| xs.iter().sum()),
+        5 if rank > 1 && n > 0 => fold(&plain, axis, array.min_axis(axis), |xs| {
+            xs.iter().copied().min().unwrap_or(0)
+        }),
+        6 if rank > 1 => {
+            let digits = array.fold_seq_axis(axis, 1, |x, y| (x * 3 + y) % 101);
+            fold(&plain, axis, digits, |xs| {
+                xs.iter().fold(1, |x, y| (x * 3 + y) % 101)
+            })
+        }
+        7 => {
+            let at = |at: &[usize]| plain.along(at, axis)[..=at[axis]].iter().sum();
+            (array.cumsum_axis(axis), Plain::of(plain.shape.clone(), at))
+        }
+        8 => {
+            let (start, by) = (dice.below(n + 1), 1 + dice.below(2));
+            let mut shape = plain.shape.clone();
+            shape[axis] = (n - start).div_ceil(by);
+            let at = |at: &[usize]| {
+                let mut at = at.to_vec();
+                at[axis] = start + by * at[axis];
+                plain.at(&at)
+            };
+            (
+                array.slice_axis(axis, (start..).step(by as u64)),
+                Plain::of(shape, at),
+            )
+        }
+        9 => {
+            let mut shape = plain.shape.clone();
+            shape[axis] *= 2;
+            let at = |at: &[usize]| {
+                let mut at = at.to_vec();
+                at[axis] %= n;
+                plain.at(&at)
+            };
+            (concat_axis(axis, &[&array, &array]), Plain::of(shape, at))
+        }
+        10 => {
+            let shape: Vec<usize> = plain.shape.iter().map(|n| n + 1).collect();
+            let at = |at: &[usize]| match at.contains(&0) {
+                true => 5,
+                false => plain.at(&at.iter().map(|i| i - 1).collect::<Vec<_>>()),
+            };
+            (array.pad(vec![(1, 0); rank], 5), Plain::of(shape, at))
+        }
+        11 => {
+            let data = plain
+                .data
+                .iter()
+                .zip(0..)
+                .map(|(x, k)| x + plain.data[plain.data.len() - 1 - k]);
+            let data: Vec<i64> = data.collect();
+            let back: Array<i64> = array.flatten().reverse();
+            let shaped = back.reshape(array.shape());
+            (&array + &shaped, Plain { data, ..plain })
+        }
+        12 if rank > 1 => {
+            // Shares of a row.
+            let sums = array.sum_axis(rank - 1);
+            let all = array.shape();
+            let spread = sums.flatten();
+            let rows = array.flatten().len();
+            let m = all[rank - 1].clone();
+            let wide = generate(rows, |p| spread.at(p / m.value().max(1))).reshape(all);
+            let at = |at: &[usize]| plain.at(at) - plain.along(at, rank - 1).iter().sum::<i64>();
+            (&array - &wide, Plain::of(plain.shape.clone(), at))
+        }
+        _ => {
+            let shape = vec![plain.data.len()];
+            (array.flatten().into_dyn(), Plain { shape, ..plain })
+        }
+    }
+}
+
+fn fold(plain: &Plain, axis: usize, array: Array<i64, IxDyn>, f: impl Fn(&[i64]) -> i64) -> Both {
+    let mut shape = plain.shape.clone();
+    shape.remove(axis);
+    let at = |at: &[usize]| {
+        let mut at = at.to_vec();
+        at.insert(axis, 0);
+        f(&plain.along(&at, axis))
+    };
+    (array, Plain::of(shape, at))
+}
+
+fn engines() -> Vec<Engine> {
+    vec![
+        Engine::interp(),
+        Engine::jit(),
+        Engine::builder().clustering(Clustering::Unfused).build(),
+        Engine::builder().threads(3).eager().build(),
+    ]
+}
+
+fn check(seed: u64, engine: &Engine) -> Result<()> {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut both = source(&mut dice);
+    let steps = 1 + dice.below(5);
+    for _ in 0..steps {
+        if both.1.data.len() < 400 {
+            both = step(both, &mut dice);
+        }
+    }
+    let (array, plain) = both;
+    let total = array.sum();
+    let program = array.to_string();
+    let result = (&array, &total).force_with(engine);
+    let (got, total) = match result {
+        Ok(got) => got,
+        Err(e) => panic!("seed {seed}: {program}: {e}"),
+    };
+    assert_eq!(got.shape(), plain.shape, "seed {seed}: {program}");
+    assert_eq!(
+        got.iter().copied().collect::<Vec<_>>(),
+        plain.data,
+        "seed {seed}: {program}"
+    );
+    assert_eq!(
+        total,
+        plain.data.iter().sum::<i64>(),
+        "seed {seed}: {program}"
+    );
+    Ok(())
+}
+
+#[test]
+fn random_programs() -> Result<()> {
+    let n = std::env::var("RANKED_PROGRAMS")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    for engine in engines() {
+        for seed in 0..n.unwrap_or(100) {
+            check(seed, &engine)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn random_programs_in_c() -> Result<()> {
+    let engine = Engine::c();
+    for seed in 1000..1010 {
+        check(seed, &engine)?;
+    }
+    Ok(())
+}
