@@ -3,8 +3,8 @@
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind,
-    Shape, Term, Types, Value,
+    Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, Places,
+    ScanKind, Shape, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
@@ -387,6 +387,26 @@ impl Builder {
         values: &Arc<Node>,
         combine: Option<Body>,
     ) -> Arc<Node> {
+        self.scattered([base, indices, values], combine, Places::Anywhere)
+    }
+
+    /// As [`scatter`](Builder::scatter), at indices that are inside of the base by construction: what is not is left out.
+    pub fn scatter_within(
+        self,
+        base: &Arc<Node>,
+        indices: &Arc<Node>,
+        values: &Arc<Node>,
+        combine: Option<Body>,
+    ) -> Arc<Node> {
+        self.scattered([base, indices, values], combine, Places::Within)
+    }
+
+    fn scattered(
+        self,
+        [base, indices, values]: [&Arc<Node>; 3],
+        combine: Option<Body>,
+        places: Places,
+    ) -> Arc<Node> {
         let mut d = Draft::new(
             self,
             smallvec![base.clone(), indices.clone(), values.clone()],
@@ -409,7 +429,7 @@ impl Builder {
         }
         d.len = base.known_len();
         let combine = combine.map(|c| d.simple(c));
-        d.array(Kind::Scatter(combine), t.clone())
+        d.array(Kind::Scatter(combine, places), t.clone())
     }
 
     /// What a user's combinator gives for an array.

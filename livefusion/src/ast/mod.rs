@@ -15,7 +15,7 @@ pub(crate) use builder::identity;
 
 pub use body::BodyBuilder;
 pub use builder::Builder;
-pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind};
+pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind};
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
 pub use term::{

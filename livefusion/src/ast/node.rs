@@ -96,13 +96,22 @@ pub enum Kind {
     Append,
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
-    Scatter(Option<Body>),
+    Scatter(Option<Body>, Places),
     /// A combinator of a user's. Input: data.
     Custom(Custom),
     /// A delayed scalar computed from captures. No inputs.
     Compute(Body),
     /// The length of the input as a delayed `u64`. Input: any array.
     Len,
+}
+
+/// Where a scatter puts values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Places {
+    /// Anywhere: an index outside of the base is an error.
+    Anywhere,
+    /// Within the base, by construction.
+    Within,
 }
 
 /// How many results of a merge's body say whether lengths fit: behind what is taken, before the element.
@@ -129,7 +138,7 @@ impl Kind {
             | Kind::ScanS(..)
             | Kind::CountS
             | Kind::Append
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => false,
@@ -159,7 +168,7 @@ impl Kind {
             | Kind::Generate(..)
             | Kind::Fold(_)
             | Kind::ScanTotal
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Compute(_)
             | Kind::Len => false,
         }
@@ -322,7 +331,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::TakeWhile { test: b, .. }
         | Kind::Take(b)
         | Kind::Merge(b)
-        | Kind::Scatter(Some(b)) => body(b),
+        | Kind::Scatter(Some(b), _) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
             let Fold { start, step, style } = *f;
             body(start);
@@ -340,7 +349,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::ScanTotal
         | Kind::CountS
         | Kind::Append
-        | Kind::Scatter(None)
+        | Kind::Scatter(None, _)
         | Kind::Custom(_)
         | Kind::Len => {}
     }

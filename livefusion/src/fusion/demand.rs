@@ -165,7 +165,7 @@ fn needs_of(
         | Kind::ScanS(..)
         | Kind::CountS
         | Kind::Custom(_)
-        | Kind::Scatter(_) => {
+        | Kind::Scatter(..) => {
             needs.extend(columns.iter().copied());
         }
         // A length that is known without a loop needs no element.
@@ -247,7 +247,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::Scan(..)
         | Kind::FoldS(_)
         | Kind::ScanS(..)
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Take(_)
         | Kind::Compute(_) => false,
         // These have no bodies.

@@ -508,7 +508,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::ZipShortest
             | Kind::Merge(_)
             | Kind::Append
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => false,

@@ -233,7 +233,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::Append
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => None,
@@ -358,7 +358,7 @@ impl<'a> Uses<'a> {
                 }
                 continue;
             }
-            let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
+            let base = matches!(node.node.kind, Kind::Scatter(..)) && i == 0;
             let how = match base {
                 // A buffer is filled with it.
                 true if is_constant(graph, *input) => continue,

@@ -224,7 +224,7 @@ impl Rates {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Compute(_)
             | Kind::Len => None,
         }

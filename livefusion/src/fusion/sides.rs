@@ -270,7 +270,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_) => false,
     }
@@ -406,7 +406,7 @@ impl Collecting<'_> {
             | Kind::Input(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => false,

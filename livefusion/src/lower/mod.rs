@@ -269,7 +269,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         }
         Kind::Fold(_) => fold::place(p, id),
         Kind::Scan(..) => scan::place(p, id),
-        Kind::Scatter(_) => scatter::place(p, id),
+        Kind::Scatter(..) => scatter::place(p, id),
         Kind::ScanTotal | Kind::Compute(_) => {
             p.act(id, Act::Finish);
             Ok(())
@@ -368,7 +368,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         Kind::ZipShortest => zip_shortest::emit(e, id, spot),
         Kind::Fold(_) => fold::emit(e, id, spot),
         Kind::Scan(..) => scan::emit(e, id, spot),
-        Kind::Scatter(_) => scatter::emit(e, id, spot),
+        Kind::Scatter(..) => scatter::emit(e, id, spot),
         Kind::Len => compute::emit_len(e, id, spot),
         Kind::Custom(_) => custom::emit(e, id, spot),
         Kind::FoldS(_) => segments::emit_fold(e, id, spot),

@@ -10,7 +10,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
 use super::{generate, operators};
-use crate::ast::{Body, Kind, Term};
+use crate::ast::{Body, Kind, Places, Term};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -27,7 +27,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
 /// Emits a scatter.
 pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let graph = e.scope.graph;
-    let Kind::Scatter(combine) = &graph.node(id).kind else {
+    let Kind::Scatter(combine, places) = &graph.node(id).kind else {
         return Ok(());
     };
     let comb = e.comb_at(id, spot);
@@ -36,14 +36,17 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let elements = columns.map(|c| e.elt(c, spot));
     let mut values = elements.collect::<Result<Vec<_>, _>>()?;
     let index = values.remove(0);
-    let ok = e.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
-    e.trap(
-        comb,
-        Section::Yield,
-        TrapKind::OutOfRange,
-        ok.into(),
-        &[index, len],
-    );
+    if *places == Places::Anywhere {
+        let ok = e.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
+        let payload = [index, len];
+        e.trap(
+            comb,
+            Section::Yield,
+            TrapKind::OutOfRange,
+            ok.into(),
+            &payload,
+        );
+    }
     match combine {
         Some(op) if !op.captures.is_empty() => {
             read_modify_write(e, (id, comb), op, &arrays, index, &values)?

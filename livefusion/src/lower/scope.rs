@@ -197,7 +197,7 @@ impl<'g> Scope<'g> {
 
     /// Whether a node's elements are put into memory by its own updates.
     pub fn is_scattered(&self, id: NodeId) -> bool {
-        matches!(self.graph.node(id).kind, Kind::Scatter(_)) && !self.is_in_memory(id)
+        matches!(self.graph.node(id).kind, Kind::Scatter(..)) && !self.is_in_memory(id)
     }
 
     /// Which fields of a node anything asks for.

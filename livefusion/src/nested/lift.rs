@@ -230,7 +230,7 @@ impl Lift {
                 rows(outer, self.counted(b, &inner, &tags))
             }
             Kind::TakeWhile { .. } | Kind::Take(_) => self.ends(b, node),
-            Kind::Scatter(combine) => self.scatter(b, node, combine.as_ref()),
+            Kind::Scatter(combine, _) => self.scatter(b, node, combine.as_ref()),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
         }
     }

@@ -4,10 +4,13 @@ use super::make::{
     Element, axes_of, built, chosen, computed, flat, others, reading, shape, shaped,
 };
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
-use crate::ast::{Axis, Body, Builder, Fold, FoldStyle, Node, Shape, TermId, flat_index};
+use crate::ast::{
+    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Shape, TermId, flat_index,
+};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{IntoExp, ToExp, closure, value};
+use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl<T: Elt, D: Dim> Array<T, D> {
@@ -239,11 +242,13 @@ impl<'s> Folded<'s> {
         };
         if in_place {
             let start = builder.compute(fold.start);
-            let base = computed(builder, &self.rest(), |b, _| {
-                (0..start.types.len() as u32)
-                    .map(|f| b.scalar(&start, f))
-                    .collect()
-            });
+            let mut b = BodyBuilder::new(&[Ty::U64]);
+            b.locate(Some(builder.loc()));
+            let fields = 0..start.types.len() as u32;
+            let fields: Vec<TermId> = fields.map(|f| b.scalar(&start, f)).collect();
+            let size = builder.size(self.rest().axes());
+            // A buffer filled with the start.
+            let base = builder.generate(size.len(), b.finish(&fields));
             return self.onto(builder, &base, elements, fold.step);
         }
         let across = self.kept.iter().chain(&self.axes).copied();
@@ -285,7 +290,7 @@ impl<'s> Folded<'s> {
         step: Body,
     ) -> Arc<Node> {
         let places = computed(builder, self.shape, |b, parts| vec![self.place(b, parts)]);
-        builder.scatter(base, &places, elements, Some(step))
+        builder.scatter_within(base, &places, elements, Some(step))
     }
 
     /// The first element of each fold.

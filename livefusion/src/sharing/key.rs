@@ -270,7 +270,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::Fold(f) => smallvec![8, style(f)],
         Kind::Scan(f, k) => smallvec![9, style(f), inclusive(k)],
         Kind::ScanTotal => smallvec![10],
-        Kind::Scatter(c) => smallvec![11, u64::from(c.is_some())],
+        Kind::Scatter(c, places) => smallvec![11, u64::from(c.is_some()), *places as u64],
         Kind::Compute(_) => smallvec![12],
         Kind::Len => smallvec![13],
         Kind::Expand(_) => smallvec![14],
@@ -320,7 +320,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
             FoldStyle::Sequential => vec![false, false],
             FoldStyle::Associative | FoldStyle::First => vec![false, true],
         },
-        Kind::Scatter(Some(_)) => vec![true],
+        Kind::Scatter(Some(_), _) => vec![true],
         Kind::Generate(Len::Checked(_), _) => vec![false, false],
         Kind::Generate(..)
         | Kind::Map(_)
@@ -339,7 +339,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         | Kind::ScanTotal
         | Kind::CountS
         | Kind::Append
-        | Kind::Scatter(None)
+        | Kind::Scatter(None, _)
         | Kind::Custom(_)
         | Kind::Len => vec![],
     }

@@ -136,7 +136,7 @@ impl Graph {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::Append
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => None,
@@ -163,7 +163,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::TakeWhile { test: b, .. }
         | Kind::Take(b)
         | Kind::Merge(b) => smallvec![b],
-        Kind::Scatter(Some(b)) => smallvec![b],
+        Kind::Scatter(Some(b), _) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
@@ -179,7 +179,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::ScanTotal
         | Kind::CountS
         | Kind::Append
-        | Kind::Scatter(None)
+        | Kind::Scatter(None, _)
         | Kind::Custom(_)
         | Kind::Len => smallvec![],
     }

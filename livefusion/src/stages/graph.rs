@@ -189,7 +189,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Merge(_)
-        | Kind::Scatter(Some(_))
+        | Kind::Scatter(Some(_), _)
         | Kind::Compute(_) => &[""],
         Kind::Manifest
         | Kind::Input(_)
@@ -200,7 +200,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::ScanTotal
         | Kind::CountS
         | Kind::Append
-        | Kind::Scatter(None)
+        | Kind::Scatter(None, _)
         | Kind::Custom(_)
         | Kind::Len => &[],
     }

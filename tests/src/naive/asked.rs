@@ -283,12 +283,12 @@ impl<'a> Asked<'a> {
                 self.so_far(&node.inputs[0], mine.shared);
                 self.counts(node, mine.count);
             }
-            Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(_) if elements > 0 => {
+            Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(..) if elements > 0 => {
                 mine.shared = ALL;
                 node.inputs.iter().for_each(|i| self.all(i));
             }
             Kind::Fold(_) | Kind::ScanTotal => {}
-            Kind::Scatter(_) => self.count(&node.inputs[0], mine.count),
+            Kind::Scatter(..) => self.count(&node.inputs[0], mine.count),
             Kind::Len => self.count(&node.inputs[0], elements),
             Kind::Expand(_) => {
                 let counted = self.segments_to(&node.inputs[0], elements.max(mine.count));

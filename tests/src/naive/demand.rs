@@ -102,7 +102,7 @@ impl Demand {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
-            | Kind::Scatter(_) => {
+            | Kind::Scatter(..) => {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
             Kind::Len if self.generous => self.add(&node.inputs[0], 0),
@@ -189,7 +189,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::CountS
         | Kind::Take(_)
         | Kind::Append
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)
         | Kind::Len => false,

@@ -78,7 +78,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
             e.data = Data::Scalar(run.state.clone());
             e.bounds = run.bounds(|b| vec![b]);
         }
-        Kind::Scatter(combine) => scatter(naive, combine.as_ref(), &inputs, &mut e),
+        Kind::Scatter(combine, _) => scatter(naive, combine.as_ref(), &inputs, &mut e),
         Kind::Compute(body) => {
             let mut f = Runner::new(naive, body);
             let fields = 0..body.results.len();

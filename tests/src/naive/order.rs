@@ -231,7 +231,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::Append
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => {}
@@ -270,7 +270,7 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
             let e: Option<&Rc<Evaluated>> = naive.get(&producer);
             i = e.and_then(|e| e.origin.get(i).copied()).unwrap_or(i);
         }
-        if let Kind::Scatter(_) = producer.kind {
+        if let Kind::Scatter(..) = producer.kind {
             return i;
         }
         node = producer;
@@ -292,7 +292,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         // The indices of an array may be made where the array is.
         Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
         Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
-        Kind::Scatter(_) => node.inputs.get(1),
+        Kind::Scatter(..) => node.inputs.get(1),
         Kind::Map(_)
         | Kind::Zip
         | Kind::ZipShortest

@@ -17,7 +17,9 @@ mod wiring;
 pub use random::{Options, Way, drawn, programs, random};
 pub use shrink::shrink;
 
-use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};
+use livefusion::ast::{
+    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, TermId,
+};
 use livefusion_backend::Buffer;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -333,7 +335,9 @@ impl Step {
             Step::Fold(_, fold) => Kind::Fold(Box::new(fold.build(plain))),
             Step::Scan(_, fold, kind) => Kind::Scan(Box::new(fold.build(plain)), *kind),
             Step::ScanTotal(_) => Kind::ScanTotal,
-            Step::Scatter(.., combine) => Kind::Scatter(combine.as_ref().map(body)),
+            Step::Scatter(.., combine) => {
+                Kind::Scatter(combine.as_ref().map(body), Places::Anywhere)
+            }
             Step::Compute(b) => Kind::Compute(body(b)),
             Step::Len(_) => Kind::Len,
             Step::Expand(.., b) => Kind::Expand(body(b)),

@@ -48,6 +48,9 @@ fn segments(
         if schedule.splits(sweep.rate) && !alone {
             return Err("segments that are split, in vectors or beside lanes");
         }
+        if schedule.splits(sweep.rate) && sweep.scatters {
+            return Err("segments that are split, and join onto elements");
+        }
         if let Inner::Nest(nest) = inner {
             segments(region, (root, nest), schedule)?;
         }

@@ -129,8 +129,11 @@ impl<'a> Nest<'a> {
     }
 
     /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
-    /// again, but nothing may be read before it that it changes.
+    /// again, but nothing may be read before it that it changes. What is joined onto elements has to be last: it begins when
+    /// nothing is undone any more.
     pub fn can_be_undone(&self, region: &Region) -> bool {
+        let last = self.inner.last().filter(|r| region.sweep(**r).is_some());
+        let last = last.map(|_| NestPart::Inner(self.inner.len() - 1));
         let mut read: BTreeSet<Var> = BTreeSet::new();
         self.parts.iter().all(|part| {
             let (blocks, repeats): (Vec<usize>, bool) = match part {
@@ -146,7 +149,7 @@ impl<'a> Nest<'a> {
             let (mut written, mut sound) = (BTreeSet::new(), true);
             for i in blocks {
                 facts::each_stmt(&region.facts.blocks[i].block.stmts, &mut |s| match s.kind {
-                    StmtKind::ScatterArray { .. } => sound = false,
+                    StmtKind::ScatterArray { .. } => sound &= Some(*part) == last,
                     StmtKind::ReadArray(_, a, _) => {
                         read.insert(region.owner(a));
                     }

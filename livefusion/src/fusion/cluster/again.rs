@@ -63,7 +63,7 @@ pub fn operated(
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)
         | Kind::Len => return None,

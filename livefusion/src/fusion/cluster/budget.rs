@@ -96,7 +96,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         Kind::Append => CARRIED + EFFECT,
         // Of each of two inputs whether it is asked for its next element, or where that is.
         Kind::Merge(_) => 2 * CARRIED,
-        Kind::Scatter(_) => EFFECT * fields,
+        Kind::Scatter(..) => EFFECT * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
         Kind::Manifest
         | Kind::Input(_)

@@ -170,7 +170,7 @@ impl Builder<'_> {
         let makes = self.rates.makes(self.graph, id);
         let in_step = node.inputs.iter().enumerate();
         // What a scatter copies, and so what it makes, may be of any class.
-        let scatters = matches!(node.node.kind, Kind::Scatter(_));
+        let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
             .skip(usize::from(scatters))
             .filter(|(i, _)| !self.rates.is_beside(id, *i));

@@ -70,7 +70,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)
         | Kind::Len => false,

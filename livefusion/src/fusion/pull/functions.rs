@@ -58,7 +58,7 @@ impl Functions {
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)
                 | Kind::Append
-                | Kind::Scatter(_)
+                | Kind::Scatter(..)
                 | Kind::Custom(_)
                 | Kind::Compute(_)
                 | Kind::Len => false,

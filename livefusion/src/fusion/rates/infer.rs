@@ -102,7 +102,7 @@ impl Inference<'_> {
                 }
                 Kind::Fold(_) | Kind::Len => (Some(self.class(input(0))), None),
                 Kind::ScanTotal => (self.rates.runs_at(input(0)), None),
-                Kind::Scatter(_) => {
+                Kind::Scatter(..) => {
                     let class = self.in_step_of(id, 1);
                     (Some(class), Some(self.class(input(0))))
                 }
@@ -166,7 +166,7 @@ impl Inference<'_> {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_) => node.inputs.first(),
             Kind::Manifest
             | Kind::Input(_)

@@ -170,7 +170,7 @@ impl Placer<'_> {
                 | Kind::Append
                 | Kind::Expand(_) => {}
                 // A scatter's elements are there behind this loop only, and scalars have no length.
-                Kind::Scatter(_)
+                Kind::Scatter(..)
                 | Kind::Fold(_)
                 | Kind::ScanTotal
                 | Kind::Compute(_)

@@ -12,7 +12,7 @@ impl Builder<'_> {
     pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
-            let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
+            let base = matches!(node.node.kind, Kind::Scatter(..)) && i == 0;
             let beside = self.rates.is_beside(id, i);
             let appends = matches!(node.node.kind, Kind::Append);
             let in_order = || {
@@ -70,7 +70,7 @@ impl Builder<'_> {
     /// Links an item to the node that makes a field.
     pub(super) fn link_to_maker(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
         if let Some(maker) = self.built.item_of[n.index()] {
-            let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
+            let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(..));
             let complete = scattered.then_some(Reason::ScatterResult);
             item.link(maker, prevents.or(complete));
         }
@@ -268,7 +268,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         | Kind::Filter(_)
         | Kind::TakeWhile { .. }
         | Kind::Expand(_)
-        | Kind::Scatter(_)
+        | Kind::Scatter(..)
         | Kind::Merge(_)
         | Kind::Compute(_) => true,
         // These have no bodies.

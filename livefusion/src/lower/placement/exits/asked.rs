@@ -192,7 +192,7 @@ impl Asked {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
-            | Kind::Scatter(_)
+            | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_) => columns.iter().for_each(|f| self.field(*f, &needed)),
         }
