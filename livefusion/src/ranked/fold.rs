@@ -296,14 +296,15 @@ impl<'s> Folded<'s> {
     /// The first element of each fold.
     ///
     /// # Errors
-    /// If it is known that there is none.
+    /// If it is known that a fold has none.
     pub(super) fn first(
         &self,
         builder: Builder,
         elements: &Arc<Node>,
     ) -> Result<Arc<Node>, ErrorKind> {
         let size = self.size(builder).known();
-        if size == Some(0) && builder.size(self.rest().axes()).known() != Some(0) {
+        let rest = builder.size(self.rest().axes()).known();
+        if size == Some(0) && rest.is_some_and(|n| n > 0) {
             return Err(ErrorKind::Empty);
         }
         Ok(computed(builder, &self.rest(), |b, parts| {

@@ -44,13 +44,22 @@ pub(crate) fn reshaped<T: Elt, D: Dim>(
     shape: Result<Shape, ErrorKind>,
 ) -> Array<T, D> {
     built(builder, &[input], || {
-        let shape = shape?;
-        if let (1, Some(expected), Some(got)) = (shape.rank(), input.known_len(), shape.size()?)
-            && expected != got
-        {
-            return Err(ErrorKind::LengthMismatch { expected, got });
+        let (shape, elements) = (shape?, flat(builder, input));
+        let [axis] = shape.axes() else {
+            return Ok(shaped(builder, &elements, &shape));
+        };
+        match (input.known_len(), axis.known()) {
+            (Some(expected), Some(got)) if expected != got => {
+                Err(ErrorKind::LengthMismatch { expected, got })
+            }
+            (Some(_), Some(_)) => Ok(elements),
+            // An array of rank 1 has no shape that would say a length: it is one that is held beside.
+            _ => {
+                let beside = builder.generate(axis.len(), identity(&[Ty::U64]));
+                let both = builder.zip(&[elements, beside]);
+                Ok(builder.fields(&both, 0..input.types.len() as u32))
+            }
         }
-        Ok(shaped(builder, &flat(builder, input), &shape))
     })
 }
 
@@ -274,8 +283,8 @@ impl<'b, 's> Element<'b, 's> {
     pub(super) fn first(&mut self, axis: usize) {
         let zero = self.b.lit(Const::u64(0));
         match self.shape.axes()[axis].known() {
+            Some(0) | None => self.checked(axis, zero),
             Some(_) => self.inside(axis, zero),
-            None => self.checked(axis, zero),
         }
     }
 

@@ -79,6 +79,21 @@ fn empty_arrays() -> Result<()> {
 }
 
 #[test]
+fn lengths_of_rank_1_are_checked_when_they_are_known() -> Result<()> {
+    let late = |n: u64| iota(9).filter(move |x| x.lt(n)).len();
+    let a = generate((2, 3), |(i, j)| i + j);
+    assert_eq!(a.reshape(late(6)).force()?, [0, 1, 2, 1, 2, 3]);
+    let wrong = a.reshape(late(5)).force().unwrap_err();
+    assert!(
+        matches!(wrong.kind, ErrorKind::LengthMismatch { .. }) && here(&wrong),
+        "{wrong}"
+    );
+    let none = generate((late(0), 0), |(i, j)| i + j);
+    assert!(none.min_axis(0).force()?.is_empty() && none.min_axis(1).force()?.is_empty());
+    Ok(())
+}
+
+#[test]
 fn elements_of_several_fields() -> Result<()> {
     let a = generate((3, 2), |(i, j)| (i, (j, i.cast::<f64>() * 0.5)));
     let b = a.transpose().force()?;
