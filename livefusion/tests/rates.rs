@@ -676,3 +676,27 @@ fn a_length_that_a_loop_finds_out_is_not_checked_before_it_runs() -> Result<()> 
     }
     Ok(())
 }
+
+/// Lengths of segments that belong to no loop bring along what they capture: the loop over the elements comes behind what
+/// computes that.
+#[test]
+fn lengths_in_no_loop_wait_for_what_they_capture() {
+    let late = |n: u64| {
+        let xs = Array::from((0..6).collect::<Vec<u64>>());
+        xs.filter(move |x| x.lt(n)).len()
+    };
+    for clustering in [
+        Clustering::Greedy,
+        Clustering::default(),
+        Clustering::Unfused,
+    ] {
+        let xs = Array::from((1..=9i64).collect::<Vec<_>>());
+        let (n, m) = (late(3), late(3));
+        let lengths = generate(&n, |_| m.value());
+        let engine = Engine::builder().clustering(clustering).build();
+        let sums = Segmented::new(&lengths, &xs.reverse())
+            .sum_s()
+            .force_with(&engine);
+        assert_eq!(sums.unwrap(), [24, 15, 6], "{clustering:?}");
+    }
+}

@@ -202,6 +202,7 @@ fn engines() -> Vec<Engine> {
         Engine::interp(),
         Engine::jit(),
         Engine::builder().clustering(Clustering::Unfused).build(),
+        Engine::builder().clustering(Clustering::Greedy).build(),
         Engine::builder().threads(3).eager().build(),
     ]
 }

@@ -222,6 +222,15 @@ impl Builder<'_> {
                 let beside = self.rates.output(decides) != self.rates.parent(c);
                 let prevents = beside.then_some(Reason::RatesDiffer);
                 self.link_to_maker(decides, prevents, item);
+                // Lengths that belong to no loop are computed in this one, from what is there before it.
+                if self.free[decides.index()] {
+                    let captures = self.graph.nodes[decides.index()].captures.iter();
+                    for captured in captures.flatten() {
+                        let reason = self.scalar_reason(*captured);
+                        self.link_captured(*captured, Some(reason), item);
+                    }
+                    self.link_length(decides, item);
+                }
             }
         }
     }
