@@ -1,8 +1,9 @@
 //! Products: `outer`, `dot`.
 
+use super::fold::Folded;
 use super::make::{agreed, built, computed, flat, shape, shaped};
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, literal, operator};
-use crate::ast::{Axis, BodyBuilder, Builder, Fold, FoldStyle, Shape, flat_index};
+use crate::ast::{BodyBuilder, Builder, Fold, FoldStyle, Shape, flat_index};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{IntoExp, exp_of, fields_of, trace, types_of};
@@ -68,7 +69,10 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// The product of two vectors, of a matrix and a vector, or of two matrices: the sums of the products along the last
     /// axis here and the first one of `other`. It is one loop, and the products are in no memory. The elements of a vector
     /// or matrix that stands first fuse with what makes them only if `other` is a vector; what is read across is in memory,
-    /// or computed where it is read. Floats are added in several lanes, see [`fold`](Array::fold).
+    /// or computed where it is read. Where `other` is a vector, floats are added in several lanes, see [`fold`](Array::fold);
+    /// where it is a matrix, each sum goes from left to right: the loop over its columns is the inner one, so that memory is
+    /// read in order, and rows of sums are joined side by side (the interchange that "A T2 Graph-Reduction Approach To
+    /// Fusion", section 4.2, calls IRWIM).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -117,13 +121,14 @@ fn product<T: Num, D: Dim, E: Dim, P: Rank>(
             expected: shapes[0].to_string(),
             got: shapes[1].to_string(),
         })?;
-        let to: Vec<Axis> = rows.iter().chain(columns).cloned().collect();
-        let all = Shape::new(to.iter().cloned().chain([inner]));
         let fold = Fold {
             start: literal(T::from_word(0)),
             step: operator(Op::Add, T::TY),
             style: FoldStyle::Associative,
         };
+        // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
+        let order = rows.iter().cloned().chain([inner]);
+        let all = Shape::new(order.chain(columns.iter().cloned()));
         let products = match columns {
             [] => {
                 // The elements on the left come in order.
@@ -143,18 +148,15 @@ fn product<T: Num, D: Dim, E: Dim, P: Rank>(
                 builder.map(&[a, others], t.finish(&[product]))
             }
             _ => computed(builder, &all, |t, parts| {
-                let (kept, k) = parts.split_at(parts.len() - 1);
-                let (i, j) = kept.split_at(rows.len());
-                let from = flat_index(t, &[i, k].concat(), &shapes[0]);
-                let to = flat_index(t, &[k, j].concat(), &shapes[1]);
+                let (from, to) = (&parts[..=rows.len()], &parts[rows.len()..]);
+                let from = flat_index(t, from, &shapes[0]);
+                let to = flat_index(t, to, &shapes[1]);
                 let sides = [t.at(&a, 0, from, false), t.at(&b, 0, to, false)];
                 vec![t.op(Op::Mul, &sides)]
             }),
         };
-        let sums = match builder.descriptors(&all).pop() {
-            Some(rows) => builder.fold_s(&rows, &products, fold),
-            None => builder.fold(&products, fold),
-        };
-        Ok(shaped(builder, &sums, &Shape::new(to)))
+        let folded = Folded::new(&all, &[rows.len()])?;
+        let sums = folded.fold(builder, &products, fold);
+        Ok(folded.result(builder, &sums))
     })
 }
