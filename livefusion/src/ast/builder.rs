@@ -501,19 +501,9 @@ fn all(inputs: &[Arc<Node>]) -> Inputs {
 }
 
 /// How many elements segments of these lengths have, if all are of one length and there are known to be so many.
-fn all_rows(lengths: &Node) -> Option<u64> {
-    let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
-        return None;
-    };
-    let length = match body.terms.get(body.results.first()?.index())?.term {
-        Term::Lit(n) => Some(n.bits),
-        Term::Scalar { capture, .. } => {
-            let node = body.captures.get(capture as usize)?.node();
-            Axis::delayed(node.clone()).known()
-        }
-        _ => None,
-    };
-    lengths.len?.checked_mul(length?)
+fn all_rows(lengths: &Arc<Node>) -> Option<u64> {
+    let length = Axis::of_rows(lengths)?.known()?;
+    lengths.len?.checked_mul(length)
 }
 
 /// A node like a scan that never is in memory, since nobody else has it. What is no scan is itself.

@@ -1,6 +1,6 @@
 //! Shapes: what an array of rank 2 or more says beside its elements, which lie row by row.
 
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId, Value};
+use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, Term, TermId, Value};
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -16,6 +16,21 @@ impl Axis {
     /// A length that a delayed `u64` has.
     pub fn delayed(node: Arc<Node>) -> Axis {
         Axis(node)
+    }
+
+    /// The length of segments of these lengths, if they are one number by construction.
+    pub fn of_rows(lengths: &Arc<Node>) -> Option<Axis> {
+        let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
+            return None;
+        };
+        match body.terms.get(body.results.first()?.index())?.term {
+            Term::Lit(n) => Some(Axis::from(n.bits)),
+            Term::Scalar { capture, field: 0 } => {
+                let node = body.captures.get(capture as usize)?.node();
+                Some(Axis(node.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// The delayed scalar that it is.

@@ -33,6 +33,13 @@ impl Lift {
         }
     }
 
+    /// As [`rows_of`](Lift::rows_of) of what may not have been met: lengths and data.
+    pub(crate) fn rows(&mut self, b: Builder, node: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        self.lift(node);
+        let Rows { lengths, data } = self.rows_of(b, node);
+        (lengths, data)
+    }
+
     /// The delayed scalar of a node for each segment.
     pub(crate) fn each_of(&mut self, b: Builder, node: &Arc<Node>) -> Arc<Node> {
         match self.lift(node) {

@@ -342,6 +342,21 @@ fn run<P: PerSegments, R: PerSegmentResult>(
     result.of_all(&mut lift, loc)
 }
 
+/// Calls a closure on what stands for any of these rows, lengths and data, and gives its result with the flattening onto all.
+pub(crate) fn on_rows<T: Elt, R>(
+    b: Builder,
+    (lengths, data): (Arc<Node>, Arc<Node>),
+    f: impl FnOnce(Array<T>) -> R,
+) -> (R, Lift) {
+    let (loc, parts) = (b.loc(), Vec::new());
+    let mut given = Given { loc, parts };
+    let rows = Rows { lengths, data };
+    let row = given.placeholder::<T>(1, Lifted::Rows(rows.clone()));
+    let result = f(Array::wrap(row));
+    let lift = given.lift(b);
+    (result, lift.unwrap_or_else(|| Lift::new(rows.lengths)))
+}
+
 /// Tuples of what each segment has a part of.
 trait PerSegments {
     type Within;

@@ -16,6 +16,7 @@
 //! | `product` | `outer`, `dot`, `matmul` |
 //! | `scatter` | `permute` |
 //! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
+//! | `nest` | `map_rows`, `map_axis` |
 //! | `index` | `at`, `backpermute`; indices as arguments |
 
 mod axes;
@@ -23,6 +24,7 @@ mod fold;
 mod index;
 mod join;
 mod make;
+mod nest;
 mod product;
 mod reduce;
 mod scan;
@@ -35,6 +37,7 @@ pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Position, Where};
 pub use join::{concat_axis, stack};
 pub(crate) use make::{generated, reshaped};
+pub use nest::{Mapped, PerRow};
 pub use product::Dot;
 pub use slice::{Counted, Item, NewAxis, SliceItem, Slices, Step, Strided};
 pub use stencil::{Edges, Outside, outside};

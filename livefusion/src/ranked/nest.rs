@@ -1,0 +1,212 @@
+//! Nested programs on axes: `map_rows`, `map_axis`.
+
+use super::make::{axis_of, built, chosen, others, reading, shape, shaped};
+use crate::array::{Array, Ix0, Multi};
+use crate::ast::{Axis, Builder, Node, Shape, flat_index};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use crate::nested::{Lift, on_rows};
+use std::sync::Arc;
+
+impl<T: Elt, D: Multi> Array<T, D> {
+    /// `f` of each row along the last axis, which it gets as an array. The closure runs once; all combinators may be used in
+    /// it, on the row, on arrays and delayed scalars from outside, and on elements of rows around it.
+    ///
+    /// | the closure gives | the result is |
+    /// | --- | --- |
+    /// | a delayed scalar, `Array<U, Ix0>` | an array without that axis |
+    /// | an array, `Array<U>` | an array of the same rank; the last axis is as long as the array |
+    /// | a tuple of up to 6 of these | a tuple; what they have in common is computed once |
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.0f64, 3.0], [2.0, 2.0]]);
+    /// let shares = m.map_rows(|row| {
+    ///     let total = row.sum();
+    ///     row.map(|x| x / &total)
+    /// });
+    /// assert_eq!(shares.force()?, [[0.25, 0.75], [0.5, 0.5]]);
+    /// let (ranges, running) = m.map_rows(|row| (row.max() - row.min(), row.scan(0.0, |a, b| a + b)));
+    /// assert_eq!((ranges.to_vec()?, running.force()?.into_vec()?), (vec![2.0, 0.0], vec![1.0, 4.0, 2.0, 4.0]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// It is flattened onto all rows, as [`map_segments`](crate::Segmented::map_segments) is, and fuses as that does: the
+    /// loop over rows has loops over elements in it. Where rows of the result may be of different lengths, as those of a
+    /// filter are, go by [`to_segmented`](Array::to_segmented).
+    ///
+    /// *Source.* Second-order combinators that nest, on arrays whose rows are of one length: "A T2 Graph-Reduction Approach
+    /// To Fusion", section 2.
+    ///
+    /// # Errors
+    /// When forced: if rows of a result are not known to be of one length. Otherwise as
+    /// [`map_segments`](crate::Segmented::map_segments).
+    #[track_caller]
+    pub fn map_rows<R: PerRow>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
+        let builder = Builder::named("map_rows");
+        mapped(builder, self, None, f)
+    }
+
+    /// `f` of the elements along an axis, for each index along the others, as [`map_rows`](Array::map_rows) along the last
+    /// one. Along another axis elements are read across rows.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// assert_eq!(m.map_axis(0, |column| column.reverse()).force()?, [[7, 2], [1, 5]]);
+    /// assert_eq!(m.map_axis(0, |column| column.max()).force()?, [7, 5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis. Otherwise as [`map_rows`](Array::map_rows).
+    #[track_caller]
+    pub fn map_axis<R: PerRow>(&self, axis: usize, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
+        let builder = Builder::named("map_axis");
+        mapped(builder, self, Some(axis), f)
+    }
+}
+
+/// The array with an axis as its last one, and the closure on its rows.
+fn mapped<T: Elt, D: Multi, R: PerRow>(
+    builder: Builder,
+    array: &Array<T, D>,
+    axis: Option<usize>,
+    f: impl FnOnce(Array<T>) -> R,
+) -> R::Out<D> {
+    let of = shape(builder, array);
+    let last = of.rank().saturating_sub(1);
+    let (axis, wrong) = match axis_of(&of, axis.unwrap_or(last)) {
+        Ok(axis) => (axis, None),
+        Err(kind) => (last, Some(kind)),
+    };
+    let mut order = others(&of, &[axis]);
+    order.push(axis);
+    let to = chosen(&of, order.iter().copied());
+    let data: Array<T> = built(builder, &[array.node()], || {
+        if let Some(kind) = wrong {
+            return Err(kind);
+        }
+        Ok(match axis == last {
+            true => builder.reshape(array.node(), None),
+            false => moved(builder, array.node(), (&of, &to), &order),
+        })
+    });
+    let lengths = match builder.descriptors(&to).pop() {
+        Some(lengths) if data.node().error.is_none() => lengths,
+        _ => builder.mistaken(data.node(), &[loop_lang::types::Ty::U64], 1),
+    };
+    let (result, mut lift) = on_rows(builder, (lengths, data.node().clone()), f);
+    let rows = Mapped { shape: to, order };
+    result.of_all::<D>(&mut lift, &rows, builder)
+}
+
+/// Elements in another order of axes: `order` says which axis of the source each one of the result is.
+fn moved(
+    builder: Builder,
+    source: &Arc<Node>,
+    (from, to): (&Shape, &Shape),
+    order: &[usize],
+) -> Arc<Node> {
+    reading(builder, source, to, |b, parts| {
+        let mut at = parts.to_vec();
+        order
+            .iter()
+            .zip(parts)
+            .for_each(|(axis, part)| at[*axis] = *part);
+        flat_index(b, &at, from)
+    })
+}
+
+/// Rows that a closure was called on.
+#[derive(Debug)]
+pub struct Mapped {
+    /// The shape with the rows along the last axis.
+    shape: Shape,
+    /// Which axis of the array each of these is.
+    order: Vec<usize>,
+}
+
+impl Mapped {
+    /// The axes around the rows.
+    fn around(&self) -> Vec<Axis> {
+        let mut axes = self.shape.axes().to_vec();
+        axes.pop();
+        axes
+    }
+
+    /// One element for each row, under the shape around.
+    fn each(&self, builder: Builder, elements: &Arc<Node>) -> Arc<Node> {
+        shaped(builder, elements, &Shape::new(self.around()))
+    }
+
+    /// All rows, where they were before.
+    fn rows(&self, builder: Builder, elements: &Arc<Node>, length: Axis) -> Arc<Node> {
+        let mut axes = self.around();
+        axes.push(length);
+        let from = Shape::new(axes);
+        if self.order.iter().zip(0..).all(|(axis, k)| *axis == k) {
+            return shaped(builder, elements, &from);
+        }
+        // Each axis goes back to where it was.
+        let mut back = vec![0; self.order.len()];
+        (0..).zip(&self.order).for_each(|(k, axis)| back[*axis] = k);
+        let to = chosen(&from, back.iter().copied());
+        let read = moved(builder, elements, (&from, &to), &back);
+        shaped(builder, &read, &to)
+    }
+}
+
+/// What a closure on a row may give: a delayed scalar, an array, or a tuple of up to 6 of these.
+#[diagnostic::on_unimplemented(
+    message = "a closure on a row cannot give `{Self}`",
+    note = "give an `Array`, a delayed scalar, or a tuple of up to 6 of these"
+)]
+pub trait PerRow {
+    /// What that is of all rows of an array of rank `D`.
+    type Out<D: Multi>;
+    /// The results of all rows.
+    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, builder: Builder) -> Self::Out<D>;
+}
+
+impl<T: Elt> PerRow for Array<T, Ix0> {
+    type Out<D: Multi> = Array<T, D::Smaller>;
+    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Self::Out<D> {
+        let each = lift.each_of(b, self.node());
+        built(b, &[&each], || Ok(rows.each(b, &each)))
+    }
+}
+
+impl<T: Elt> PerRow for Array<T> {
+    type Out<D: Multi> = Array<T, D>;
+    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Array<T, D> {
+        let (lengths, data) = lift.rows(b, self.node());
+        built(b, &[&data, &lengths], || {
+            let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {
+                expected: "rows that are known to be of one length".to_string(),
+                got: format!("rows whose lengths vary, from `{}`", self.node().name),
+            })?;
+            Ok(rows.rows(b, &data, length))
+        })
+    }
+}
+
+macro_rules! tuples {
+    ($($($P:ident $i:tt),*;)*) => {$(
+        impl<$($P: PerRow),*> PerRow for ($($P,)*) {
+            type Out<D: Multi> = ($($P::Out<D>,)*);
+            fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Self::Out<D> {
+                ($(self.$i.of_all::<D>(lift, rows, b),)*)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, E 3;
+    A 0, B 1, C 2, E 3, F 4;
+    A 0, B 1, C 2, E 3, F 4, G 5;
+}
