@@ -1,7 +1,7 @@
 //! Random steps over segments: lengths that fit the data mostly, from memory or computed, shared or not.
 
 use super::random::Making;
-use super::{Body, Fold, Step, Style, Term, body, fold};
+use super::{Body, Fold, Length, Step, Style, Term, body, fold};
 use crate::naive::Data;
 use livefusion::ast::ScanKind;
 use loop_lang::op::Op;
@@ -70,13 +70,26 @@ impl Making {
     fn expand(&mut self) -> Option<Step> {
         let most = 4 * self.longest();
         let fit = self.descriptors(|n| n <= most);
-        let lengths = match self.rng.below(fit.len() + 2) {
+        let lengths = match self.rng.below(fit.len() + 4) {
             0 | 1 => {
                 let data = self.array()?;
                 let lengths = self.pieces(self.data[data].len());
                 self.add_lengths(lengths)?
             }
-            k => fit[k - 2],
+            2 => {
+                let data = self.array()?;
+                self.uniform(self.data[data].len())?
+            }
+            // Rows of rows.
+            3 => match fit.is_empty() {
+                true => return None,
+                false => {
+                    let around = self.rng.pick(&fit);
+                    let length = Const::u64(self.rng.below(4) as u64);
+                    self.add(Step::Expand(around, vec![], with_index(length)))?
+                }
+            },
+            k => fit[k - 4],
         };
         let beside = self.as_long_as(lengths);
         let values: Vec<usize> = (0..self.rng.below(3))
@@ -121,8 +134,35 @@ impl Making {
         (0..self.data.len()).filter(is_one).collect()
     }
 
+    /// Lengths that are one number by construction, and add up to `n`, seldom to something else.
+    fn uniform(&mut self, n: usize) -> Option<usize> {
+        let fit: Vec<usize> = (1..=n.min(40))
+            .filter(|rows| n.is_multiple_of(*rows))
+            .collect();
+        let (mut rows, mut length) = match fit.is_empty() {
+            true => (self.rng.below(4), 0),
+            false => {
+                let rows = self.rng.pick(&fit);
+                (rows, n / rows)
+            }
+        };
+        if self.rng.chance(50) {
+            (rows, length) = (length, rows);
+        }
+        match self.rng.below(40) {
+            0 => rows += 1,
+            1 => length += 1,
+            _ => {}
+        }
+        let body = with_index(Const::u64(length as u64));
+        self.add(Step::Generate(Length::Known(rows as u64), body))
+    }
+
     /// New lengths that add up to `n`, seldom to something else.
     fn cut(&mut self, n: usize) -> Option<usize> {
+        if self.rng.chance(25) {
+            return self.uniform(n);
+        }
         let mut lengths = self.pieces(n);
         if self.rng.chance(4) && !lengths.is_empty() {
             let wrong = self.rng.below(lengths.len());
@@ -199,5 +239,15 @@ impl Making {
             style: Style::Associative,
         };
         self.add(Step::FoldS(outer, inner, fold))
+    }
+}
+
+/// A literal, whatever the index is.
+fn with_index(value: Const) -> Body {
+    Body {
+        params: vec![Ty::U64],
+        terms: vec![Term::Param(0), Term::Lit(value)],
+        results: vec![1],
+        ..Body::default()
     }
 }
