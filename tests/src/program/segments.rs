@@ -149,7 +149,7 @@ impl Making {
         if self.rng.chance(50) {
             (rows, length) = (length, rows);
         }
-        match self.rng.below(40) {
+        match self.rng.below(16) {
             0 => rows += 1,
             1 => length += 1,
             _ => {}

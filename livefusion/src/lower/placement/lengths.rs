@@ -211,10 +211,14 @@ impl Placer<'_> {
         if !placed.opening.is_nested() && !unbounded {
             return Ok(Room::Bound(rate));
         }
-        if let Opening::Rows(..) = placed.opening {
-            return Ok(Room::Rows(rate));
-        }
         let class = placed.class.ok_or_else(no_root)?;
+        // A later pass over the same rows has as many elements.
+        let tree = &self.placed.tree;
+        let is_rows = |r: &RateId| matches!(tree.rate(*r).opening, Opening::Rows(..));
+        let over = |r: &RateId| tree.parent(*r) == placed.parent && is_rows(r);
+        if let Some(rows) = tree.instances(class).into_iter().find(over) {
+            return Ok(Room::Rows(rows));
+        }
         // An array in memory that is segmented like this tells, for it is checked to be as long.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {

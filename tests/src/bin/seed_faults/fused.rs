@@ -334,6 +334,12 @@ pub(super) const FAULTS: &[Fault] = &[
         faulty: "if rates.known_equal(*first, *other) || true {",
     },
     Fault {
+        what: "rows of one length have room for one of them",
+        file: "lower/segments.rs",
+        sound: "let elements = init(\"all\", Op::Mul, &[around, length]);",
+        faulty: "let elements = init(\"all\", Op::Max, &[around, length]);",
+    },
+    Fault {
         what: "scatter does not check its indices",
         file: "lower/scatter.rs",
         sound: "if *places == Places::Anywhere {",
