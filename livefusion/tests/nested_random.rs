@@ -352,10 +352,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 1..5)
 }
 
-/// One in about 5000 programs: the search for a plan counts more bytes for the plan that it finds than that costs, and
-/// asserts that it does not.
+/// What raises the root of a loop, since it is computed again there, brings along segments whose lengths are computed again
+/// behind it: the search counted these as read.
 #[test]
-#[ignore = "a fault of the search for a plan: `debug_assert_eq!(cost, Some(search.best))` in `cluster/optimal.rs`"]
 fn what_the_search_counts_is_what_its_plan_costs() {
     let steps = [
         Zip(vec![Interleave, ZipInvariant]),

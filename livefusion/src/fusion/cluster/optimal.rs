@@ -275,7 +275,7 @@ impl<'p> Search<'p> {
             if l == self.placed.loops.count() {
                 self.placed.open();
             }
-            if copies.iter().all(|m| self.placed.put_again(l, *m)) {
+            if self.placed.put_all_again(l, &copies) {
                 found.extend(
                     self.placed
                         .candidate(item, l)

@@ -28,6 +28,8 @@ pub struct Placed<'p> {
     made: Vec<Vec<usize>>,
     /// Open loops per tree of classes.
     in_tree: Vec<usize>,
+    /// What is put into a loop again together with what is put there now, or was already.
+    together: Copies,
     /// What every completion of what is placed costs at least.
     pub now: Now,
     changes: Vec<Change>,
@@ -103,6 +105,7 @@ impl<'p> Placed<'p> {
             paid: vec![false; problem.items.len()],
             trees: problem.trees(),
             in_tree: vec![0; problem.classes.len()],
+            together: Copies::new(),
             now: Now {
                 bytes: bounds.cost.bytes,
                 loops: bounds.loops.iter().sum(),
@@ -196,7 +199,7 @@ impl<'p> Placed<'p> {
     /// The bytes that a member of a loop adds to what was bound to be written and read.
     fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
         let uses = &self.problem.item(member).uses;
-        let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
+        let lengths = self.lengths_read(entry);
         let lengths = lengths.filter(|f| !uses.contains(f));
         let mut paid: SmallVec<[usize; 4]> = SmallVec::new();
         // What had to be paid in some way is counted already.
@@ -222,6 +225,17 @@ impl<'p> Placed<'p> {
             sum = sum.saturating_add(pay(Some(i), price));
         }
         sum
+    }
+
+    /// The lengths that a loop reads once a member has entered it: of the classes that it goes by from then on. One that
+    /// raises the root of a loop may bring along classes whose lengths come in behind it.
+    fn lengths_read(&self, entry: &Entry) -> impl Iterator<Item = usize> {
+        let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
+        let comes = |f: &usize| {
+            let maker = self.problem.fields[*f].maker;
+            maker.is_some_and(|m| self.together.contains(&m))
+        };
+        lengths.filter(move |f| !comes(f))
     }
 
     /// Whether a loop, which may be new, computes an item.
@@ -256,9 +270,7 @@ impl<'p> Placed<'p> {
         if at == self.loops.count() {
             self.open();
         }
-        for m in &candidate.copies {
-            self.put_again(at, *m);
-        }
+        self.put_all_again(at, &candidate.copies);
         self.put(at, Member::Home(item), candidate.entry);
         self.now = candidate.now;
         mark
@@ -272,8 +284,16 @@ impl<'p> Placed<'p> {
         self.changes.push(Change::Opened);
     }
 
+    /// Has a loop compute items again; false if it cannot.
+    pub fn put_all_again(&mut self, l: usize, items: &Copies) -> bool {
+        self.together.clone_from(items);
+        let all = items.iter().all(|m| self.put_again(l, *m));
+        self.together.clear();
+        all
+    }
+
     /// Has a loop compute an item again; false if it cannot.
-    pub fn put_again(&mut self, l: usize, item: usize) -> bool {
+    fn put_again(&mut self, l: usize, item: usize) -> bool {
         let member = Member::Copy(item);
         let Some(entry) = self.enter(l, member) else {
             return false;
@@ -302,9 +322,7 @@ impl<'p> Placed<'p> {
             // The loop comes after the item's own, for whom it is computed again.
             Member::Copy(i) => self.pay(i),
         }
-        let lengths = entry.held.iter();
-        let lengths: SmallVec<[usize; 2]> =
-            lengths.filter_map(|c| self.loops.lengths(*c)).collect();
+        let lengths: SmallVec<[usize; 2]> = self.lengths_read(&entry).collect();
         for f in item.uses.iter().chain(&lengths) {
             self.read(at, *f);
         }
