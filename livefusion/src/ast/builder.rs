@@ -125,6 +125,8 @@ impl Builder {
     /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
     /// If the inputs are delayed scalars, so is the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
+        let fitted = self.fitted(inputs);
+        let inputs = fitted.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let params = d.input_types();
@@ -143,6 +145,8 @@ impl Builder {
 
     /// The inputs' fields side by side, in step. Of delayed scalars it is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let fitted = self.fitted(inputs);
+        let inputs = fitted.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let types = d.input_types();

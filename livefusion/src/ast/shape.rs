@@ -1,6 +1,6 @@
 //! Shapes: what an array of rank 2 or more says beside its elements, which lie row by row.
 
-use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, Term, TermId, Value};
+use crate::ast::{BodyBuilder, Builder, Ensure, Kind, Len, Node, Term, TermId, Value};
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -217,6 +217,37 @@ impl Builder {
         indices
     }
 
+    /// Inputs in step, of which each but the first is held against the shape of that, axis by axis, when it is computed; none
+    /// if all shapes are known to be equal, or known to differ.
+    pub(super) fn fitted(self, inputs: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
+        let first = inputs.first()?.shape.as_ref()?;
+        if !inputs.iter().any(|n| undecided(n, first).is_some()) {
+            return None;
+        }
+        let fitted = inputs.iter().map(|n| match undecided(n, first) {
+            Some(other) => self.held_against(n, other, first),
+            None => n.clone(),
+        });
+        Some(fitted.collect())
+    }
+
+    /// An array that is held against another shape: beside it stands a generator whose length is there only if all axes agree.
+    fn held_against(self, array: &Arc<Node>, own: &Shape, expected: &Shape) -> Arc<Node> {
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(self.loc()));
+        let mut all = b.lit(Const::u64(1));
+        for (got, expected) in own.axes().iter().zip(expected.axes()) {
+            let (got, expected) = (got.term(&mut b), expected.term(&mut b));
+            let agreed = b.ensure(Ensure::Equal, &[got, expected]);
+            all = b.op(Op::Mul, &[all, agreed]);
+        }
+        let size = self.compute(b.finish(&[all]));
+        let beside = self.generate(Len::Delayed(size), super::identity(&[Ty::U64]));
+        let both = self.zip(&[self.reshape(array, None), beside]);
+        let fields = 0..array.types.len() as u32;
+        self.reshape(&self.fields(&both, fields), Some(own.clone()))
+    }
+
     /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing.
     pub fn reshape(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
         if input.rank == 1 && shape.is_none() {
@@ -224,6 +255,14 @@ impl Builder {
         }
         self.reshaped(input, shape)
     }
+}
+
+/// The shape of an array of the same rank, if it is neither known to be this one nor known to differ.
+fn undecided<'n>(array: &'n Node, from: &Shape) -> Option<&'n Shape> {
+    let own = array.shape.as_ref()?;
+    let differ = |(a, b): (&Axis, &Axis)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
+    let differs = own.rank() != from.rank() || from.axes().iter().zip(own.axes()).any(differ);
+    (!differs && !from.is(own)).then_some(own)
 }
 
 /// Where an element lies among the rows of a shape: `(i * m + j) * n + k`.

@@ -9,7 +9,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// Pairs of elements. Copies nothing, and fuses with everything.
     ///
     /// # Errors
-    /// When forced: if shapes differ. Lengths that are delayed are held together in all, not axis by axis.
+    /// When forced: if shapes differ.
     #[track_caller]
     pub fn zip<U: Elt>(&self, other: &Array<U, D>) -> Array<(T, U), D> {
         Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
@@ -26,7 +26,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if shapes differ. Lengths that are delayed are held together in all, not axis by axis.
+    /// When forced: if shapes differ.
     #[track_caller]
     pub fn zip_with<U: Elt, R: IntoExp>(
         &self,

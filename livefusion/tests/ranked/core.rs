@@ -47,6 +47,29 @@ fn shapes_of_delayed_lengths() -> Result<()> {
     Ok(())
 }
 
+/// Arrays whose shapes are known when they are computed only are held against each other axis by axis.
+#[test]
+fn delayed_shapes_that_differ() -> Result<()> {
+    let late = |n: u64| {
+        let xs = Array::from((0..9).collect::<Vec<u64>>());
+        xs.filter(move |x| x.lt(n)).len()
+    };
+    let a = generate((&late(2), &late(3)), |(i, j)| i + j);
+    let b = generate((&late(3), &late(2)), |(i, j)| i * j);
+    let differ = |e: livefusion::Error| {
+        let (expected, got) = (2, 3);
+        assert_eq!(e.kind, ErrorKind::LengthMismatch { expected, got });
+    };
+    differ((&a + &b).force().unwrap_err());
+    differ(a.zip(&b).map(|(x, y)| x * y).sum().force().unwrap_err());
+    assert_eq!((&a + b.transpose()).force()?, [[0, 1, 2], [1, 3, 5]]);
+    let sums = prepare(|(x, y): (Array<f64, Ix2>, Array<f64, Ix2>)| (&x + &y).sum_axis(1))?;
+    let (x, y) = (matrix(2, 3), matrix(3, 2));
+    assert_eq!(sums.call(&(x.clone(), x.clone()))?, [10.0, 66.0]);
+    differ(sums.call(&(x, y)).unwrap_err());
+    Ok(())
+}
+
 #[test]
 fn maps_operators_and_zips() -> Result<()> {
     let (a, b) = (matrix(3, 4), matrix(3, 4).map(|x| x + 0.5));
