@@ -58,6 +58,7 @@ pub mod error;
 pub mod exp;
 pub mod force;
 mod fusion;
+pub mod iterate;
 mod lower;
 pub mod manifest;
 #[cfg(feature = "ndarray")]
@@ -98,6 +99,7 @@ pub mod prelude {
     pub use crate::elt::{Elt, Float, Int, Num, Scalar};
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
     pub use crate::force::Force;
+    pub use crate::iterate::{iterate_n, iterate_while};
     pub use crate::manifest::Manifest;
     pub use crate::nested::MapSegments;
     pub use crate::prepare::prepare;

@@ -166,19 +166,22 @@ pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 )]
 pub trait Inputs: Sized {
     /// Arrays that stand for inputs; appends their nodes.
-    fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self;
+    fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
+        let builder = Builder::at("input", loc);
+        Self::made(builder, &mut |types, rank| {
+            let node = builder.input(nodes.len() as u32, types, rank);
+            nodes.push(node.clone());
+            node
+        })
+    }
+    /// Arrays of nodes that are made one after the other, each of these types and of rank 1 or 0.
+    fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self;
     /// Appends the nodes of inputs.
     fn nodes<'a>(&'a self, out: &mut Given<'a>);
 }
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
-    fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
-        let builder = Builder::at("input", loc);
-        let mut input = |types: &[Ty], rank| {
-            let node = builder.input(nodes.len() as u32, types, rank);
-            nodes.push(node.clone());
-            node
-        };
+    fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self {
         if TypeId::of::<D>() == TypeId::of::<IxDyn>() {
             let kind = ErrorKind::Malformed {
                 expected: "an input whose rank is known; convert with `into_rank`".to_string(),
@@ -187,11 +190,11 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
             return Array::wrap(builder.fault(&types_of::<T>(), D::RANK, kind));
         }
         if D::RANK < 2 {
-            return Array::wrap(input(&types_of::<T>(), D::RANK));
+            return Array::wrap(make(&types_of::<T>(), D::RANK));
         }
-        let elements = input(&types_of::<T>(), 1);
+        let elements = make(&types_of::<T>(), 1);
         let axes: Vec<Axis> = (0..D::RANK)
-            .map(|_| Axis::delayed(input(&[Ty::U64], 0)))
+            .map(|_| Axis::delayed(make(&[Ty::U64], 0)))
             .collect();
         Array::wrap(builder.reshape(&elements, Some(Shape::new(axes))))
     }
@@ -206,8 +209,8 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
-            fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
-                ($($I::placeholders(loc, nodes),)*)
+            fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self {
+                ($($I::made(builder, make),)*)
             }
             fn nodes<'a>(&'a self, out: &mut Given<'a>) {
                 $(self.$i.nodes(out);)*

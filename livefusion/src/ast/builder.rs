@@ -3,8 +3,8 @@
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, Places,
-    ScanKind, Shape, Term, Types, Value,
+    After, ArrayLoop, Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len,
+    MERGE_CHECK, Node, Places, ScanKind, Shape, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
@@ -54,6 +54,11 @@ impl Builder {
     /// The same place under another name.
     pub fn renamed(self, name: &'static str) -> Builder {
         Builder { name, ..self }
+    }
+
+    /// What the user called.
+    pub fn name(self) -> &'static str {
+        self.name
     }
 
     /// The place of the user's call.
@@ -487,6 +492,14 @@ impl Builder {
         d.finish(Kind::Zip, Types::from_slice(types), rank)
     }
 
+    /// A component of the state that a loop over arrays ends with, of these types: an array (rank 1) or a delayed scalar.
+    pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
+        let mut d = Draft::new(self, Inputs::new());
+        of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
+        d.after = After::Loop(of.clone(), component);
+        d.finish(Kind::Input(u32::MAX), Types::from_slice(types), rank.min(1))
+    }
+
     /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.
     pub fn fault(self, types: &[Ty], rank: u8, kind: ErrorKind) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
@@ -523,6 +536,7 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
         types: scan.types.clone(),
         rank: scan.rank,
         shape: scan.shape.clone(),
+        after: scan.after.clone(),
         is_stream: scan.is_stream,
         len: scan.len,
         error: scan.error.clone(),

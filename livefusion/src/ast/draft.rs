@@ -2,8 +2,8 @@
 
 use crate::ast::body::show_types;
 use crate::ast::{
-    Axis, Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Shape, Types, check, lately,
-    simplify,
+    After, Axis, Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Shape, Types, check,
+    lately, simplify,
 };
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
@@ -16,6 +16,8 @@ pub(super) struct Draft {
     pub(super) len: Option<u64>,
     /// Of rank 2 or more, the axes.
     pub(super) shape: Option<Shape>,
+    /// Whether loops over arrays come before it.
+    pub(super) after: After,
     pub(super) error: Option<Box<Error>>,
 }
 
@@ -27,7 +29,23 @@ impl Draft {
             inputs,
             len: None,
             shape: None,
+            after: After::Nothing,
             error,
+        }
+        .behind_inputs()
+    }
+
+    fn behind_inputs(mut self) -> Draft {
+        if self.inputs.iter().any(|n| n.after.waits()) {
+            self.after = After::Loops;
+        }
+        self
+    }
+
+    /// It is computed from a node, too.
+    fn comes_behind(&mut self, node: &Node) {
+        if node.after.waits() && !self.after.waits() {
+            self.after = After::Loops;
         }
     }
 
@@ -72,6 +90,7 @@ impl Draft {
     }
 
     pub(super) fn inherit(&mut self, node: &Node) {
+        self.comes_behind(node);
         if self.error.is_none() {
             self.error.clone_from(&node.error);
         }
@@ -185,6 +204,9 @@ impl Draft {
             }));
             return;
         }
+        body.captures
+            .iter()
+            .for_each(|c| self.comes_behind(c.node()));
         self.error = body.captures.iter().find_map(|c| c.node().error.clone());
         if self.error.is_none()
             && let Err(kind) =
@@ -235,11 +257,15 @@ impl Draft {
         self.expect(!types.is_empty(), || {
             ("an element of at least one field".into(), "none".into())
         });
+        let axes = self.shape.clone();
+        let axes = axes.as_ref().map_or(&[][..], Shape::axes);
+        axes.iter().for_each(|axis| self.comes_behind(axis.node()));
         let Draft {
             builder: Builder { name, loc },
             inputs,
             len,
             shape,
+            after,
             error,
         } = self;
         let len = if rank == 0 { None } else { len };
@@ -254,6 +280,7 @@ impl Draft {
             rank,
             shape,
             len,
+            after,
             error,
             value: OnceLock::new(),
         })

@@ -1,5 +1,6 @@
 //! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
 
+mod array_loop;
 mod body;
 mod builder;
 mod check;
@@ -13,6 +14,7 @@ mod term;
 pub(crate) use body::show_types;
 pub(crate) use builder::identity;
 
+pub use array_loop::{After, ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::Builder;
 pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind};

@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Capture, Shape, Term, TermId, Types, Value, show_types};
+use crate::ast::{After, Body, Capture, Shape, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use smallvec::SmallVec;
@@ -27,6 +27,8 @@ pub struct Node {
     pub is_stream: bool,
     /// Length, of all elements, where it is known while building.
     pub len: Option<u64>,
+    /// Whether loops over arrays come before it.
+    pub after: After,
     /// A mistake found while building (here or in an input); `force` returns it.
     pub error: Option<Box<Error>>,
     /// The result, once forced.
@@ -306,6 +308,11 @@ type Links = SmallVec<[Arc<Node>; 8]>;
 fn take_links(node: &mut Node, out: &mut Links) {
     while let Some(input) = node.inputs.pop() {
         out.push(input);
+    }
+    if let After::Loop(of, _) = std::mem::take(&mut node.after)
+        && let Some(of) = Arc::into_inner(of)
+    {
+        of.into_nodes(out);
     }
     if let Some(shape) = node.shape.take() {
         shape.into_delayed(out);

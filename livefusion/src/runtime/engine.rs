@@ -6,6 +6,7 @@ use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
 use super::dump::{Record, Stage};
 use super::explain::Explanation;
+use super::iterate::run_loops;
 use super::program::Program;
 use super::programs::Programs;
 use super::watch::{CancelToken, Progress, Watch};
@@ -277,6 +278,7 @@ impl Engine {
     /// Says into which loops a force of these nodes would fuse, without running anything. It compiles
     /// what is not compiled yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
+        run_loops(self, roots)?;
         let graph = recover(roots)?;
         let lengths = known_lengths(&graph, &[]);
         let (program, _) = self.lookup(roots, &graph, &lengths)?;
@@ -437,6 +439,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
 
 /// The values of nodes that are not all there.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
+    run_loops(engine, roots)?;
     if let Some((program, met)) = engine.0.programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);

@@ -15,6 +15,7 @@ mod engine;
 mod explain;
 mod homes;
 mod in_place;
+mod iterate;
 mod known;
 #[cfg(all(test, shuttle))]
 mod models;

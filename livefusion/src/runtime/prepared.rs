@@ -2,6 +2,7 @@
 
 use super::binding::{Bindings, Nodes};
 use super::engine::{Engine, recover};
+use super::iterate::run_loops;
 use super::program::Program;
 use crate::ast::{Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
@@ -39,6 +40,7 @@ impl Prepared {
     ///
     /// Errors: whatever went wrong while the graph was built; a placeholder of another program in it.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
+        run_loops(engine, &roots)?;
         let graph = recover(&roots)?;
         let is_own = |node: &Arc<Node>| inputs.iter().any(|own| Arc::ptr_eq(own, node));
         for GraphNode { node, .. } in &graph.nodes {

@@ -1,0 +1,183 @@
+//! Loops over arrays: `iterate_n`, `iterate_while`. What they are in a graph is in `ast/array_loop`, how they run in
+//! `runtime/iterate`.
+
+use crate::array::{Array, IntoLen, Ix0, Rank, extent};
+use crate::ast::{After, ArrayLoop, Builder, Ends, Node};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use crate::prepare::{Given, Inputs};
+use std::sync::{Arc, OnceLock};
+
+/// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
+/// that stand for any state.
+///
+/// The state is an array of any rank, a delayed scalar, or a tuple of up to 6 of these; the lengths of its arrays may change
+/// from step to step. The results are delayed as all arrays are: the loop runs when something that is made of them is forced,
+/// once, whichever of them are wanted.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let grid = Array::from([[0u64, 1, 0], [0, 1, 0], [0, 1, 0]]);
+/// let life = iterate_n(3, &grid, |cells| {
+///     let near = cells.stencil2(Boundary::Constant(0), |[[a, b, c], [d, _, e], [f, g, h]]| {
+///         a + b + c + d + e + f + g + h
+///     });
+///     cells.zip_with(&near, |here, n| (n.eq(3) | (here.eq(1) & n.eq(2))).cast::<u64>())
+/// });
+/// assert_eq!(life.force()?, [[0, 0, 0], [1, 1, 1], [0, 0, 0]]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// *Cost and fusion.* A step is a program of its own: it fuses within itself, is compiled once, and is called again and again
+/// with the arrays of the state before the last as memory for the next one. Nothing fuses across the loop's begin, its end, or
+/// from step to step. The arrays that it starts from are not changed.
+///
+/// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To Fusion", section 2.
+///
+/// # Errors
+/// When forced: what goes wrong in a step, with the place of the call that did; that the loop starts from inputs of a prepared
+/// program; that the engine was told to stop.
+#[track_caller]
+pub fn iterate_n<S: Start>(
+    n: impl IntoLen,
+    start: S,
+    next: impl FnOnce(S::State) -> S::State,
+) -> S::State {
+    let builder = Builder::named("iterate_n");
+    let times = match extent(builder, n) {
+        Ok(times) => times.node().clone(),
+        Err(kind) => builder.fault(&[loop_lang::types::Ty::U64], 0, kind),
+    };
+    build(builder, start.into_state(), Ends::After(times), |state| {
+        (next(state), None)
+    })
+}
+
+/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. Both are called once
+/// or twice, on arrays that stand for any state. Otherwise as [`iterate_n`].
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![1.0f64, 2.0, 30.0]);
+/// let start = (&xs, &Array::scalar(0u64));
+/// let (small, steps) = iterate_while(
+///     start,
+///     |(xs, _)| xs.max().map(|x| x.gt(1.0)),
+///     |(xs, n)| (xs.map(|x| x / 2.0), n + 1),
+/// );
+/// assert_eq!((&steps, &small.max()).force()?, (5, 0.9375));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`iterate_n`].
+#[track_caller]
+pub fn iterate_while<S: Start>(
+    start: S,
+    test: impl Fn(S::State) -> Array<bool, Ix0>,
+    next: impl FnOnce(S::State) -> S::State,
+) -> S::State {
+    let builder = Builder::named("iterate_while");
+    let state = start.into_state();
+    let first = test(state.clone()).node().clone();
+    build(builder, state, Ends::Unless(first), |state| {
+        let next = next(state);
+        let goes_on = test(next.clone()).node().clone();
+        (next, Some(goes_on))
+    })
+}
+
+/// Traces a step, and makes the results of the loop.
+fn build<S: Inputs>(
+    builder: Builder,
+    state: S,
+    ends: Ends,
+    step: impl FnOnce(S) -> (S, Option<Arc<Node>>),
+) -> S {
+    let mut inputs = Vec::new();
+    let (next, goes_on) = step(S::placeholders(builder.loc(), &mut inputs));
+    let start = nodes_of(&state);
+    let mut step = nodes_of(&next);
+    // What has a mistake may not have all components.
+    let whole = start.len() == inputs.len() && step.len() == inputs.len();
+    step.extend(goes_on);
+    let of = Arc::new(ArrayLoop {
+        name: builder.name(),
+        loc: builder.loc(),
+        start,
+        inputs,
+        step,
+        ends,
+        ended: OnceLock::new(),
+    });
+    let mistaken = of.needs().find(|n| n.error.is_some());
+    let mut component = 0;
+    S::made(builder, &mut |types, rank| {
+        component += 1;
+        if let Some(mistaken) = mistaken {
+            return builder.mistaken(mistaken, types, rank);
+        }
+        if !whole {
+            let (expected, got) = ("a state of known ranks".to_string(), "another".to_string());
+            return builder.fault(types, rank, ErrorKind::Malformed { expected, got });
+        }
+        builder.looped(&of, component - 1, types, rank)
+    })
+}
+
+fn nodes_of<S: Inputs>(state: &S) -> Vec<Arc<Node>> {
+    let mut nodes = Given::new();
+    state.nodes(&mut nodes);
+    nodes.into_iter().cloned().collect()
+}
+
+/// What a loop over arrays may start from: an array or a delayed scalar, or a reference to one, or a tuple of up to 6 of these.
+#[diagnostic::on_unimplemented(
+    message = "a loop over arrays cannot start from `{Self}`",
+    note = "start from an array, a delayed scalar, a reference to one, or a tuple of up to 6 of these"
+)]
+pub trait Start {
+    /// The state.
+    type State: Inputs + Clone;
+    /// The state to start from.
+    fn into_state(self) -> Self::State;
+}
+
+impl<T: Elt, D: Rank> Start for Array<T, D> {
+    type State = Array<T, D>;
+    fn into_state(self) -> Array<T, D> {
+        self
+    }
+}
+
+impl<T: Elt, D: Rank> Start for &Array<T, D> {
+    type State = Array<T, D>;
+    fn into_state(self) -> Array<T, D> {
+        self.clone()
+    }
+}
+
+macro_rules! tuples {
+    ($($($S:ident $i:tt),*;)*) => {$(
+        impl<$($S: Start),*> Start for ($($S,)*) {
+            type State = ($($S::State,)*);
+            fn into_state(self) -> Self::State {
+                ($(self.$i.into_state(),)*)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+}
+
+/// Whether a node waits for loops that have not run.
+pub(crate) fn waits(node: &Node) -> bool {
+    node.value.get().is_none() && !matches!(node.after, After::Nothing)
+}
