@@ -1,6 +1,8 @@
 //! Loops over arrays: `iterate_n`, `iterate_while`. What they are in a graph is in `ast/array_loop`, how they run in
 //! `runtime/iterate`.
 
+mod recover;
+
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
 use crate::ast::{After, ArrayLoop, Builder, Ends, Node};
 use crate::elt::Elt;
@@ -31,6 +33,9 @@ use std::sync::{Arc, OnceLock};
 /// *Cost and fusion.* A step is a program of its own: it fuses within itself, is compiled once, and is called again and again
 /// with the arrays of the state before the last as memory for the next one. Nothing fuses across the loop's begin, its end, or
 /// from step to step. The arrays that it starts from are not changed.
+///
+/// A step that only maps the state, element by element, is done for each element alone: the loop becomes a scalar loop in one
+/// map, as [`iterate`](crate::exp::iterate) makes it, which fuses as maps do. So does a loop over delayed scalars.
 ///
 /// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To Fusion", section 2.
 ///
@@ -111,6 +116,10 @@ fn build<S: Inputs>(
         ended: OnceLock::new(),
     });
     let mistaken = of.needs().find(|n| n.error.is_some());
+    let recovered = match mistaken.is_none() && whole {
+        true => recover::recovered(builder, &of),
+        false => None,
+    };
     let mut component = 0;
     S::made(builder, &mut |types, rank| {
         component += 1;
@@ -120,6 +129,15 @@ fn build<S: Inputs>(
         if !whole {
             let (expected, got) = ("a state of known ranks".to_string(), "another".to_string());
             return builder.fault(types, rank, ErrorKind::Malformed { expected, got });
+        }
+        if let Some(ended) = &recovered {
+            let node = &ended[component as usize - 1];
+            // A component that no step changes may have a shape.
+            return if rank == 0 {
+                node.clone()
+            } else {
+                builder.reshape(node, None)
+            };
         }
         builder.looped(&of, component - 1, types, rank)
     })

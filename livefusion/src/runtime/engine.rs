@@ -421,10 +421,11 @@ pub(super) fn backend_error(why: String) -> Error {
 /// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
 /// usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    if roots
-        .iter()
-        .any(|r| r.value.get().is_none() || r.error.is_some())
-    {
+    let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
+    if roots.iter().any(is_missing) {
+        run_loops(engine, roots)?;
+    }
+    if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
@@ -439,7 +440,6 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
 
 /// The values of nodes that are not all there.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    run_loops(engine, roots)?;
     if let Some((program, met)) = engine.0.programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);

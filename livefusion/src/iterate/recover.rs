@@ -1,0 +1,281 @@
+//! Loop recovery: a loop over arrays that only maps, element by element, is a scalar loop in one map; a loop over delayed
+//! scalars is a scalar loop alone. (The Accelerate chapter, on loop recovery.)
+
+use crate::ast::{ArrayLoop, Body, BodyBuilder, Builder, Capture, Ends, Kind, Node, TermId, Value};
+use crate::sharing::links;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// What each component of a loop's state ends as, if a scalar loop gives it: arrays of rank 1, and delayed scalars.
+pub(super) fn recovered(builder: Builder, of: &ArrayLoop) -> Option<Vec<Arc<Node>>> {
+    let components = 0..of.inputs.len();
+    let (fixed, changed): (Vec<usize>, Vec<usize>) =
+        components.partition(|k| Arc::ptr_eq(&of.step[*k], &of.inputs[*k]));
+    let rank = of.inputs[*changed.first()?].rank;
+    let counts = matches!(of.ends, Ends::After(_));
+    if changed.iter().any(|k| of.inputs[*k].rank != rank) || rank > 0 && !counts {
+        return None;
+    }
+    let mut recovery = Recovery {
+        of,
+        builder,
+        instead: fixed
+            .iter()
+            .map(|k| (address(&of.inputs[*k]), of.start[*k].clone()))
+            .collect(),
+        varies: FxHashSet::default(),
+        is_scalar: rank == 0,
+        inputs: Vec::new(),
+    };
+    let order = recovery.order()?;
+    let start = changed.iter().map(|k| recovery.flat(&of.start[*k]));
+    recovery.inputs = start.collect();
+    let state = recovery.inputs.len();
+    for node in &order {
+        recovery.invariants(node)?;
+    }
+    if recovery.inputs.len() > 1 && rank > 0 {
+        let len = recovery.inputs[0].known_len()?;
+        if recovery.inputs.iter().any(|n| n.known_len() != Some(len)) {
+            return None;
+        }
+    }
+    let body = recovery.body(&changed, &order, state)?;
+    let all = match rank {
+        0 => builder.compute(body),
+        _ => builder.map(&recovery.inputs, body),
+    };
+    let mut ended = of.start.clone();
+    let mut field = 0;
+    for k in changed {
+        let next = field + of.inputs[k].types.len() as u32;
+        ended[k] = builder.fields(&all, field..next);
+        field = next;
+    }
+    Some(ended)
+}
+
+fn address(node: &Arc<Node>) -> *const Node {
+    Arc::as_ptr(node)
+}
+
+struct Recovery<'a> {
+    of: &'a ArrayLoop,
+    builder: Builder,
+    /// What stands for a component that no step changes is what that starts as.
+    instead: FxHashMap<*const Node, Arc<Node>>,
+    /// The nodes that differ from step to step.
+    varies: FxHashSet<*const Node>,
+    /// Whether the state consists of delayed scalars.
+    is_scalar: bool,
+    /// The arrays that are mapped: the state's, then what else is consumed in step with them.
+    inputs: Vec<Arc<Node>>,
+}
+
+impl Recovery<'_> {
+    /// What differs from step to step, operands first; none if something of it has no form for a single element.
+    fn order(&mut self) -> Option<Vec<Arc<Node>>> {
+        let mut order = Vec::new();
+        let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+        let mut stack: Vec<(Arc<Node>, bool)> =
+            self.of.step.iter().map(|n| (n.clone(), false)).collect();
+        while let Some((node, ready)) = stack.pop() {
+            let at = address(&node);
+            if ready {
+                let depends = links(&node)
+                    .into_iter()
+                    .any(|n| self.varies.contains(&address(n)));
+                let is_state = !self.instead.contains_key(&at)
+                    && self.of.inputs.iter().any(|n| Arc::ptr_eq(n, &node));
+                if is_state || depends {
+                    self.varies.insert(at);
+                }
+                if depends {
+                    let has_form = match node.kind {
+                        Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !self.is_scalar,
+                        Kind::Compute(_) => self.is_scalar,
+                        _ => false,
+                    };
+                    has_form.then(|| order.push(node))?;
+                }
+                continue;
+            }
+            if node.value.get().is_none() && seen.insert(at) {
+                stack.push((node.clone(), true));
+                stack.extend(links(&node).into_iter().map(|n| (n.clone(), false)));
+            }
+        }
+        Some(order)
+    }
+
+    fn is_fixed(&self, node: &Arc<Node>) -> bool {
+        !self.varies.contains(&address(node))
+    }
+
+    /// What a node is outside of the loop.
+    fn outside(&self, node: &Arc<Node>) -> Arc<Node> {
+        self.instead.get(&address(node)).unwrap_or(node).clone()
+    }
+
+    /// A node's elements row by row.
+    fn flat(&self, node: &Arc<Node>) -> Arc<Node> {
+        match node.rank {
+            0 => node.clone(),
+            _ => self.builder.reshape(node, None),
+        }
+    }
+
+    /// Adds what a node consumes in step beside the state. None if what it captures differs from step to step.
+    fn invariants(&mut self, node: &Arc<Node>) -> Option<()> {
+        if self.is_scalar {
+            return Some(());
+        }
+        let arrays = node.inputs.iter().filter(|n| self.is_fixed(n));
+        let arrays: Vec<Arc<Node>> = arrays.map(|n| self.outside(n)).collect();
+        for array in arrays {
+            let flat = self.flat(&array);
+            if !self.inputs.iter().any(|n| Arc::ptr_eq(n, &flat)) {
+                self.inputs.push(flat);
+            }
+        }
+        match &node.kind {
+            Kind::Map(body) => body
+                .captures
+                .iter()
+                .all(|c| self.is_fixed(c.node()))
+                .then_some(()),
+            _ => Some(()),
+        }
+    }
+
+    /// The body of the map, or of the computation: `state` inputs are the state's.
+    fn body(&self, changed: &[usize], order: &[Arc<Node>], state: usize) -> Option<Body> {
+        let types = |n: &Arc<Node>| n.types.to_vec();
+        let params: Vec<Ty> = match self.is_scalar {
+            true => Vec::new(),
+            false => self.inputs.iter().flat_map(types).collect(),
+        };
+        let mut b = BodyBuilder::new(&params);
+        b.locate(Some(self.builder.loc()));
+        let mut known: FxHashMap<*const Node, Vec<TermId>> = FxHashMap::default();
+        let mut param = 0;
+        let mut start = Vec::new();
+        for (k, input) in self.inputs.iter().enumerate() {
+            let fields: Vec<TermId> = match self.is_scalar {
+                true => (0..input.types.len() as u32)
+                    .map(|f| b.scalar(input, f))
+                    .collect(),
+                false => (0..input.types.len() as u32)
+                    .map(|f| b.param(param + f))
+                    .collect(),
+            };
+            param += fields.len() as u32;
+            match k < state {
+                true => start.extend(fields),
+                false => _ = known.insert(address(input), fields),
+            }
+        }
+        // How far the loop is comes first, or whether it goes on.
+        let (first, limit) = match &self.of.ends {
+            Ends::After(times) => {
+                let known = match times.literal() {
+                    Some(Value::Scalar(fields)) => fields.first().map(|c| b.lit(*c)),
+                    _ => None,
+                };
+                let times = known.unwrap_or_else(|| b.scalar(times, 0));
+                (b.lit(Const::u64(0)), Some(times))
+            }
+            Ends::Unless(first) => (b.scalar(first, 0), None),
+        };
+        let all: Vec<TermId> = [first].into_iter().chain(start).collect();
+        let (number, vars) = b.open_loop(&all);
+        let mut field = 1;
+        for k in changed {
+            let n = self.of.inputs[*k].types.len();
+            known.insert(
+                address(&self.of.inputs[*k]),
+                vars[field..field + n].to_vec(),
+            );
+            field += n;
+        }
+        let test = match limit {
+            Some(limit) => b.op(Op::Lt, &[vars[0], limit]),
+            None => vars[0],
+        };
+        let counted = limit.map(|_| {
+            let one = b.lit(Const::u64(1));
+            b.op(Op::Add, &[vars[0], one])
+        });
+        for node in order {
+            let fields = self.of_node(&mut b, &known, node)?;
+            known.insert(address(node), fields);
+        }
+        let first = match counted {
+            Some(counted) => counted,
+            None => *self.fields(&mut b, &known, self.of.step.last()?)?.first()?,
+        };
+        let mut next = vec![first];
+        for k in changed {
+            next.extend(self.fields(&mut b, &known, &self.of.step[*k])?);
+        }
+        let ended = b.close_loop(number, test, &next);
+        Some(b.finish(&ended[1..]))
+    }
+
+    /// The fields of an operand, for the element at hand.
+    fn fields(
+        &self,
+        b: &mut BodyBuilder,
+        known: &FxHashMap<*const Node, Vec<TermId>>,
+        node: &Arc<Node>,
+    ) -> Option<Vec<TermId>> {
+        if let Some(fields) = known.get(&address(node)) {
+            return Some(fields.clone());
+        }
+        let outside = self.outside(node);
+        if node.rank == 0 {
+            return Some(
+                (0..node.types.len() as u32)
+                    .map(|f| b.scalar(&outside, f))
+                    .collect(),
+            );
+        }
+        known.get(&address(&self.flat(&outside))).cloned()
+    }
+
+    /// The fields that a node makes of those of its operands.
+    fn of_node(
+        &self,
+        b: &mut BodyBuilder,
+        known: &FxHashMap<*const Node, Vec<TermId>>,
+        node: &Arc<Node>,
+    ) -> Option<Vec<TermId>> {
+        let mut operands = Vec::new();
+        for input in &node.inputs {
+            operands.extend(self.fields(b, known, input)?);
+        }
+        match &node.kind {
+            Kind::Zip => Some(operands),
+            Kind::Fields(range) => operands
+                .get(range.start as usize..range.end as usize)
+                .map(<[TermId]>::to_vec),
+            Kind::Map(body) | Kind::Compute(body) => {
+                b.embed_with(body, &operands, &mut |b, capture, field, at| {
+                    let outside = self.outside(capture.node());
+                    match (capture, at) {
+                        (Capture::Array(_), Some((index, checked))) => {
+                            b.at(&outside, field, index, checked)
+                        }
+                        _ => match known.get(&address(capture.node())) {
+                            Some(fields) => fields[field as usize],
+                            None => b.scalar(&outside, field),
+                        },
+                    }
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Loops over arrays, against plain Rust.
+
+use livefusion::prelude::*;
+use livefusion::{CancelToken, Clustering, ErrorKind, Result, stages};
+
+/// What a step of the Game of Life makes of cells with nothing around them.
+fn life(cells: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let (h, w) = (cells.len() as i64, cells[0].len() as i64);
+    let at = |i: i64, j: i64| match (0..h).contains(&i) && (0..w).contains(&j) {
+        true => cells[i as usize][j as usize],
+        false => 0,
+    };
+    let next = |i: i64, j: i64| {
+        let near = (-1..=1).flat_map(|a| (-1..=1).map(move |b| (a, b)));
+        let around: u64 = near.map(|(a, b)| at(i + a, j + b)).sum::<u64>() - at(i, j);
+        u64::from(around == 3 || around == 2 && at(i, j) == 1)
+    };
+    (0..h)
+        .map(|i| (0..w).map(|j| next(i, j)).collect())
+        .collect()
+}
+
+fn life_here(cells: Array<u64, Ix2>) -> Array<u64, Ix2> {
+    let around = cells.stencil2(
+        Boundary::Constant(0),
+        |[[a, b, c], [d, _, e], [f, g, h]]| a + b + c + d + e + f + g + h,
+    );
+    cells.zip_with(&around, |here, n| {
+        (n.eq(3) | (here.eq(1) & n.eq(2))).cast::<u64>()
+    })
+}
+
+#[test]
+fn game_of_life() -> Result<()> {
+    let start: Vec<Vec<u64>> = (0..9)
+        .map(|i| {
+            (0..11)
+                .map(|j| u64::from((i * 7 + j * j * 3) % 5 < 2))
+                .collect()
+        })
+        .collect();
+    let grid = Array::from_vec((9, 11), start.concat());
+    for steps in [0, 1, 2, 17] {
+        let mut plain = start.clone();
+        (0..steps).for_each(|_| plain = life(&plain));
+        let here = iterate_n(steps, &grid, life_here);
+        assert_eq!(here.force()?.into_vec()?, plain.concat(), "{steps} steps");
+    }
+    Ok(())
+}
+
+/// The state is a matrix and a number, and what a step reads at random is the state itself.
+#[test]
+fn shortest_paths() -> Result<()> {
+    let n = 7;
+    let far = 1000u64;
+    let start: Vec<u64> = (0..n * n)
+        .map(|k| match (k / n == k % n, k * 31 % 11) {
+            (true, _) => 0,
+            (_, w @ 0..4) => w as u64 + 1,
+            _ => far,
+        })
+        .collect();
+    let mut plain = start.clone();
+    for k in 0..n {
+        for i in 0..n {
+            for j in 0..n {
+                let by = plain[i * n + k] + plain[k * n + j];
+                plain[i * n + j] = plain[i * n + j].min(by);
+            }
+        }
+    }
+    let ways = Array::from_vec((n, n), start);
+    let (shortest, steps) = iterate_n(n, (&ways, &Array::scalar(0u64)), |(ways, k)| {
+        let next = generate((n, n), |(i, j)| {
+            let k = k.value();
+            ways.at((i, j)).min(ways.at((i, k)) + ways.at((k, j)))
+        });
+        (next, k + 1)
+    });
+    let (shortest, steps) = (&shortest, &steps).force()?;
+    assert_eq!((shortest.into_vec()?, steps), (plain, n as u64));
+    Ok(())
+}
+
+/// Lengths may change from step to step; the loop runs once, whichever of its results are wanted.
+#[test]
+fn states_that_shrink() -> Result<()> {
+    let engine = Engine::interp();
+    let (odd, halvings) = iterate_while(
+        (&Array::from(vec![12u64, 7, 40, 9, 6]), &Array::scalar(0u64)),
+        |(xs, _)| xs.any(|x| (x % 2).eq(0)),
+        |(xs, n)| {
+            let even = xs.filter(|x| (x % 2).eq(0));
+            (even.map(|x| x / 2), n + even.len())
+        },
+    );
+    assert_eq!(odd.force_with(&engine)?, [5]);
+    let before = engine.counters().misses;
+    assert_eq!(halvings.force_with(&engine)?, 3 + 2 + 1);
+    assert_eq!(odd.map(|x| x + 1).sum().force_with(&engine)?, 6);
+    // Only the sum was to be compiled.
+    assert_eq!(engine.counters().misses - before, 1);
+    Ok(())
+}
+
+/// What a loop starts from is not changed, and from the third step on no memory is asked for.
+#[test]
+fn memory_is_used_again() -> Result<()> {
+    let xs = Array::from(vec![1.0f64; 1000]);
+    let engine = Engine::interp();
+    let step = |xs: Array<f64>| xs.reverse().map(|x| x + 1.0);
+    let grown = iterate_n(1001, &xs, step);
+    assert_eq!(grown.force_with(&engine)?[999], 1002.0);
+    assert_eq!(xs.to_vec()?, vec![1.0; 1000]);
+    let limited = Engine::builder().memory_limit(3 * 8 * 1000).build();
+    let again = iterate_n(1001, &xs, step);
+    assert_eq!(again.force_with(&limited)?[0], 1002.0);
+    Ok(())
+}
+
+/// Loops may be in each other's steps and starts; what they capture from outside is computed before.
+#[test]
+fn loops_of_loops() -> Result<()> {
+    let five = iterate_n(5, &Array::scalar(0i64), |n| n + 1);
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let scaled = iterate_n(&five.map(|n| n.cast::<u64>()), &xs, |xs| {
+        xs.map(|x| x + five.value())
+    });
+    assert_eq!(scaled.force()?, [26, 27, 28]);
+    let total = iterate_n(2, &scaled, |xs| xs.map(|x| 2 * x)).sum();
+    assert_eq!(total.force()?, 4 * (26 + 27 + 28));
+    Ok(())
+}
+
+#[test]
+fn mistakes() -> Result<()> {
+    let xs = Array::from(vec![4i64, 2, 0]);
+    // An error in a step has the place of its call.
+    let line = line!() + 1;
+    let error = iterate_n(2, &xs, |ys| ys.map(|x| 8 / (x - 2)))
+        .force()
+        .unwrap_err();
+    assert_eq!(error.location.map(|l| l.line()), Some(line));
+    assert!(matches!(error.kind, ErrorKind::Division { .. }));
+    // So has one that was found while it was traced.
+    let two = Array::from(vec![1i64, 2]);
+    let line = line!() + 1;
+    let error = iterate_n(2, &xs, |ys| ys.zip_with(&two, |a, b| a + b)).force();
+    let error = error.unwrap_err();
+    assert_eq!(error.location.map(|l| l.line()), Some(line));
+    // No steps, no error.
+    assert_eq!(
+        iterate_n(0, &xs, |ys| ys.map(|x| 8 / (x - x))).force()?,
+        [4, 2, 0]
+    );
+    assert!(iterate_n(-1, &xs, |ys| ys.map(|x| x + 1)).force().is_err());
+    let dynamic = iterate_n(1, xs.into_dyn(), |ys| ys);
+    assert!(dynamic.force().is_err());
+    Ok(())
+}
+
+/// A loop that starts from inputs of a prepared program, or of another loop's step, says so.
+#[test]
+fn loops_that_start_from_inputs() -> Result<()> {
+    let program = prepare(|xs: Array<i64>| iterate_n(3, &xs, |xs| xs.reverse()));
+    assert!(matches!(
+        program.map(|_| ()).unwrap_err().kind,
+        ErrorKind::Malformed { .. }
+    ));
+    let xs = Array::from(vec![1i64, 2]);
+    let inner = iterate_n(2, &xs, |xs| iterate_n(2, &xs, |xs| xs.reverse()));
+    assert!(matches!(
+        inner.force().unwrap_err().kind,
+        ErrorKind::Malformed { .. }
+    ));
+    // What such a loop makes without them is there.
+    let two = iterate_n(2, &Array::scalar(0i64), |n| n + 1);
+    let program = prepare(|xs: Array<i64>| xs.map(|x| x + two.value()))?;
+    assert_eq!(program.call(&xs)?, [3, 4]);
+    Ok(())
+}
+
+#[test]
+fn loops_are_cancelled() {
+    let token = CancelToken::new();
+    let engine = Engine::interp().with_cancel(token.clone());
+    token.cancel();
+    let endless = iterate_while(
+        &Array::from(vec![1i64]),
+        |xs| xs.sum().map(|x| x.gt(0)),
+        |xs| xs.map(|x| x),
+    );
+    let error = endless.force_with(&engine).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Cancelled);
+}
+
+/// The text of a program's loops, without the names of combinators.
+fn loops(program: &impl Force) -> Result<String> {
+    let mut loops = stages::graph(program)?
+        .plan(Clustering::default())
+        .lower()?;
+    loops.optimize();
+    let named = |l: &&str| !l.starts_with("comb ");
+    Ok(loops
+        .to_string()
+        .lines()
+        .filter(named)
+        .collect::<Vec<_>>()
+        .join("\n"))
+}
+
+/// The Mandelbrot set of arrays of points gives the loop that it gives point by point.
+#[test]
+fn maps_alone_become_scalar_loops() -> Result<()> {
+    let points: Vec<(f64, f64)> = (0..40)
+        .map(|k| (k as f64 / 16.0 - 2.0, k as f64 % 7.0 / 4.0))
+        .collect();
+    let points = Array::from(points);
+    let start = points.map(|(x, y)| (x, y, 0u64));
+    let step = |(x, y, n): (Exp<f64>, Exp<f64>, Exp<u64>), (cx, cy): (Exp<f64>, Exp<f64>)| {
+        let (xx, yy) = (x * x, y * y);
+        let inside = (xx + yy).le(4.0);
+        let next = (xx - yy + cx, 2.0 * x * y + cy);
+        (
+            inside.cond(next.0, x),
+            inside.cond(next.1, y),
+            n + inside.cast::<u64>(),
+        )
+    };
+    let by_arrays = iterate_n(50, &start, |state| {
+        state.zip_with(&points, |s, c| step(s, c))
+    });
+    let by_points = start.zip_with(&points, |s, c| iterate(50u64, s, |s| step(s, c)));
+    let counts = |a: &Array<(f64, f64, u64)>| a.map(|(_, _, n)| n);
+    let (a, b) = (counts(&by_arrays), counts(&by_points));
+    assert_eq!(loops(&a)?, loops(&b)?);
+    assert_eq!(a.force()?.into_vec()?, b.force()?.into_vec()?);
+    assert!(a.to_vec()?.iter().any(|n| *n == 50) && a.to_vec()?.iter().any(|n| *n < 10));
+    // Results of one such loop, of several components, fuse with what is made of them.
+    let (x, y) = (Array::from(vec![1i64, 2]), Array::from(vec![10i64, 20]));
+    let (u, v) = iterate_n(3, (&x, &y), |(u, v)| (v.clone(), u + v));
+    let both = u.zip_with(&v, |a, b| a * b);
+    assert_eq!(both.explain()?.loops.len(), 1);
+    assert_eq!(both.force()?, [21 * 32, 42 * 64]);
+    Ok(())
+}
+
+/// Loops over delayed scalars are computed where these are.
+#[test]
+fn scalars_alone_become_scalar_loops() -> Result<()> {
+    let xs = Array::from(vec![2.0f64, 7.0]);
+    let root = iterate_while(
+        (&xs.sum(), &Array::scalar(0u64)),
+        |(r, _)| r.map(|r| (r * r - 9.0).abs().gt(1e-9)),
+        |(r, n)| (r.map(|r| 0.5 * (r + 9.0 / r)), n + 1),
+    );
+    let (root, steps) = (&root.0, &root.1).force()?;
+    assert!((root - 3.0).abs() < 1e-9 && steps == 6, "{root} {steps}");
+    Ok(())
+}
