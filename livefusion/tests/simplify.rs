@@ -73,6 +73,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
         inputs: [input.clone()].into_iter().collect(),
         rank: 1,
         shape: None,
+        after: Default::default(),
         is_stream: input.is_stream,
         len: input.len,
         error: None,

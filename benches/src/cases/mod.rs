@@ -17,6 +17,7 @@ mod mixtures;
 mod nested_filter;
 mod newton;
 mod quickhull;
+mod ranks;
 mod saxpy;
 mod scan_affine;
 mod scans;
@@ -84,6 +85,12 @@ pub const CASES: &[Case] = &[
     streams::MERGE,
     streams::APPEND_FILTERS,
     streams::SUFFIX_SUMS,
+    ranks::ROW_SUMS,
+    ranks::COLUMN_SUMS,
+    ranks::TRANSPOSE,
+    ranks::TRANSPOSE_ZIP,
+    ranks::GRID,
+    ranks::MATMUL,
 ];
 
 /// A job, and ways of doing it.

@@ -367,6 +367,7 @@ impl Step {
             types: built.types.clone(),
             rank: built.rank,
             shape: None,
+            after: Default::default(),
             is_stream: built.is_stream,
             len: None,
             error: None,
