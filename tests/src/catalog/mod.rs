@@ -11,6 +11,7 @@
 //! | [`exits`] | done before their inputs end: a filter, a flat-map, then `take` |
 //! | [`sides`] | side by side: filters, segmentations, runs, merges |
 //! | [`passes`] | one behind the other: appends of filters, runs, scans from the end |
+//! | [`ranks`] | on matrices: products, folds along axes, closures on rows |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 
@@ -20,6 +21,7 @@ pub mod flow;
 pub mod graphs;
 pub mod numbers;
 pub mod passes;
+pub mod ranks;
 pub mod segments;
 pub mod shape;
 pub mod sides;
@@ -69,6 +71,7 @@ pub fn all() -> Vec<Program> {
         exits::all(),
         sides::all(),
         passes::all(),
+        ranks::all(),
     ];
     families.into_iter().flatten().collect()
 }

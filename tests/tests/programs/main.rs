@@ -7,6 +7,7 @@ mod flow;
 mod graphs;
 mod numbers;
 mod passes;
+mod ranks;
 mod segments;
 mod sides;
 mod streams;

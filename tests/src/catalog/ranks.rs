@@ -1,0 +1,101 @@
+//! Programs on matrices, most of them from "A T2 Graph-Reduction Approach To Fusion": its matrix products (figure 15), what
+//! does not stop fusion (section 4.1), its rewrites of folds and scans (section 4.2), and its test programs P3 and P5.
+
+use super::Program;
+use super::graphs::largest_segment_sum;
+use livefusion::prelude::*;
+
+type Matrix = Array<f64, Ix2>;
+
+/// The product of two matrices.
+pub fn matrix_product(x: &Matrix, y: &Matrix) -> Matrix {
+    x.matmul(y)
+}
+
+/// The product as flat parallelism has it (figure 15, P4): both matrices are repeated along a new axis, one of them
+/// transposed, multiplied element by element, and summed along the last axis. `n` are the rows of `x`, `m` the columns of `y`.
+pub fn flat_matrix_product(x: &Matrix, y: &Matrix, (n, m): (usize, usize)) -> Matrix {
+    let rows = x.broadcast((.., m, ..));
+    let columns = y.transpose().broadcast((n, .., ..));
+    (&rows * &columns).sum_axis(2)
+}
+
+/// One step of shortest ways (P3): the shortest of all ways by one point between, as a product of matrices is made.
+pub fn shorter_ways(ways: &Array<i64, Ix2>, n: usize) -> Array<i64, Ix2> {
+    let (from, to) = (
+        ways.broadcast((.., n, ..)),
+        ways.transpose().broadcast((n, .., ..)),
+    );
+    (&from + &to).fold_axis(2, i64::MAX, |a, b| a.min(b))
+}
+
+/// The largest sum of neighbours in each row (P5).
+pub fn largest_of_each_row(m: &Array<i64, Ix2>) -> Array<i64> {
+    m.map_rows(|row| largest_segment_sum(&row))
+}
+
+/// The sum of the sums of rows (RedFlat).
+pub fn sum_of_sums(m: &Array<i64, Ix2>) -> Array<i64, Ix0> {
+    m.map(|x| x * x).map_rows(|row| row.sum()).sum()
+}
+
+/// The sum of rows, element by element (IRWIM).
+pub fn sum_of_rows(m: &Matrix) -> Array<f64> {
+    m.map(|x| x * 0.5).sum_axis(0)
+}
+
+/// Running sums of rows, element by element (ISWIM).
+pub fn running_rows(m: &Matrix) -> Matrix {
+    m.map(|x| x * 0.5).cumsum_axis(0)
+}
+
+/// A map over a transpose of a map.
+pub fn across_a_transpose(m: &Matrix) -> Matrix {
+    m.map(|x| x.abs().sqrt()).transpose().map(|x| x + 1.0)
+}
+
+/// Both halves of a map's rows, which are asked for their number, in step.
+pub fn across_a_split(m: &Matrix, n: usize) -> Array<f64> {
+    let x = m.map(|x| x + 1.0);
+    let (low, high) = x.split(0, n / 2);
+    let rows = low.shape()[0].clone();
+    low.zip_with(&high, |a, b| a * b)
+        .sum_axis(1)
+        .map(|s| s / rows.value().cast::<f64>())
+}
+
+/// Rows over their sums, as a closure on a row.
+pub fn shares_of_rows(m: &Matrix) -> Matrix {
+    m.map_rows(|row| {
+        let total = row.sum();
+        row.map(|x| x / &total)
+    })
+}
+
+/// Sums of rows, of columns, and of all.
+pub fn sums(m: &Array<i64, Ix2>) -> (Array<i64>, Array<i64>, Array<i64, Ix0>) {
+    (m.sum_axis(1), m.sum_axis(0), m.sum())
+}
+
+pub(super) fn all() -> Vec<Program> {
+    let m = generate((4, 4), |(i, j)| (i + 2 * j).cast::<f64>());
+    let m = Array::from_vec((4, 4), m.to_vec().unwrap_or_default());
+    let k = Array::from_vec((4, 4), (0..16i64).map(|k| k % 5 - 2).collect());
+    let (rows, columns, all) = sums(&k);
+    vec![
+        Program::new("matrix product", &matrix_product(&m, &m)),
+        Program::new(
+            "flat matrix product (figure 15, P4)",
+            &flat_matrix_product(&m, &m, (4, 4)),
+        ),
+        Program::new("shorter ways (P3)", &shorter_ways(&k, 4)),
+        Program::new("largest sum of each row (P5)", &largest_of_each_row(&k)),
+        Program::new("sum of sums of rows (RedFlat)", sum_of_sums(&k)),
+        Program::new("sum of rows (IRWIM)", &sum_of_rows(&m)),
+        Program::new("running rows (ISWIM)", &running_rows(&m)),
+        Program::new("maps across a transpose", &across_a_transpose(&m)),
+        Program::new("halves of a map", &across_a_split(&m, 4)),
+        Program::new("shares of rows", &shares_of_rows(&m)),
+        Program::new("sums of rows, columns, all", (&rows, &columns, &all)),
+    ]
+}

@@ -1,0 +1,197 @@
+//! Programs on matrices: products, folds and scans along both axes, closures on rows, what rearranges.
+
+use crate::{floats, numbers, program};
+use livefusion::prelude::*;
+use livefusion_tests::catalog::ranks;
+use loop_lang::Op;
+
+const N: usize = 12;
+const M: usize = 17;
+
+fn matrix(seed: u64, n: usize, m: usize) -> (Vec<f64>, Array<f64, Ix2>) {
+    let xs = floats(seed, n * m);
+    (xs.clone(), Array::from_vec((n, m), xs))
+}
+
+fn whole(seed: u64, n: usize, m: usize) -> (Vec<i64>, Array<i64, Ix2>) {
+    let xs = numbers(seed, n * m);
+    (xs.clone(), Array::from_vec((n, m), xs))
+}
+
+fn close(got: &[f64], want: &[f64]) -> bool {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
+    got.len() == want.len() && got.iter().zip(want).all(near)
+}
+
+fn product(x: &[f64], y: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; N * N];
+    for i in 0..N {
+        for j in 0..N {
+            out[i * N + j] = (0..M).map(|k| x[i * M + k] * y[k * N + j]).sum();
+        }
+    }
+    out
+}
+
+/// Three loops in each other, and nothing in memory but both matrices and the product. The columns are inside: an
+/// element of the left matrix is read once, and with each of the right one a sum of a row of sums, which is near.
+#[test]
+fn matrix_product() {
+    let ((x, a), (y, b)) = (matrix(1, N, M), matrix(2, M, N));
+    let want = product(&x, &y);
+    let done = program(
+        || ranks::matrix_product(&a, &b),
+        [1, 3, 0],
+        |out| assert!(close(&out, &want)),
+    );
+    assert_eq!(done.reads(), (N * M + 2 * N * N * M) as u64);
+}
+
+/// What is repeated and transposed is in no memory: it is the loop that a product is written as by hand.
+#[test]
+fn flat_matrix_product() {
+    let ((x, a), (y, b)) = (matrix(1, N, M), matrix(2, M, N));
+    let want = product(&x, &y);
+    let done = program(
+        || ranks::flat_matrix_product(&a, &b, (N, N)),
+        [1, 3, 0],
+        |out| assert!(close(&out, &want)),
+    );
+    assert_eq!(done.reads(), (2 * N * N * M) as u64);
+}
+
+#[test]
+fn shorter_ways() {
+    let (w, ways) = whole(3, N, N);
+    let by = |i: usize, j: usize| (0..N).map(|k| w[i * N + k] + w[k * N + j]).min();
+    let want: Vec<i64> = (0..N * N).filter_map(|at| by(at / N, at % N)).collect();
+    program(
+        || ranks::shorter_ways(&ways, N),
+        [1, 3, 0],
+        |out| assert_eq!(out.into_vec().expect("room"), want),
+    );
+}
+
+#[test]
+fn largest_of_each_row() {
+    let (xs, m) = whole(4, N, M);
+    let best = |row: &[i64]| {
+        let starts = (0..row.len()).flat_map(|a| (a..=row.len()).map(move |b| (a, b)));
+        starts.map(|(a, b)| row[a..b].iter().sum::<i64>()).max()
+    };
+    let want: Vec<i64> = xs.chunks(M).filter_map(best).collect();
+    program(
+        || ranks::largest_of_each_row(&m),
+        [1, 2, 0],
+        |out| assert_eq!(out, want),
+    );
+}
+
+/// Sums of rows are in no memory on their way to the sum of all.
+#[test]
+fn sum_of_sums() {
+    let (xs, m) = whole(5, N, M);
+    let want: i64 = xs.iter().map(|x| x * x).sum();
+    program(
+        || ranks::sum_of_sums(&m),
+        [1, 2, 0],
+        |all| assert_eq!(all, want),
+    );
+}
+
+/// The loop over columns is inside: memory is read once, in its order, and with each element the sum that it is joined onto.
+#[test]
+fn sum_of_rows() {
+    let (xs, m) = matrix(6, N, M);
+    let mut want = vec![0.0; M];
+    for row in xs.chunks(M) {
+        want.iter_mut()
+            .zip(row)
+            .for_each(|(sum, x)| *sum += x * 0.5);
+    }
+    let done = program(
+        || ranks::sum_of_rows(&m),
+        [1, 2, 0],
+        |sums| assert!(sums[..] == want[..]),
+    );
+    assert_eq!(done.reads(), (2 * N * M) as u64);
+}
+
+/// The scan runs down the columns, which it reads across, and is in memory before it is turned around.
+#[test]
+fn running_rows() {
+    let (xs, m) = matrix(7, N, M);
+    let mut want: Vec<f64> = xs.iter().map(|x| x * 0.5).collect();
+    for at in M..want.len() {
+        want[at] += want[at - M];
+    }
+    program(
+        || ranks::running_rows(&m),
+        [2, 4, 1],
+        |out| assert!(close(&out, &want)),
+    );
+}
+
+#[test]
+fn across_a_transpose() {
+    let (xs, m) = matrix(8, N, M);
+    let at = |k: usize| xs[k % N * M + k / N].abs().sqrt() + 1.0;
+    let want: Vec<f64> = (0..N * M).map(at).collect();
+    let done = program(
+        || ranks::across_a_transpose(&m),
+        [1, 2, 0],
+        |out| assert!(*out == *want),
+    );
+    assert_eq!(done.op(Op::Sqrt), (N * M) as u64);
+}
+
+#[test]
+fn across_a_split() {
+    let (xs, m) = matrix(9, N, M);
+    let half = N / 2;
+    let of = |i: usize| {
+        let each = (0..M).map(|j| (xs[i * M + j] + 1.0) * (xs[(i + half) * M + j] + 1.0));
+        each.sum::<f64>() / half as f64
+    };
+    let want: Vec<f64> = (0..half).map(of).collect();
+    program(
+        || ranks::across_a_split(&m, N),
+        [1, 2, 0],
+        |out| assert!(close(&out, &want)),
+    );
+}
+
+/// Two loops over each row, within one over the rows.
+#[test]
+fn shares_of_rows() {
+    let (xs, m) = matrix(10, N, M);
+    let share = |row: &[f64]| {
+        let total: f64 = row.iter().sum();
+        row.iter().map(|x| x / total).collect::<Vec<f64>>()
+    };
+    let want: Vec<f64> = xs.chunks(M).flat_map(share).collect();
+    program(
+        || ranks::shares_of_rows(&m),
+        [1, 3, 0],
+        |out| assert!(close(&out, &want)),
+    );
+}
+
+/// Each element is read once for all three, and beside it the sum of its column.
+#[test]
+fn sums_along_all_axes() {
+    let (xs, m) = whole(11, N, M);
+    let rows: Vec<i64> = xs.chunks(M).map(|row| row.iter().sum()).collect();
+    let columns: Vec<i64> = (0..M).map(|j| xs.iter().skip(j).step_by(M).sum()).collect();
+    let done = program(
+        || ranks::sums(&m),
+        [1, 2, 0],
+        |(r, c, all)| {
+            assert_eq!(
+                (r == rows, c == columns, all),
+                (true, true, rows.iter().sum())
+            )
+        },
+    );
+    assert_eq!(done.reads(), (2 * N * M) as u64);
+}
