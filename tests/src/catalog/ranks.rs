@@ -83,19 +83,19 @@ pub(super) fn all() -> Vec<Program> {
     let k = Array::from_vec((4, 4), (0..16i64).map(|k| k % 5 - 2).collect());
     let (rows, columns, all) = sums(&k);
     vec![
-        Program::new("matrix product", &matrix_product(&m, &m)),
+        Program::new("matrix product", matrix_product(&m, &m)),
         Program::new(
             "flat matrix product (figure 15, P4)",
-            &flat_matrix_product(&m, &m, (4, 4)),
+            flat_matrix_product(&m, &m, (4, 4)),
         ),
-        Program::new("shorter ways (P3)", &shorter_ways(&k, 4)),
-        Program::new("largest sum of each row (P5)", &largest_of_each_row(&k)),
+        Program::new("shorter ways (P3)", shorter_ways(&k, 4)),
+        Program::new("largest sum of each row (P5)", largest_of_each_row(&k)),
         Program::new("sum of sums of rows (RedFlat)", sum_of_sums(&k)),
-        Program::new("sum of rows (IRWIM)", &sum_of_rows(&m)),
-        Program::new("running rows (ISWIM)", &running_rows(&m)),
-        Program::new("maps across a transpose", &across_a_transpose(&m)),
-        Program::new("halves of a map", &across_a_split(&m, 4)),
-        Program::new("shares of rows", &shares_of_rows(&m)),
+        Program::new("sum of rows (IRWIM)", sum_of_rows(&m)),
+        Program::new("running rows (ISWIM)", running_rows(&m)),
+        Program::new("maps across a transpose", across_a_transpose(&m)),
+        Program::new("halves of a map", across_a_split(&m, 4)),
+        Program::new("shares of rows", shares_of_rows(&m)),
         Program::new("sums of rows, columns, all", (&rows, &columns, &all)),
     ]
 }
