@@ -103,7 +103,7 @@ fn sum_of_sums() {
 #[test]
 fn sum_of_rows() {
     let (xs, m) = matrix(6, N, M);
-    let mut want = vec![0.0; M];
+    let mut want = [0.0; M];
     for row in xs.chunks(M) {
         want.iter_mut()
             .zip(row)
