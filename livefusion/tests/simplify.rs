@@ -141,3 +141,43 @@ fn a_known_select_keeps_what_may_trap() {
     assert_eq!(run(raw.clone(), &engine), trap);
     assert_eq!(run(simplify(raw), &engine), trap);
 }
+
+/// The Accelerate chapter's example of constant expressions, on integers, where they associate: of a tuple that is taken
+/// apart, a quotient, a power, and a condition that is known, one multiplication is left. (On floats two are: `x * 21 * 2` is not
+/// `x * 42` where numbers are subnormal.)
+#[test]
+fn constants_of_the_chapter_end_in_one_multiplication() {
+    let of = |ty: Ty, number: fn(Ty, i64) -> Const| {
+        let mut b = BodyBuilder::new(&[ty]);
+        let x = b.param(0);
+        let mut n = |b: &mut BodyBuilder, n| b.lit(number(ty, n));
+        let (thirty, nine, five) = (n(&mut b, 30), n(&mut b, 9), n(&mut b, 5));
+        let (four, thirteen, fifteen, sixty) =
+            (n(&mut b, 4), n(&mut b, 13), n(&mut b, 15), n(&mut b, 60));
+        let sixth = b.op(Op::Div, &[thirty, five]);
+        let three = b.op(Op::Sub, &[nine, sixth]);
+        let square = b.op(Op::Mul, &[three, three]);
+        let c = b.op(Op::Mul, &[square, four]);
+        let is_more = b.op(Op::Gt, &[c, thirteen]);
+        let less = b.op(Op::Sub, &[c, fifteen]);
+        let d = b.cond(is_more, less, x);
+        let product = b.op(Op::Mul, &[x, d]);
+        let two = b.op(Op::Div, &[sixty, thirty]);
+        let all = b.op(Op::Mul, &[product, two]);
+        simplify(b.finish(&[all]))
+    };
+    let ops = |body: &Body| {
+        let is_op =
+            |d: &&livefusion::ast::TermData| matches!(d.term, livefusion::ast::Term::Op(..));
+        body.terms.iter().filter(is_op).count()
+    };
+    let whole = of(Ty::I64, Const::int);
+    assert_eq!((ops(&whole), whole.terms.len()), (1, 3), "{whole:?}");
+    let lits = whole.terms.iter().filter_map(|d| match d.term {
+        livefusion::ast::Term::Lit(c) => Some(c),
+        _ => None,
+    });
+    assert_eq!(lits.collect::<Vec<_>>(), [Const::int(Ty::I64, 42)]);
+    let floats = of(Ty::F64, |_, n| Const::f64(n as f64));
+    assert_eq!(ops(&floats), 2, "{floats:?}");
+}

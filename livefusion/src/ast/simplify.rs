@@ -1,7 +1,7 @@
 //! Simplification of scalar bodies, once, when a node is made.
 //!
 //! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`), chooses
-//! the arm of a condition that is known, unifies terms that have become equal, and leaves out terms and
+//! the arm of a condition that is known, joins the constants of operators that associate, unifies terms that have become equal, and leaves out terms and
 //! captures that no result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0`
 //! is not `x` (`x` may be -0.0). A division that would trap is left alone.
 //!
@@ -123,6 +123,10 @@ impl Rewriter {
                 match simpler(&self.out, traps, *op, &args, data.ty) {
                     Simpler::Is(t) => return t,
                     Simpler::Constant(c) => Term::Lit(c),
+                    Simpler::Joined(x, c) => {
+                        let joined = self.add(Term::Lit(c), &TermData { ty: c.ty, ..*data });
+                        Term::Op(*op, Args::new(&[x, joined]))
+                    }
                     Simpler::No => Term::Op(*op, args),
                 }
             }
@@ -149,6 +153,11 @@ impl Rewriter {
             Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(to).collect()),
             other => *other,
         };
+        self.add(term, data)
+    }
+
+    /// The term of this kind, with the type and the place of another: one that is there, or a new one.
+    fn add(&mut self, term: Term, data: &TermData) -> TermId {
         let key = (term, data.ty);
         if let Some(id) = self.known.get(&key) {
             return *id;
@@ -168,6 +177,8 @@ impl Rewriter {
 enum Simpler {
     Is(TermId),
     Constant(Const),
+    /// The same operator on this term and this constant.
+    Joined(TermId, Const),
     No,
 }
 
@@ -195,7 +206,10 @@ fn simpler(
     }
     match args {
         [x] => unary(&terms[x.index()], op, *x, ty),
-        [x, y] => identity(op, *x, lit(*x), *y, lit(*y)),
+        [x, y] => match identity(op, *x, lit(*x), *y, lit(*y)) {
+            Simpler::No => joined(terms, op, [*x, *y], ty),
+            simpler => simpler,
+        },
         [c, a, b] if op == Op::Select => match lit(*c) {
             Some(known) if known.bits != 0 && !traps(*b) => Simpler::Is(*a),
             Some(known) if known.bits == 0 && !traps(*a) => Simpler::Is(*b),
@@ -234,6 +248,30 @@ fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Co
         return Simpler::Is(y);
     }
     Simpler::No
+}
+
+/// `(x op c) op d` is `x op (c op d)`, whichever side the constants are on, where an operator associates: on all but floats,
+/// which round.
+fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
+    let [x, y] = match (lit(terms, args[0]), lit(terms, args[1])) {
+        (None, Some(_)) => args,
+        (Some(_), None) => [args[1], args[0]],
+        _ => return Simpler::No,
+    };
+    let (inner, last) = (&terms[x.index()], lit(terms, y));
+    let (Term::Op(first, of), Some(last)) = (&inner.term, last) else {
+        return Simpler::No;
+    };
+    if *first != op || !op.joins_in_any_order(ty) || inner.ty != ty || last.ty != ty {
+        return Simpler::No;
+    }
+    let (x, c) = match of.as_slice() {
+        [x, c] if lit(terms, *c).is_some() => (*x, lit(terms, *c)),
+        [c, x] => (*x, lit(terms, *c)),
+        _ => return Simpler::No,
+    };
+    let both = c.and_then(|c| fold(op, [c, last].into_iter().collect(), ty));
+    both.map_or(Simpler::No, |both| Simpler::Joined(x, both))
 }
 
 fn is_right_identity(op: Op, c: Const) -> bool {
