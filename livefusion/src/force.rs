@@ -58,7 +58,7 @@ pub trait Force {
     }
 
     /// Says into which loops a force would fuse on the default engine, and why not into fewer. Nothing
-    /// is run; what was compiled is there when the force comes.
+    /// is run but [loops over arrays](crate::iterate) that come before; what was compiled is there when the force comes.
     ///
     /// ```
     /// use livefusion::prelude::*;
