@@ -1,0 +1,102 @@
+//! The detector as array programs: what each pixel is, and how edges grow until nothing changes.
+
+use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
+use livefusion::prelude::*;
+use livefusion::prepare::{Program, prepare_with};
+
+/// A gray picture, row by row.
+pub type Gray = Array<u8, Ix2>;
+
+/// What each pixel is: no edge, a weak one, or a strong one.
+pub fn marks(photo: &Gray) -> Gray {
+    let thin = thin(&gradient(&blur(photo)));
+    thin.map(|size| size.ge(HIGH).cond(STRONG, size.ge(LOW).cond(WEAK, NONE)))
+}
+
+/// A Gaussian blur: along the rows, then along the columns.
+fn blur(photo: &Gray) -> Array<f32, Ix2> {
+    let [far, near, here] = taps();
+    let weigh = |[a, b, c, d, e]: [Exp<f32>; 5]| far * (a + e) + near * (b + d) + here * c;
+    let gray = photo.map(|x| x.cast::<f32>());
+    let across = gray.stencil2(Boundary::Clamp, |[row]: [[_; 5]; 1]| weigh(row));
+    across.stencil2(Boundary::Clamp, |column: [[_; 1]; 5]| weigh(column.map(|[x]| x)))
+}
+
+/// How steep a picture is at each pixel, and in which direction it is steepest: 0 along the row, 1 down and to the right,
+/// 2 along the column, 3 down and to the left. By Sobel's operators.
+fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
+    picture.stencil2(Boundary::Clamp, |[[a, b, c], [d, _, e], [f, g, h]]| {
+        let x = (c - a) + 2.0 * (e - d) + (h - f);
+        let y = (f - a) + 2.0 * (g - b) + (h - c);
+        let size = (x * x + y * y).sqrt();
+        let is_row = y.abs().le(TAN_22 * x.abs());
+        let is_column = x.abs().lt(TAN_22 * y.abs());
+        let diagonal = (x * y).gt(0.0).cond(1u8, 3u8);
+        (size, is_row.cond(0u8, is_column.cond(2u8, diagonal)))
+    })
+}
+
+/// The sizes of those pixels that are steepest in their direction; 0 elsewhere.
+fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
+    gradient.stencil2(Boundary::Constant((0.0, 0)), |[[a, b, c], [d, here, e], [f, g, h]]| {
+        let (size, direction) = here;
+        let along = |k: u8, before: Exp<f32>, after: Exp<f32>| {
+            direction.eq(k) & size.gt(before) & size.ge(after)
+        };
+        let is_top = along(0, d.0, e.0) | along(1, a.0, h.0) | along(2, b.0, g.0) | along(3, c.0, f.0);
+        is_top.cond(size, 0.0)
+    })
+}
+
+/// Weak pixels beside strong ones become strong. Also says how many did.
+fn grow(marks: Gray) -> (Gray, Array<u64, Ix0>) {
+    let grown = marks.stencil2(Boundary::Constant(NONE), |[[a, b, c], [d, here, e], [f, g, h]]| {
+        let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
+        (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
+    });
+    let news = marks.zip_with(&grown, |old, new| old.ne(new)).count(|is_new| is_new);
+    (grown, news)
+}
+
+/// The whole detector on an engine, compiled once.
+pub struct Detector {
+    marks: Program<Gray, Gray>,
+    grow: Program<Gray, (Gray, Array<u64, Ix0>)>,
+    last: Program<Gray, Gray>,
+}
+
+impl Detector {
+    /// Compiles the programs.
+    pub fn new(engine: &Engine) -> livefusion::Result<Detector> {
+        Ok(Detector {
+            marks: prepare_with(engine, |photo: Gray| marks(&photo))?,
+            grow: prepare_with(engine, grow)?,
+            last: prepare_with(engine, |marks: Gray| marks.map(|m| m.eq(STRONG).cond(0u8, 255)))?,
+        })
+    }
+
+    /// What each pixel is.
+    pub fn marks(&self, photo: &Gray) -> livefusion::Result<Gray> {
+        Ok(self.marks.call(photo)?.into())
+    }
+
+    /// Keeps the weak pixels that strong ones reach: a picture of the edges, black on white, and the number of steps.
+    pub fn link(&self, mut marks: Gray) -> livefusion::Result<(Manifest<u8, Ix2>, usize)> {
+        let mut steps = 0;
+        loop {
+            let (grown, news) = self.grow.call(&marks)?;
+            marks = grown.into();
+            steps += 1;
+            if news == 0 {
+                return Ok((self.last.call(&marks)?, steps));
+            }
+        }
+    }
+}
+
+/// Into how many loops each part fuses: what pixels are, and one step.
+pub fn explain(engine: &Engine, photo: &Gray) -> livefusion::Result<[livefusion::runtime::Explanation; 2]> {
+    let marks = marks(photo);
+    let (grown, news) = grow(marks.force_with(engine)?.into());
+    Ok([self::marks(photo).explain_with(engine)?, (&grown, &news).explain_with(engine)?])
+}

@@ -1,0 +1,110 @@
+//! The same detector in plain Rust: a loop per pass, and a stack of pixels in place of steps.
+
+use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
+
+/// Rows of pixels, one behind the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plane<T> {
+    /// Pixels in a row.
+    pub width: usize,
+    /// All pixels.
+    pub pixels: Vec<T>,
+}
+
+impl<T: Copy> Plane<T> {
+    fn height(&self) -> usize {
+        self.pixels.len() / self.width
+    }
+
+    fn row(&self, y: usize) -> &[T] {
+        &self.pixels[y * self.width..][..self.width]
+    }
+
+    /// `f` of each pixel's place and the `N` rows around it. Rows outside are the nearest one inside.
+    fn map<R, const N: usize>(&self, f: impl Fn(usize, [&[T]; N]) -> R) -> Plane<R> {
+        let (width, last) = (self.width, self.height().saturating_sub(1));
+        let mut pixels = Vec::with_capacity(self.pixels.len());
+        for y in 0..self.height() {
+            let rows = std::array::from_fn(|k| self.row((y + k).saturating_sub(N / 2).min(last)));
+            pixels.extend((0..width).map(|x| f(x, rows)));
+        }
+        Plane { width, pixels }
+    }
+}
+
+/// What each pixel is.
+pub fn marks(photo: &Plane<u8>) -> Plane<u8> {
+    let [far, near, here] = taps();
+    let weigh = |[a, b, c, d, e]: [f32; 5]| far * (a + e) + near * (b + d) + here * c;
+    let last = photo.width - 1;
+    let across = photo.map(|x, [row]| {
+        let at = |x: usize| f32::from(row[x.min(last)]);
+        weigh([at(x.saturating_sub(2)), at(x.saturating_sub(1)), at(x), at(x + 1), at(x + 2)])
+    });
+    let blurred = across.map(|x, rows: [&[f32]; 5]| weigh(rows.map(|row| row[x])));
+    let gradient = blurred.map(|x, rows: [&[f32]; 3]| {
+        let [left, right] = [x.saturating_sub(1), (x + 1).min(last)];
+        let [[a, b, c], [d, _, e], [f, g, h]] = rows.map(|row| [row[left], row[x], row[right]]);
+        let x = (c - a) + 2.0 * (e - d) + (h - f);
+        let y = (f - a) + 2.0 * (g - b) + (h - c);
+        let direction = if y.abs() <= TAN_22 * x.abs() {
+            0
+        } else if x.abs() < TAN_22 * y.abs() {
+            2
+        } else if x * y > 0.0 {
+            1
+        } else {
+            3
+        };
+        ((x * x + y * y).sqrt(), direction)
+    });
+    mark(&gradient)
+}
+
+/// The pixels that are steepest in their direction, by their size.
+fn mark(gradient: &Plane<(f32, u8)>) -> Plane<u8> {
+    let (width, height) = (gradient.width, gradient.height());
+    let outside = vec![(0.0, 0); width];
+    let mut pixels = Vec::with_capacity(gradient.pixels.len());
+    for y in 0..height {
+        let above = if y == 0 { &outside[..] } else { gradient.row(y - 1) };
+        let row = gradient.row(y);
+        let below = if y + 1 == height { &outside[..] } else { gradient.row(y + 1) };
+        for (x, (size, direction)) in row.iter().enumerate() {
+            let left = |row: &[(f32, u8)]| if x == 0 { 0.0 } else { row[x - 1].0 };
+            let right = |row: &[(f32, u8)]| if x + 1 == width { 0.0 } else { row[x + 1].0 };
+            let (before, after) = match direction {
+                0 => (left(row), right(row)),
+                1 => (left(above), right(below)),
+                2 => (above[x].0, below[x].0),
+                _ => (right(above), left(below)),
+            };
+            pixels.push(match *size {
+                size if !(size > before && size >= after) => NONE,
+                size if size >= HIGH => STRONG,
+                size if size >= LOW => WEAK,
+                _ => NONE,
+            });
+        }
+    }
+    Plane { width, pixels }
+}
+
+/// Keeps the weak pixels that strong ones reach: black on white.
+pub fn link(mut marks: Plane<u8>) -> Plane<u8> {
+    let (width, height) = (marks.width, marks.height());
+    let mut stack: Vec<usize> = (0..marks.pixels.len()).filter(|p| marks.pixels[*p] == STRONG).collect();
+    while let Some(p) = stack.pop() {
+        let (x, y) = (p % width, p / width);
+        for y in y.saturating_sub(1)..(y + 2).min(height) {
+            for x in x.saturating_sub(1)..(x + 2).min(width) {
+                if marks.pixels[y * width + x] == WEAK {
+                    marks.pixels[y * width + x] = STRONG;
+                    stack.push(y * width + x);
+                }
+            }
+        }
+    }
+    let pixels = marks.pixels.iter().map(|m| if *m == STRONG { 0 } else { 255 }).collect();
+    Plane { width, pixels }
+}

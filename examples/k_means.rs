@@ -1,0 +1,169 @@
+//! Eight clusters of the US airports, by k-means: distances are a matrix that is never in memory.
+//!
+//! ```text
+//! cargo run --release --example k_means
+//! ```
+//!
+//! Distances are in degrees, as on a map on which longitude and latitude are as long.
+
+use livefusion::prelude::*;
+use livefusion::prepare::{Program, prepare_with};
+use livefusion::runtime::Explanation;
+use livefusion_examples::{Outcome, best_of, data, timed};
+
+/// Clusters.
+const K: usize = 8;
+/// How often the centres are moved.
+const STEPS: usize = 40;
+
+/// Longitude and latitude.
+type Point = (f64, f64);
+/// What a step gives: the new centres, and how many points were nearest to each old one.
+type Step = (Array<Point>, Array<u64>);
+
+fn main() -> Outcome {
+    let (points, places) = read()?;
+    let engine = Engine::builder().build();
+    let array = Array::from(&points);
+
+    let (step, compiling) = timed(|| prepare_step(&engine));
+    let step = step?;
+    let (centres, sizes) = k_means(&step, &array)?;
+    let time = best_of(20, || Ok(k_means(&step, &array)?))?;
+    let (expected, expected_sizes) = plain(&points);
+    let plain_time = best_of(20, || Ok(plain(&points)))?;
+    assert_eq!((&centres, &sizes), (&expected, &expected_sizes), "plain Rust");
+
+    println!("{} airports, {K} clusters after {STEPS} steps:\n", points.len());
+    println!("  longitude latitude   airports   nearest to the centre");
+    for ((x, y), n) in centres.iter().zip(&sizes) {
+        let nearest = points.iter().zip(&places).min_by(|(p, _), (q, _)| {
+            distance(**p, (*x, *y)).total_cmp(&distance(**q, (*x, *y)))
+        });
+        println!("  {x:9.2} {y:8.2}   {n:8}   {}", nearest.map_or("", |(_, place)| place));
+    }
+    println!("\nPlain Rust gives the same centres, to the last bit.");
+    println!("A step is {} loops on the {} backend.", explain(&engine, &array)?.loops.len(), engine.backend_name());
+    println!("  compiling                    {compiling:>9.1?}");
+    println!("  {STEPS} steps (best of 20)      {time:>9.1?}");
+    println!("  plain Rust (best of 20)      {plain_time:>9.1?}");
+    Ok(())
+}
+
+/// One step: each point goes to the nearest centre, and each centre to the mean of its points. One without points stays.
+fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
+    let distances = points.outer(centres, |(x, y), (cx, cy)| {
+        let (dx, dy) = (x - cx, y - cy);
+        dx * dx + dy * dy
+    });
+    let nearest = distances.min_index_axis(1);
+    let ones = points.map(|(x, y)| (x, y, 1u64));
+    let nothing = (0.0, 0.0, 0u64);
+    let sums = reduce_by_index(centres.len(), nothing, &nearest, &ones, |(x, y, n), (p, q, m)| {
+        (x + p, y + q, n + m)
+    });
+    let moved = sums.zip_with(centres, |(x, y, n), old| {
+        let count = n.cast::<f64>();
+        n.gt(0).cond((x / count, y / count), old)
+    });
+    (moved, sums.map(|(_, _, n)| n))
+}
+
+fn prepare_step(engine: &Engine) -> livefusion::Result<Program<(Array<Point>, Array<Point>), Step>> {
+    prepare_with(engine, |(points, centres): (Array<Point>, Array<Point>)| step(&points, &centres))
+}
+
+/// Into which loops a step fuses.
+fn explain(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Explanation> {
+    step(points, &Array::from(vec![(0.0, 0.0); K])).explain_with(engine)
+}
+
+/// The centres after all steps, and the sizes of the clusters that they are means of.
+fn k_means(
+    step: &Program<(Array<Point>, Array<Point>), Step>,
+    points: &Array<Point>,
+) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
+    let first = Array::from(begin(&points.to_vec()?));
+    let mut inputs = (points.clone(), first);
+    let mut sizes = Vec::new();
+    for _ in 0..STEPS {
+        let (moved, counts) = step.call(&inputs)?;
+        inputs.1 = moved.into();
+        sizes = counts.to_vec()?;
+    }
+    Ok((inputs.1.to_vec()?, sizes))
+}
+
+/// The first centres: points at equal distances in the table.
+fn begin(points: &[Point]) -> Vec<Point> {
+    (0..K).map(|k| points[k * points.len() / K]).collect()
+}
+
+fn distance((x, y): Point, (cx, cy): Point) -> f64 {
+    let (dx, dy) = (x - cx, y - cy);
+    dx * dx + dy * dy
+}
+
+/// The same in plain Rust.
+fn plain(points: &[Point]) -> (Vec<Point>, Vec<u64>) {
+    let mut centres = begin(points);
+    let mut sizes = Vec::new();
+    for _ in 0..STEPS {
+        let mut sums = [(0.0, 0.0, 0u64); K];
+        for &(x, y) in points {
+            let (mut nearest, mut least) = (0, f64::INFINITY);
+            for (k, centre) in centres.iter().enumerate() {
+                let d = distance((x, y), *centre);
+                if d < least {
+                    (nearest, least) = (k, d);
+                }
+            }
+            let (p, q, n) = sums[nearest];
+            sums[nearest] = (p + x, q + y, n + 1);
+        }
+        for (centre, (x, y, n)) in centres.iter_mut().zip(sums) {
+            if n > 0 {
+                *centre = (x / n as f64, y / n as f64);
+            }
+        }
+        sizes = sums.map(|(_, _, n)| n).to_vec();
+    }
+    (centres, sizes)
+}
+
+/// Where the airports are, and what their places are called.
+fn read() -> Outcome<(Vec<Point>, Vec<String>)> {
+    let mut table = csv::Reader::from_path(data("airports.csv"))?;
+    let rows = table.deserialize::<(String, String, String, String, String, f64, f64)>();
+    let rows = rows.map(|row| {
+        let (_, name, city, state, _, latitude, longitude) = row?;
+        Ok(((longitude, latitude), format!("{name}, {city}, {state}")))
+    });
+    rows.collect::<Outcome<Vec<_>>>().map(|rows| rows.into_iter().unzip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_plain_rust() {
+        let (points, _) = read().unwrap();
+        // Points on a line have equal distances, and fewer places than centres.
+        let line: Vec<Point> = (0..30).map(|k| (f64::from(k % 6), 2.0)).collect();
+        for engine in [Engine::interp(), Engine::builder().build()] {
+            let step = prepare_step(&engine).unwrap();
+            for points in [&points[..200], &line, &[(1.0, 2.0)]] {
+                assert_eq!(k_means(&step, &Array::from(points)).unwrap(), plain(points));
+            }
+        }
+    }
+
+    #[test]
+    fn distances_are_in_no_memory() {
+        let explained = explain(&Engine::interp(), &Array::from(vec![(1.0, 2.0); 20])).unwrap();
+        assert_eq!(explained.loops.len(), 2, "{explained}");
+        let written: usize = explained.loops.iter().map(|l| l.arrays_written).sum();
+        assert!(written <= 3 + 3, "{explained}");
+    }
+}

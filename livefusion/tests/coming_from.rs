@@ -1,0 +1,187 @@
+//! The tables of `docs/coming-from.md`: each row compiles, and is computed without an error.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion --test coming_from` writes the tables anew; the text between them is the file's own.
+
+#[path = "coming_from/accelerate.rs"]
+mod accelerate;
+#[path = "coming_from/ndarray.rs"]
+mod ndarray;
+#[path = "coming_from/numpy.rs"]
+mod numpy;
+
+use livefusion::Result;
+use livefusion::prelude::*;
+use std::fmt::Debug;
+
+/// A row of a table: what it is there, what it is here, a remark, and what came of it on two engines.
+struct Row {
+    theirs: &'static str,
+    here: &'static str,
+    remark: &'static str,
+    results: [Result<String>; 2],
+}
+
+/// What a row may give: an array, delayed or in memory, or several.
+trait Given {
+    /// Its value as text, computed on an engine.
+    fn text(&self, engine: &Engine) -> Result<String>;
+}
+
+impl<T: Elt, D: Rank> Given for Array<T, D>
+where
+    D::Out<T>: Debug,
+{
+    fn text(&self, engine: &Engine) -> Result<String> {
+        Ok(format!("{:?}", self.force_with(engine)?))
+    }
+}
+
+impl<T: Elt + Debug> Given for Segmented<T> {
+    fn text(&self, engine: &Engine) -> Result<String> {
+        (self.lengths(), self.data()).force_with(engine)?;
+        Ok(format!("{:?}", self.to_vecs()?))
+    }
+}
+
+impl<G: Given, const N: usize> Given for [G; N] {
+    fn text(&self, engine: &Engine) -> Result<String> {
+        let all: Result<Vec<String>> = self.iter().map(|g| g.text(engine)).collect();
+        Ok(all?.join(" "))
+    }
+}
+
+impl<A: Given, B: Given> Given for (A, B) {
+    fn text(&self, engine: &Engine) -> Result<String> {
+        Ok(format!("{} {}", self.0.text(engine)?, self.1.text(engine)?))
+    }
+}
+
+macro_rules! in_memory {
+    ($($(<$T:ident>)? $t:ty;)*) => {$(
+        impl$(<$T: Elt + Debug>)? Given for $t {
+            fn text(&self, _: &Engine) -> Result<String> {
+                Ok(format!("{self:?}"))
+            }
+        }
+    )*};
+}
+
+in_memory! {
+    f64;
+    usize;
+    [usize; 2];
+    Option<f64>;
+    <T> Vec<T>;
+    <T> Manifest<T>;
+}
+
+/// The rows of a table: `"theirs" => here, "remark";`.
+macro_rules! rows {
+    ($($theirs:literal => $here:expr, $remark:literal;)*) => {
+        vec![$({
+            let given = $here;
+            let on = |engine: &Engine| crate::Given::text(&given, engine);
+            crate::Row {
+                theirs: $theirs,
+                here: stringify!($here),
+                remark: $remark,
+                results: [on(&Engine::interp()), on(Engine::default_engine())],
+            }
+        }),*]
+    };
+}
+use rows;
+
+/// What the rows speak of.
+struct Common {
+    xs: Array<f64>,
+    ys: Array<f64>,
+    m: Array<f64, Ix2>,
+    q: Array<f64, Ix2>,
+    b: Array<f64, Ix2>,
+    t: Array<f64, Ix3>,
+    row: Array<f64>,
+    tags: Array<bool>,
+    at: Array<u64>,
+    keys: Array<u64>,
+    lengths: Array<u64>,
+    n: usize,
+}
+
+fn common() -> Common {
+    Common {
+        xs: Array::from(vec![3.0, -1.0, 2.0, 5.0, -4.0, 1.0]),
+        ys: Array::from(vec![1.0, 2.0, 2.0, 3.0, 5.0, 8.0]),
+        m: Array::from([[4.0, 1.0, 7.0, 2.0], [3.0, 8.0, 5.0, 6.0], [9.0, 0.0, 2.0, 1.0]]),
+        q: Array::from([[1.0, 1.0, 2.0, 2.0], [3.0, 5.0, 8.0, 1.0], [0.0, 4.0, 4.0, 2.0]]),
+        b: Array::from([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]),
+        t: generate((2, 3, 4), |(i, j, k)| (100 * i + 10 * j + k).cast::<f64>()),
+        row: Array::from(vec![10.0, 20.0, 30.0, 40.0]),
+        tags: Array::from(vec![true, false, true, true, false, true]),
+        at: Array::from(vec![2u64, 0, 1]),
+        keys: Array::from(vec![0u64, 2, 2, 1, 0, 2]),
+        lengths: Array::from(vec![1u64, 0, 3]),
+        n: 6,
+    }
+}
+
+/// A table as Markdown.
+fn table(name: &str, rows: &[Row]) -> String {
+    let cell = |code: &str| {
+        let words: Vec<&str> = code.split_whitespace().collect();
+        format!("`{}`", words.join(" ").replace('|', "\\|"))
+    };
+    let mut text = format!("| {name} | here | remark |\n| --- | --- | --- |\n");
+    for row in rows {
+        let cells = [cell(row.theirs), cell(row.here), row.remark.to_string()];
+        text += &format!("| {} | {} | {} |\n", cells[0], cells[1], cells[2]).replace("  |", " |");
+    }
+    text
+}
+
+/// Holds a table against the one in the file that begins with its name.
+fn check(name: &str, rows: Vec<Row>) {
+    for row in &rows {
+        match &row.results {
+            [Ok(a), Ok(b)] => assert_eq!(a, b, "{}", row.here),
+            [Err(e), _] | [_, Err(e)] => panic!("{}: {e}", row.here),
+        }
+    }
+    if std::env::var_os("LOOP_SHOW").is_some() {
+        for row in &rows {
+            println!("{}\t{}", row.theirs, row.results[0].as_deref().unwrap_or(""));
+        }
+    }
+    let path = format!("{}/../docs/coming-from.md", env!("CARGO_MANIFEST_DIR"));
+    // One test after the other writes to the file.
+    static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
+    let text = std::fs::read_to_string(&path).expect("docs/coming-from.md");
+    let begin = text.find(&format!("| {name} | here |")).expect("a table of this name");
+    let len = text[begin..].find("\n\n").map_or(text.len() - begin, |n| n + 1);
+    let expected = table(name, &rows);
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        let new = format!("{}{expected}{}", &text[..begin], &text[begin + len..]);
+        std::fs::write(&path, new).expect("docs/coming-from.md");
+        return;
+    }
+    assert_eq!(&text[begin..begin + len], expected, "LOOP_BLESS=1 writes the table anew");
+}
+
+#[test]
+fn from_numpy() -> Result<()> {
+    check("NumPy", numpy::rows()?);
+    Ok(())
+}
+
+#[test]
+fn from_ndarray() -> Result<()> {
+    check("ndarray", ndarray::rows()?);
+    Ok(())
+}
+
+#[test]
+fn from_accelerate() -> Result<()> {
+    check("Accelerate", accelerate::rows()?);
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Coming from Accelerate.
+
+use crate::{Common, Row, common, rows};
+use livefusion::prelude::*;
+
+#[rustfmt::skip]
+pub fn rows() -> livefusion::Result<Vec<Row>> {
+    let Common { xs, ys, m, q, t, row, tags, at, lengths, .. } = common();
+    Ok(rows! {
+        "use (fromList (Z :. 2) [1, 2])" => Array::from(vec![1.0, 2.0]), "`Acc` and arrays in memory are one type";
+        "unit 3" => Array::scalar(3.0), "a delayed scalar: rank `Ix0`";
+        "the (sum xs)" => xs.map(|x| x / xs.sum().value()), "in closures; `&s` will do, too";
+        "run xs" => xs.force()?, "";
+        "runN f" => prepare(|xs: Array<f64>| xs.sum())?.call(&xs)?, "compiled when it is made";
+        "generate (I2 3 4) f" => generate((3, 4), |(i, j)| i * 4 + j), "indices are tuples";
+        "fill (I2 3 4) 0.5" => replicate((3, 4), 0.5), "";
+        "enumFromStepN (I1 5) 0 0.25" => enum_from_step(5, 0.0, 0.25), "`enumFromN` from 0: `iota`";
+        "shape m" => m.shape(), "a delayed scalar for each axis";
+        "size m" => m.flatten().len(), "";
+        "map f xs" => xs.map(|x| x.sqrt()), "";
+        "imap f m" => generate((3, 4), |(i, j)| m.at((i, j)) * (i + j).cast::<f64>()), "of one axis: `enumerate` and `map`";
+        "indexed xs" => xs.enumerate(), "of one axis";
+        "zipWith f m q" => m.zip_with(&q, |x, y| x * y), "shapes that differ are an error, not cut; of one axis `zip_shortest` cuts";
+        "zipWith3 f xs ys xs" => (&xs, &ys, &xs).zip_with(|x, y, z| x * y + z), "up to 6";
+        "zip xs ys" => xs.zip(&ys), "";
+        "unzip (zip xs ys)" => xs.zip(&ys).unzip(), "";
+        "x > 0 ? (x, y)" => xs.zip_with(&ys, |x, y| x.gt(0.0).cond(x, y)), "in closures";
+        "while p f x" => xs.map(|x| while_loop(x, |y| y.lt(100.0), |y| 2.0 * y + 10.0)), "in closures; `iterate` counts";
+        "reshape (I2 2 6) m" => m.reshape((2, 6)), "";
+        "flatten m" => m.flatten(), "";
+        "replicate (Z_ ::. 3 ::. All_) row" => row.broadcast((3, ..)), "`..` for `All`";
+        "slice m (Z_ ::. All_ ::. 1)" => m.slice((.., 1)), "ranges and steps as well";
+        "init xs" => xs.slice(..-1), "`tail`: `xs.slice(1..)`";
+        "take 2 xs" => xs.take(2), "along the last axis of more: `m.slice((.., ..2))`";
+        "drop 2 xs" => xs.drop(2), "";
+        "slit 1 2 xs" => xs.slice(1..3), "start and end, not length";
+        "backpermute (I2 4 3) f m" => m.backpermute((4, 3), |(i, j)| (j, i)), "";
+        "gather at xs" => xs.gather(&at), "";
+        "permute (+) base f m" => m.permute(&replicate(2, 0.0), |old, new| old + new, |(i, j)| (i + j) % 2), "in order: the operator need not commute. There is no `ignore`";
+        "scatter at base xs" => xs.scatter(&at, &ys.take(3)), "the base comes first";
+        "reverse xs" => xs.reverse(), "`reverseOn`: `reverse_axis`";
+        "transpose m" => m.transpose(), "`transposeOn`: `swap_axes`, `permute_axes`";
+        "xs ++ ys" => xs.append(&ys), "";
+        "concatOn _1 m q" => concat_axis(0, &[&m, &q]), "axes are counted from the front";
+        "filter (> 0) xs" => xs.filter(|x| x.gt(0.0)), "of one axis; of rows: `to_segmented` and `filter_s`";
+        "compact tags xs" => xs.pack(&tags), "";
+        "expand f g lengths" => replicate_s(&lengths, &at).map_s(&at, |x, y| x + y), "what a length makes is a `Segmented`; `concat` joins";
+        "fold (+) 0 m" => m.fold_axis(1, 0.0, |a, b| a + b), "along any axis; `map_rows` for more";
+        "foldAll (+) 0 m" => m.fold(0.0, |a, b| a + b), "";
+        "fold1 max m" => m.fold1_axis(1, |a, b| a.max(b)), "";
+        "fold1All max m" => m.flatten().fold1(|a, b| a.max(b)), "";
+        "foldSeg (+) 0 m lengths" => m.fold_seg(&lengths, 0.0, |a, b| a + b), "of one axis: `Segmented::new(&lengths, &xs).fold_s(..)`";
+        "fold1Seg max row lengths" => Segmented::new(&lengths.filter(|n| n.gt(0)), &row).fold1_s(|a, b| a.max(b)), "";
+        "foldSeg' (+) 0 xs offsets" => Segmented::from_offsets(&Array::from(vec![0, 2, 6]), &xs).fold_s(0.0, |a, b| a + b), "";
+        "sum m" => m.sum_axis(1), "`product`, `minimum`, `maximum`: `product_axis`, `min_axis`, `max_axis`";
+        "any (> 8) m" => m.any_axis(1, |x| x.gt(8.0)), "`all`: `all_axis`";
+        "scanl (+) 0 xs" => replicate(1, 0.0).append(&xs.scan(0.0, |a, b| a + b)), "";
+        "scanl1 max xs" => xs.scan(f64::NEG_INFINITY, |a, b| a.max(b)), "needs a start that changes nothing";
+        "scanl' (+) 0 xs" => xs.scan_with_total(0.0, |a, b| a + b), "";
+        "prescanl (+) 0 xs" => xs.scan_exclusive(0.0, |a, b| a + b), "";
+        "postscanl (+) 0 m" => m.scan_axis(1, 0.0, |a, b| a + b), "along any axis; `scan` of one";
+        "scanr (+) 0 xs" => xs.scan_right(0.0, |a, b| a + b).append(&replicate(1, 0.0)), "";
+        "scanr1 max xs" => xs.scan_right(f64::NEG_INFINITY, |a, b| a.max(b)), "";
+        "scanr' (+) 0 xs" => (xs.drop(1).scan_right(0.0, |a, b| a + b).append(&replicate(1, 0.0)), xs.fold_right(0.0, |a, b| a + b)), "";
+        "postscanr (+) 0 m" => m.map_rows(|r| r.scan_right(0.0, |a, b| a + b)), "along any axis: `map_axis`";
+        "scanl1Seg (+) row lengths" => Segmented::new(&lengths, &row).scan_s(0.0, |a, b| a + b), "";
+        "stencil f clamp m" => m.stencil2(Boundary::Clamp, |[[_, n, _], [w, _, e], [_, s, _]]| n + w + e + s), "`stencil1`, `stencil3`; any size";
+        "stencil f (function g) m" => m.stencil2(outside(|[i, j]| (i + j).cast::<f64>()), |[[left, here]]| here - left), "`mirror`, `wrap`: `Boundary::Mirror`, `Boundary::Wrap`";
+        "stencil2 f clamp m clamp q" => m.zip(&q).stencil2(Boundary::Clamp, |[[(a, _), (_, b)]]| a * b), "";
+        "slice t (Z_ ::. 1 ::. All_ ::. All_)" => t.index_axis(0, 1), "";
+    })
+}

@@ -1,0 +1,60 @@
+//! Coming from NumPy.
+
+use crate::{Common, Row, common, rows};
+use livefusion::prelude::*;
+
+#[rustfmt::skip]
+pub fn rows() -> livefusion::Result<Vec<Row>> {
+    let Common { xs, ys, m, q, b, t, row, tags, at, keys, n, .. } = common();
+    Ok(rows! {
+        "np.array([1.0, 2.0])" => Array::from(vec![1.0, 2.0]), "the vector's memory is used as it is";
+        "np.array([[1.0, 2.0], [3.0, 4.0]])" => Array::from([[1.0, 2.0], [3.0, 4.0]]), "`Array::from_vec((2, 2), values)` takes a vector";
+        "np.full((3, 4), 0.5)" => replicate((3, 4), 0.5), "is in no memory";
+        "np.arange(n)" => iota(n), "`u64`; `map(\\|i\\| i.cast::<f64>())` for floats";
+        "np.linspace(0.0, 1.0, 5)" => enum_from_step(5, 0.0, 0.25), "start and step";
+        "np.fromfunction(lambda i, j: i * 4 + j, (3, 4))" => generate((3, 4), |(i, j)| i * 4 + j), "traced once, not called with arrays";
+        "np.eye(3)" => generate((3, 3), |(i, j)| i.eq(j).cond(1.0, 0.0)), "";
+        "xs * 2 + ys" => &xs * 2.0 + &ys, "numbers have the type of the elements: `2.0`";
+        "np.sqrt(np.abs(xs))" => xs.map(|x| x.abs().sqrt()), "one loop, no array between";
+        "xs < ys" => xs.zip_with(&ys, |x, y| x.lt(y)), "comparisons are methods: `lt`, `le`, `eq`, `ne`, `ge`, `gt`";
+        "np.where(xs > 0, xs, ys)" => xs.zip_with(&ys, |x, y| x.gt(0.0).cond(x, y)), "";
+        "xs.astype(np.int32)" => xs.map(|x| x.cast::<i32>()), "saturates, as Rust's `as`";
+        "xs[xs > 0]" => xs.filter(|x| x.gt(0.0)), "fuses, and its length is delayed";
+        "xs[tags]" => xs.pack(&tags), "";
+        "np.flatnonzero(tags)" => iota(n).pack(&tags), "";
+        "xs[2]" => xs.at(2), "a delayed scalar; `xs.get(2)?` computes it";
+        "xs[1:4]" => xs.slice(1..4), "a range that reaches outside is an error";
+        "xs[::-1]" => xs.reverse(), "";
+        "xs[at]" => xs.gather(&at), "";
+        "m[1:, :2]" => m.slice((1.., ..2)), "negative ends count from the end";
+        "m[::2, -1]" => m.slice(((..).step(2), -1)), "";
+        "m[:, np.newaxis, :]" => m.slice((.., NewAxis, ..)), "";
+        "m[at]" => m.backpermute((3, 4), |(i, j)| (at.at(i), j)), "rows by their numbers";
+        "m + row" => m.zip_with(&row.broadcast((3, ..)), |x, y| x + y), "nothing is broadcast unasked but scalars";
+        "xs[:, np.newaxis] * ys" => xs.outer(&ys, |x, y| x * y), "";
+        "m.T" => m.transpose(), "a function of the index, not of strides";
+        "t.transpose(2, 0, 1)" => t.permute_axes([2, 0, 1]), "";
+        "m.reshape(2, 6)" => m.reshape((2, 6)), "every length is given";
+        "m.ravel()" => m.flatten(), "";
+        "np.flip(m, 1)" => m.reverse_axis(1), "";
+        "np.roll(m, 1, axis=0)" => m.roll(0, 1), "";
+        "np.pad(m, [(1, 0), (0, 2)])" => m.pad([(1, 0), (0, 2)], 0.0), "";
+        "np.concatenate([m, q], axis=1)" => concat_axis(1, &[&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
+        "np.stack([m, q])" => stack(0, &[&m, &q]), "";
+        "m.sum()" => m.sum(), "in lanes and chunks, of a fixed order";
+        "m.sum(axis=0)" => m.sum_axis(0), "axes are counted from the front";
+        "t.max(axis=(0, 2))" => t.max_axes([0, 2]), "";
+        "xs.mean(), xs.std()" => (xs.mean(), xs.std()), "one loop, if they are forced together";
+        "m.argmin(axis=1)" => m.min_index_axis(1), "";
+        "np.any(m > 8, axis=1)" => m.any_axis(1, |x| x.gt(8.0)), "of all elements: `any`, `all`, `count`";
+        "np.cumsum(m, axis=1)" => m.cumsum_axis(1), "";
+        "np.maximum.accumulate(xs)" => xs.scan(f64::NEG_INFINITY, |a, b| a.max(b)), "any associative operator";
+        "m @ b" => m.dot(&b), "fuses with what uses it";
+        "np.tril(m)" => m.triangle_lower(0, 0.0), "";
+        "np.apply_along_axis(lambda r: r / r.sum(), 1, m)" => m.map_rows(|r| { let s = r.sum(); r.map(|x| x / &s) }), "traced once; fuses into one nested loop";
+        "np.bincount(keys, xs)" => reduce_by_index(3, 0.0, &keys, &xs, |a, b| a + b), "any operator, in the order of the elements";
+        "np.unique(ys)" => ys.unique(), "of sorted elements: neighbours are compared";
+        "np.convolve(xs, [1, 2, 1], 'same')" => xs.windows(Boundary::Constant(0.0), |[a, b, c]| a + 2.0 * b + c), "of two axes: `stencil2`";
+        "xs.tolist()" => xs.to_vec()?, "computes";
+    })
+}
