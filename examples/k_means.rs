@@ -32,18 +32,33 @@ fn main() -> Outcome {
     let time = best_of(20, || Ok(k_means(&step, &array)?))?;
     let (expected, expected_sizes) = plain(&points);
     let plain_time = best_of(20, || Ok(plain(&points)))?;
-    assert_eq!((&centres, &sizes), (&expected, &expected_sizes), "plain Rust");
+    assert_eq!(
+        (&centres, &sizes),
+        (&expected, &expected_sizes),
+        "plain Rust"
+    );
 
-    println!("{} airports, {K} clusters after {STEPS} steps:\n", points.len());
+    println!(
+        "{} airports, {K} clusters after {STEPS} steps:\n",
+        points.len()
+    );
     println!("  longitude latitude   airports   nearest to the centre");
     for ((x, y), n) in centres.iter().zip(&sizes) {
-        let nearest = points.iter().zip(&places).min_by(|(p, _), (q, _)| {
-            distance(**p, (*x, *y)).total_cmp(&distance(**q, (*x, *y)))
-        });
-        println!("  {x:9.2} {y:8.2}   {n:8}   {}", nearest.map_or("", |(_, place)| place));
+        let nearest = points
+            .iter()
+            .zip(&places)
+            .min_by(|(p, _), (q, _)| distance(**p, (*x, *y)).total_cmp(&distance(**q, (*x, *y))));
+        println!(
+            "  {x:9.2} {y:8.2}   {n:8}   {}",
+            nearest.map_or("", |(_, place)| place)
+        );
     }
     println!("\nPlain Rust gives the same centres, to the last bit.");
-    println!("A step is {} loops on the {} backend.", explain(&engine, &array)?.loops.len(), engine.backend_name());
+    println!(
+        "A step is {} loops on the {} backend.",
+        explain(&engine, &array)?.loops.len(),
+        engine.backend_name()
+    );
     println!("  compiling                    {compiling:>9.1?}");
     println!("  {STEPS} steps (best of 20)      {time:>9.1?}");
     println!("  plain Rust (best of 20)      {plain_time:>9.1?}");
@@ -59,9 +74,13 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
     let nearest = distances.min_index_axis(1);
     let ones = points.map(|(x, y)| (x, y, 1u64));
     let nothing = (0.0, 0.0, 0u64);
-    let sums = reduce_by_index(centres.len(), nothing, &nearest, &ones, |(x, y, n), (p, q, m)| {
-        (x + p, y + q, n + m)
-    });
+    let sums = reduce_by_index(
+        centres.len(),
+        nothing,
+        &nearest,
+        &ones,
+        |(x, y, n), (p, q, m)| (x + p, y + q, n + m),
+    );
     let moved = sums.zip_with(centres, |(x, y, n), old| {
         let count = n.cast::<f64>();
         n.gt(0).cond((x / count, y / count), old)
@@ -69,8 +88,12 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
     (moved, sums.map(|(_, _, n)| n))
 }
 
-fn prepare_step(engine: &Engine) -> livefusion::Result<Program<(Array<Point>, Array<Point>), Step>> {
-    prepare_with(engine, |(points, centres): (Array<Point>, Array<Point>)| step(&points, &centres))
+fn prepare_step(
+    engine: &Engine,
+) -> livefusion::Result<Program<(Array<Point>, Array<Point>), Step>> {
+    prepare_with(engine, |(points, centres): (Array<Point>, Array<Point>)| {
+        step(&points, &centres)
+    })
 }
 
 /// Into which loops a step fuses.
@@ -139,7 +162,8 @@ fn read() -> Outcome<(Vec<Point>, Vec<String>)> {
         let (_, name, city, state, _, latitude, longitude) = row?;
         Ok(((longitude, latitude), format!("{name}, {city}, {state}")))
     });
-    rows.collect::<Outcome<Vec<_>>>().map(|rows| rows.into_iter().unzip())
+    rows.collect::<Outcome<Vec<_>>>()
+        .map(|rows| rows.into_iter().unzip())
 }
 
 #[cfg(test)]

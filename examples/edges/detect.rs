@@ -19,7 +19,9 @@ fn blur(photo: &Gray) -> Array<f32, Ix2> {
     let weigh = |[a, b, c, d, e]: [Exp<f32>; 5]| far * (a + e) + near * (b + d) + here * c;
     let gray = photo.map(|x| x.cast::<f32>());
     let across = gray.stencil2(Boundary::Clamp, |[row]: [[_; 5]; 1]| weigh(row));
-    across.stencil2(Boundary::Clamp, |column: [[_; 1]; 5]| weigh(column.map(|[x]| x)))
+    across.stencil2(Boundary::Clamp, |column: [[_; 1]; 5]| {
+        weigh(column.map(|[x]| x))
+    })
 }
 
 /// How steep a picture is at each pixel, and in which direction it is steepest: 0 along the row, 1 down and to the right,
@@ -38,23 +40,32 @@ fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
 
 /// The sizes of those pixels that are steepest in their direction; 0 elsewhere.
 fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
-    gradient.stencil2(Boundary::Constant((0.0, 0)), |[[a, b, c], [d, here, e], [f, g, h]]| {
-        let (size, direction) = here;
-        let along = |k: u8, before: Exp<f32>, after: Exp<f32>| {
-            direction.eq(k) & size.gt(before) & size.ge(after)
-        };
-        let is_top = along(0, d.0, e.0) | along(1, a.0, h.0) | along(2, b.0, g.0) | along(3, c.0, f.0);
-        is_top.cond(size, 0.0)
-    })
+    gradient.stencil2(
+        Boundary::Constant((0.0, 0)),
+        |[[a, b, c], [d, here, e], [f, g, h]]| {
+            let (size, direction) = here;
+            let along = |k: u8, before: Exp<f32>, after: Exp<f32>| {
+                direction.eq(k) & size.gt(before) & size.ge(after)
+            };
+            let is_top =
+                along(0, d.0, e.0) | along(1, a.0, h.0) | along(2, b.0, g.0) | along(3, c.0, f.0);
+            is_top.cond(size, 0.0)
+        },
+    )
 }
 
 /// Weak pixels beside strong ones become strong. Also says how many did.
 fn grow(marks: Gray) -> (Gray, Array<u64, Ix0>) {
-    let grown = marks.stencil2(Boundary::Constant(NONE), |[[a, b, c], [d, here, e], [f, g, h]]| {
-        let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
-        (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
-    });
-    let news = marks.zip_with(&grown, |old, new| old.ne(new)).count(|is_new| is_new);
+    let grown = marks.stencil2(
+        Boundary::Constant(NONE),
+        |[[a, b, c], [d, here, e], [f, g, h]]| {
+            let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
+            (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
+        },
+    );
+    let news = marks
+        .zip_with(&grown, |old, new| old.ne(new))
+        .count(|is_new| is_new);
     (grown, news)
 }
 
@@ -71,7 +82,9 @@ impl Detector {
         Ok(Detector {
             marks: prepare_with(engine, |photo: Gray| marks(&photo))?,
             grow: prepare_with(engine, grow)?,
-            last: prepare_with(engine, |marks: Gray| marks.map(|m| m.eq(STRONG).cond(0u8, 255)))?,
+            last: prepare_with(engine, |marks: Gray| {
+                marks.map(|m| m.eq(STRONG).cond(0u8, 255))
+            })?,
         })
     }
 
@@ -95,8 +108,14 @@ impl Detector {
 }
 
 /// Into how many loops each part fuses: what pixels are, and one step.
-pub fn explain(engine: &Engine, photo: &Gray) -> livefusion::Result<[livefusion::runtime::Explanation; 2]> {
+pub fn explain(
+    engine: &Engine,
+    photo: &Gray,
+) -> livefusion::Result<[livefusion::runtime::Explanation; 2]> {
     let marks = marks(photo);
     let (grown, news) = grow(marks.force_with(engine)?.into());
-    Ok([self::marks(photo).explain_with(engine)?, (&grown, &news).explain_with(engine)?])
+    Ok([
+        self::marks(photo).explain_with(engine)?,
+        (&grown, &news).explain_with(engine)?,
+    ])
 }

@@ -74,13 +74,31 @@ fn main() -> Outcome {
     let [of_marks, of_step] = detect::explain(&engine, &gray)?;
     let count = |mark: u8| plain_marks.pixels.iter().filter(|m| **m == mark).count();
     let kept = edges.iter().filter(|e| **e == 0).count();
-    println!("{width} x {height} pixels: {} are strong, {} weak, {kept} edges in the end.", count(STRONG), count(WEAK));
+    println!(
+        "{width} x {height} pixels: {} are strong, {} weak, {kept} edges in the end.",
+        count(STRONG),
+        count(WEAK)
+    );
     println!("Plain Rust finds the same pixels.\n");
-    println!("Blur, gradient, thin edges and thresholds are {} loops; a step of hysteresis is {}.", of_marks.loops.len(), of_step.loops.len());
+    println!(
+        "Blur, gradient, thin edges and thresholds are {} loops; a step of hysteresis is {}.",
+        of_marks.loops.len(),
+        of_step.loops.len()
+    );
     println!("  compiling                          {compiling:>9.1?}");
-    println!("  to thresholds (best of 20)         {marks_time:>9.1?}   plain Rust {plain_marks_time:>9.1?}");
-    println!("  hysteresis, {steps:>3} steps (best of 20) {link_time:>9.1?}   plain Rust {plain_link_time:>9.1?}, with a stack");
-    picture::write(&to, &Plane { width, pixels: edges.to_vec()? })?;
+    println!(
+        "  to thresholds (best of 20)         {marks_time:>9.1?}   plain Rust {plain_marks_time:>9.1?}"
+    );
+    println!(
+        "  hysteresis, {steps:>3} steps (best of 20) {link_time:>9.1?}   plain Rust {plain_link_time:>9.1?}, with a stack"
+    );
+    picture::write(
+        &to,
+        &Plane {
+            width,
+            pixels: edges.to_vec()?,
+        },
+    )?;
     println!("\nThe picture is in {}.", to.display());
     Ok(())
 }

@@ -10,14 +10,23 @@ use std::path::Path;
 /// Reads a picture of 8 bits a pixel.
 pub fn read(path: &Path) -> Outcome<Plane<u8>> {
     let mut reader = Decoder::new(BufReader::new(File::open(path)?)).read_info()?;
-    let size = reader.output_buffer_size().ok_or("the picture is too large")?;
+    let size = reader
+        .output_buffer_size()
+        .ok_or("the picture is too large")?;
     let mut pixels = vec![0; size];
     let info = reader.next_frame(&mut pixels)?;
     if (info.color_type, info.bit_depth) != (ColorType::Grayscale, BitDepth::Eight) {
-        return Err(format!("expected 8 bits of gray a pixel, got {:?} of {:?}", info.color_type, info.bit_depth).into());
+        return Err(format!(
+            "expected 8 bits of gray a pixel, got {:?} of {:?}",
+            info.color_type, info.bit_depth
+        )
+        .into());
     }
     pixels.truncate(info.buffer_size());
-    Ok(Plane { width: info.width as usize, pixels })
+    Ok(Plane {
+        width: info.width as usize,
+        pixels,
+    })
 }
 
 /// Writes a picture.
@@ -26,7 +35,11 @@ pub fn write(path: &Path, picture: &Plane<u8>) -> Outcome {
         std::fs::create_dir_all(folder)?;
     }
     let height = picture.pixels.len() / picture.width;
-    let mut encoder = Encoder::new(BufWriter::new(File::create(path)?), picture.width as u32, height as u32);
+    let mut encoder = Encoder::new(
+        BufWriter::new(File::create(path)?),
+        picture.width as u32,
+        height as u32,
+    );
     encoder.set_color(ColorType::Grayscale);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(Compression::High);

@@ -39,7 +39,13 @@ pub fn marks(photo: &Plane<u8>) -> Plane<u8> {
     let last = photo.width - 1;
     let across = photo.map(|x, [row]| {
         let at = |x: usize| f32::from(row[x.min(last)]);
-        weigh([at(x.saturating_sub(2)), at(x.saturating_sub(1)), at(x), at(x + 1), at(x + 2)])
+        weigh([
+            at(x.saturating_sub(2)),
+            at(x.saturating_sub(1)),
+            at(x),
+            at(x + 1),
+            at(x + 2),
+        ])
     });
     let blurred = across.map(|x, rows: [&[f32]; 5]| weigh(rows.map(|row| row[x])));
     let gradient = blurred.map(|x, rows: [&[f32]; 3]| {
@@ -67,9 +73,17 @@ fn mark(gradient: &Plane<(f32, u8)>) -> Plane<u8> {
     let outside = vec![(0.0, 0); width];
     let mut pixels = Vec::with_capacity(gradient.pixels.len());
     for y in 0..height {
-        let above = if y == 0 { &outside[..] } else { gradient.row(y - 1) };
+        let above = if y == 0 {
+            &outside[..]
+        } else {
+            gradient.row(y - 1)
+        };
         let row = gradient.row(y);
-        let below = if y + 1 == height { &outside[..] } else { gradient.row(y + 1) };
+        let below = if y + 1 == height {
+            &outside[..]
+        } else {
+            gradient.row(y + 1)
+        };
         for (x, (size, direction)) in row.iter().enumerate() {
             let left = |row: &[(f32, u8)]| if x == 0 { 0.0 } else { row[x - 1].0 };
             let right = |row: &[(f32, u8)]| if x + 1 == width { 0.0 } else { row[x + 1].0 };
@@ -93,7 +107,9 @@ fn mark(gradient: &Plane<(f32, u8)>) -> Plane<u8> {
 /// Keeps the weak pixels that strong ones reach: black on white.
 pub fn link(mut marks: Plane<u8>) -> Plane<u8> {
     let (width, height) = (marks.width, marks.height());
-    let mut stack: Vec<usize> = (0..marks.pixels.len()).filter(|p| marks.pixels[*p] == STRONG).collect();
+    let mut stack: Vec<usize> = (0..marks.pixels.len())
+        .filter(|p| marks.pixels[*p] == STRONG)
+        .collect();
     while let Some(p) = stack.pop() {
         let (x, y) = (p % width, p / width);
         for y in y.saturating_sub(1)..(y + 2).min(height) {
@@ -105,6 +121,10 @@ pub fn link(mut marks: Plane<u8>) -> Plane<u8> {
             }
         }
     }
-    let pixels = marks.pixels.iter().map(|m| if *m == STRONG { 0 } else { 255 }).collect();
+    let pixels = marks
+        .pixels
+        .iter()
+        .map(|m| if *m == STRONG { 0 } else { 255 })
+        .collect();
     Plane { width, pixels }
 }

@@ -10,16 +10,27 @@ use livefusion_examples::data;
 fn disks(width: usize, height: usize) -> Plane<u8> {
     let mut state = 7u64;
     let mut noise = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 60) as u8
     };
     let pixel = |p: usize| {
         let (x, y) = ((p % width) as i64, (p / width) as i64);
         let is_in = |cx: i64, cy: i64, r: i64| (x - cx).pow(2) + (y - cy).pow(2) < r * r;
-        let light = if is_in(12, 9, 7) { 200 } else if is_in(25, 20, 11) { 90 } else { 30 };
+        let light = if is_in(12, 9, 7) {
+            200
+        } else if is_in(25, 20, 11) {
+            90
+        } else {
+            30
+        };
         light + noise()
     };
-    Plane { width, pixels: (0..width * height).map(pixel).collect() }
+    Plane {
+        width,
+        pixels: (0..width * height).map(pixel).collect(),
+    }
 }
 
 #[test]
@@ -30,9 +41,17 @@ fn the_same_pixels() {
             let photo = disks(width, height);
             let expected = plain::marks(&photo);
             let marks = detector.marks(&array(&photo)).unwrap();
-            assert_eq!(marks.to_vec().unwrap(), expected.pixels, "{width} x {height}");
+            assert_eq!(
+                marks.to_vec().unwrap(),
+                expected.pixels,
+                "{width} x {height}"
+            );
             let (edges, _) = detector.link(marks).unwrap();
-            assert_eq!(edges.to_vec().unwrap(), plain::link(expected).pixels, "{width} x {height}");
+            assert_eq!(
+                edges.to_vec().unwrap(),
+                plain::link(expected).pixels,
+                "{width} x {height}"
+            );
         }
     }
 }
@@ -40,10 +59,16 @@ fn the_same_pixels() {
 /// One step reaches one pixel further.
 #[test]
 fn weak_pixels_in_a_row() {
-    let photo = Plane { width: 6, pixels: vec![STRONG, WEAK, WEAK, WEAK, NONE, WEAK] };
+    let photo = Plane {
+        width: 6,
+        pixels: vec![STRONG, WEAK, WEAK, WEAK, NONE, WEAK],
+    };
     let detector = Detector::new(&Engine::interp()).unwrap();
     let (edges, steps) = detector.link(array(&photo)).unwrap();
-    assert_eq!((edges.to_vec().unwrap(), steps), (vec![0, 0, 0, 0, 255, 255], 4));
+    assert_eq!(
+        (edges.to_vec().unwrap(), steps),
+        (vec![0, 0, 0, 0, 255, 255], 4)
+    );
 }
 
 #[test]

@@ -112,8 +112,16 @@ fn common() -> Common {
     Common {
         xs: Array::from(vec![3.0, -1.0, 2.0, 5.0, -4.0, 1.0]),
         ys: Array::from(vec![1.0, 2.0, 2.0, 3.0, 5.0, 8.0]),
-        m: Array::from([[4.0, 1.0, 7.0, 2.0], [3.0, 8.0, 5.0, 6.0], [9.0, 0.0, 2.0, 1.0]]),
-        q: Array::from([[1.0, 1.0, 2.0, 2.0], [3.0, 5.0, 8.0, 1.0], [0.0, 4.0, 4.0, 2.0]]),
+        m: Array::from([
+            [4.0, 1.0, 7.0, 2.0],
+            [3.0, 8.0, 5.0, 6.0],
+            [9.0, 0.0, 2.0, 1.0],
+        ]),
+        q: Array::from([
+            [1.0, 1.0, 2.0, 2.0],
+            [3.0, 5.0, 8.0, 1.0],
+            [0.0, 4.0, 4.0, 2.0],
+        ]),
         b: Array::from([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [1.0, 1.0]]),
         t: generate((2, 3, 4), |(i, j, k)| (100 * i + 10 * j + k).cast::<f64>()),
         row: Array::from(vec![10.0, 20.0, 30.0, 40.0]),
@@ -149,7 +157,11 @@ fn check(name: &str, rows: Vec<Row>) {
     }
     if std::env::var_os("LOOP_SHOW").is_some() {
         for row in &rows {
-            println!("{}\t{}", row.theirs, row.results[0].as_deref().unwrap_or(""));
+            println!(
+                "{}\t{}",
+                row.theirs,
+                row.results[0].as_deref().unwrap_or("")
+            );
         }
     }
     let path = format!("{}/../docs/coming-from.md", env!("CARGO_MANIFEST_DIR"));
@@ -157,15 +169,23 @@ fn check(name: &str, rows: Vec<Row>) {
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
     let text = std::fs::read_to_string(&path).expect("docs/coming-from.md");
-    let begin = text.find(&format!("| {name} | here |")).expect("a table of this name");
-    let len = text[begin..].find("\n\n").map_or(text.len() - begin, |n| n + 1);
+    let begin = text
+        .find(&format!("| {name} | here |"))
+        .expect("a table of this name");
+    let len = text[begin..]
+        .find("\n\n")
+        .map_or(text.len() - begin, |n| n + 1);
     let expected = table(name, &rows);
     if std::env::var_os("LOOP_BLESS").is_some() {
         let new = format!("{}{expected}{}", &text[..begin], &text[begin + len..]);
         std::fs::write(&path, new).expect("docs/coming-from.md");
         return;
     }
-    assert_eq!(&text[begin..begin + len], expected, "LOOP_BLESS=1 writes the table anew");
+    assert_eq!(
+        &text[begin..begin + len],
+        expected,
+        "LOOP_BLESS=1 writes the table anew"
+    );
 }
 
 #[test]

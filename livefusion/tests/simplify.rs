@@ -150,7 +150,7 @@ fn constants_of_the_chapter_end_in_one_multiplication() {
     let of = |ty: Ty, number: fn(Ty, i64) -> Const| {
         let mut b = BodyBuilder::new(&[ty]);
         let x = b.param(0);
-        let mut n = |b: &mut BodyBuilder, n| b.lit(number(ty, n));
+        let n = |b: &mut BodyBuilder, n| b.lit(number(ty, n));
         let (thirty, nine, five) = (n(&mut b, 30), n(&mut b, 9), n(&mut b, 5));
         let (four, thirteen, fifteen, sixty) =
             (n(&mut b, 4), n(&mut b, 13), n(&mut b, 15), n(&mut b, 60));
