@@ -12,7 +12,7 @@
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
 //! | `extremum` | `min_index`, `max_index` |
 //! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum` |
-//! | `slice` | `take`, `drop`, `slice`, `reverse`, `shift` |
+//! | `slice` | `take`, `drop`, `reverse`, `shift` |
 //! | `windows` | `windows` |
 //! | `append` | `append`, `concat` |
 //! | `interleave` | `interleave` |
@@ -28,7 +28,7 @@
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
 //!
-//! What runs along axes of arrays of rank 2 and more is in [`ranked`](crate::ranked).
+//! What runs along axes of arrays of rank 2 and more, and `slice` of every rank, is in [`ranked`](crate::ranked).
 
 mod adjacent;
 mod append;
@@ -60,6 +60,7 @@ pub(crate) use append::by_index as append_by_index;
 pub use append::concat;
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator as operator_of;
+pub(crate) use generate::reading;
 pub(crate) use reduce::{literal, operator};
 pub(crate) use zip::shortest_by_index;
 
@@ -72,7 +73,6 @@ pub use length::{Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
 pub use scatter::reduce_by_index;
-pub use slice::SliceRange;
 pub use windows::Boundary;
 pub(crate) use windows::{clamped, mirrored, wrapped};
 pub use zip::{

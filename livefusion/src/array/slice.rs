@@ -1,18 +1,16 @@
-//! Parts and rearrangements that keep neighbours: `take`, `drop`, `slice`, `reverse`, `shift`. Each
+//! Parts and rearrangements that keep neighbours: `take`, `drop`, `reverse`, `shift`. Each
 //! is an index function: it costs nothing but the read where it is used. A source that is itself a
 //! function of the index is not made first, but computed where it is read, unless that would do
 //! costly work twice; of its elements that nobody reads none is computed, and none can be an error.
 
 use crate::array::Array;
 use crate::array::generate::reading;
-use crate::array::length::{Amount, Extent, IntoLen};
+use crate::array::length::{Amount, IntoLen};
 use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
 use crate::elt::Elt;
-use crate::error::ErrorKind;
 use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
@@ -69,36 +67,6 @@ impl<T: Elt> Array<T> {
     pub fn drop(&self, n: impl IntoLen) -> Array<T> {
         let builder = Builder::named("drop");
         self.part(builder, n.into_len().0, Amount::Known(u64::MAX))
-    }
-
-    /// The elements of a range. Its ends are numbers or delayed scalars.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1i64, 2, 3, 4]);
-    /// assert_eq!((xs.slice(1..3).to_vec()?, xs.slice(3..).to_vec()?), (vec![2, 3], vec![4]));
-    /// assert!(xs.slice(3..5).force().is_err());
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if the range ends behind the array's end, or before it begins.
-    #[track_caller]
-    pub fn slice(&self, range: impl SliceRange) -> Array<T> {
-        let builder = Builder::named("slice");
-        let (start, end) = range.bounds();
-        let (start, end) = (start.0, end.map(|e| e.0));
-        for bound in [Some(&start), end.as_ref()].into_iter().flatten() {
-            if let Err(kind) = bound.check() {
-                return Array::wrap(builder.fault(&types_of::<T>(), 1, kind));
-            }
-        }
-        let len = match known_slice(&start, end.as_ref(), self.node().known_len()) {
-            Some(Ok(n)) => Len::Known(n),
-            Some(Err(kind)) => return Array::wrap(builder.fault(&types_of::<T>(), 1, kind)),
-            None => checked_slice(builder, self.node(), &start, end.as_ref()),
-        };
-        Array::wrap(self.starting_at(builder, &start, len))
     }
 
     /// The elements from last to first. Of a scan, and of maps of one, the loop that makes it writes the reverse
@@ -199,100 +167,4 @@ fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc
     let mut b = BodyBuilder::new(&[]);
     let n = f(b.locate(Some(builder.loc())));
     builder.compute(b.finish(&[n]))
-}
-
-/// The length of a slice if all of its ends are known, or what is wrong with it.
-fn known_slice(
-    start: &Amount,
-    end: Option<&Amount>,
-    len: Option<u64>,
-) -> Option<Result<u64, ErrorKind>> {
-    let (Amount::Known(start), Some(len)) = (start, len) else {
-        return None;
-    };
-    let end = match end {
-        Some(Amount::Known(end)) => *end,
-        None => len,
-        Some(_) => return None,
-    };
-    Some(if *start <= end && end <= len {
-        Ok(end - start)
-    } else {
-        let start = *start;
-        Err(ErrorKind::SliceRange { start, end, len })
-    })
-}
-
-/// The length of a slice, and the check that it is in range, once the lengths are known.
-fn checked_slice(
-    builder: Builder,
-    source: &Arc<Node>,
-    start: &Amount,
-    end: Option<&Amount>,
-) -> Len {
-    let all = builder.len(source);
-    let mut b = BodyBuilder::new(&[]);
-    let all = b.locate(Some(builder.loc())).scalar(&all, 0);
-    let start = start.term(&mut b);
-    let end = end.map_or(all, |e| e.term(&mut b));
-    let n = b.op(Op::Sub, &[end, start]);
-    let ordered = b.op(Op::Le, &[start, end]);
-    let inside = b.op(Op::Le, &[end, all]);
-    let holds = b.op(Op::And, &[ordered, inside]);
-    Len::Checked(Box::new(b.finish(&[n, holds, start, end, all])))
-}
-
-/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars,
-/// and `a..=b`, `..=b` of numbers.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a range of positions",
-    note = "write `a..b`, `a..` or `..b`, where a and b are integers or delayed scalars of type u64"
-)]
-pub trait SliceRange {
-    /// Where it begins and ends; none for the array's end.
-    fn bounds(self) -> (Extent, Option<Extent>);
-}
-
-impl<N: IntoLen> SliceRange for Range<N> {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (self.start.into_len(), Some(self.end.into_len()))
-    }
-}
-
-impl<N: IntoLen> SliceRange for RangeFrom<N> {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (self.start.into_len(), None)
-    }
-}
-
-impl<N: IntoLen> SliceRange for RangeTo<N> {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (Extent(Amount::Known(0)), Some(self.end.into_len()))
-    }
-}
-
-impl SliceRange for RangeFull {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (Extent(Amount::Known(0)), None)
-    }
-}
-
-impl<N: IntoLen + Copy> SliceRange for RangeInclusive<N> {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (self.start().into_len(), Some(after(*self.end())))
-    }
-}
-
-impl<N: IntoLen + Copy> SliceRange for RangeToInclusive<N> {
-    fn bounds(self) -> (Extent, Option<Extent>) {
-        (Extent(Amount::Known(0)), Some(after(self.end)))
-    }
-}
-
-/// The position after one. Delayed scalars are not `Copy`, so it is a number.
-fn after(n: impl IntoLen) -> Extent {
-    Extent(match n.into_len().0 {
-        Amount::Known(n) => Amount::Known(n.saturating_add(1)),
-        other => other,
-    })
 }

@@ -1,8 +1,9 @@
 //! Parts of arrays: `slice`, `split`, and copies along new axes: `broadcast`.
 
-use super::make::{Element, axis_of, built, checked_length, computed, flat, shape, shaped};
+use super::make::{self, Element, axis_of, built, checked_length, computed, flat, shape, shaped};
 use crate::array::{
     Amount, Array, Dim, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank, extent,
+    reading,
 };
 use crate::ast::{Axis, BodyBuilder, Builder, Len, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
@@ -10,6 +11,41 @@ use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+impl<T: Elt> Array<T> {
+    /// The elements of a range. Its ends are numbers, of which negative ones count from the array's end, or delayed
+    /// scalars. With [`step`](Strided::step) it keeps every n-th element.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2, 3, 4]);
+    /// assert_eq!((xs.slice(1..3).to_vec()?, xs.slice(3..).to_vec()?), (vec![2, 3], vec![4]));
+    /// assert_eq!((xs.slice(..-1).to_vec()?, xs.slice((1..).step(2)).to_vec()?), (vec![1, 2, 3], vec![2, 4]));
+    /// assert!(xs.slice(3..5).force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the range ends behind the array's end, or before it begins.
+    #[track_caller]
+    pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T> {
+        let builder = Builder::named("slice");
+        let axis = match self.node().known_len() {
+            Some(n) => builder.length(n),
+            None => Axis::delayed(builder.len(self.node())),
+        };
+        built(builder, &[self.node()], || {
+            let Item::Part(range, step) = range.item() else {
+                return Err(ErrorKind::Empty);
+            };
+            let (start, len) = part(builder, &range, step, &axis)?;
+            let body = reading(builder, self.node(), |b, i| {
+                place(&start, step, &axis, i, b)
+            });
+            Ok(builder.generate(len, body))
+        })
+    }
+}
 
 impl<T: Elt, D: Multi> Array<T, D> {
     /// A part of the array. There is an item for each axis: a range keeps these elements, an index keeps one and removes the
@@ -65,9 +101,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 axis_of(&from, axis)?;
                 let (start, n) = part(builder, &range, 1, &from.axes()[axis])?;
                 let mut to = from.axes().to_vec();
-                to[axis] = n;
+                to[axis] = length(builder, n);
                 let to = Shape::new(to);
-                let made = super::make::reading(builder, self.node(), &to, |b, parts| {
+                let made = make::reading(builder, self.node(), &to, |b, parts| {
                     let mut at = parts.to_vec();
                     let start = resolve(&start, &from.axes()[axis], b);
                     at[axis] = b.op(Op::Add, &[start, parts[axis]]);
@@ -147,7 +183,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                     Item::One(at) => reads.push(one(&at, axis)?),
                     Item::Part(range, step) => {
                         let (start, n) = part(builder, &range, step, axis)?;
-                        to.push(n);
+                        to.push(length(builder, n));
                         reads.push(Read::From(start, step));
                     }
                 }
@@ -172,18 +208,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
                         }
                         Read::From(start, step) => {
                             let Some(part) = parts.next() else { continue };
-                            let at = element.with(|b| {
-                                let mut at = *part;
-                                if *step != 1 {
-                                    let step = b.lit(Const::u64(*step));
-                                    at = b.op(Op::Mul, &[at, step]);
-                                }
-                                if let Amount::Known(0) = start {
-                                    return at;
-                                }
-                                let start = resolve(start, &from.axes()[axis], b);
-                                b.op(Op::Add, &[start, at])
-                            });
+                            let along = &from.axes()[axis];
+                            let at = element.with(|b| place(start, *step, along, *part, b));
                             element.inside(axis, at);
                         }
                     }
@@ -245,7 +271,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                     let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
                     builder.expand(&rows, &[source], b.finish(&fields))
                 }
-                _ => super::make::reading(builder, &source, &to, |b, parts| {
+                _ => make::reading(builder, &source, &to, |b, parts| {
                     let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
                     flat_index(b, &at, &from)
                 }),
@@ -313,13 +339,13 @@ fn part(
     (start, end): &Ends,
     step: u64,
     axis: &Axis,
-) -> Result<(Amount, Axis), ErrorKind> {
+) -> Result<(Amount, Len), ErrorKind> {
     if step == 0 {
         let (expected, got) = ("a step of 1 or more".to_string(), "0".to_string());
         return Err(ErrorKind::Malformed { expected, got });
     }
     if let (Amount::Known(0), None, 1) = (start, end, step) {
-        return Ok((Amount::Known(0), axis.clone()));
+        return Ok((Amount::Known(0), axis.len()));
     }
     let first = known(start, axis);
     let last = match end {
@@ -330,7 +356,7 @@ fn part(
         return match start <= end && end <= len {
             true => Ok((
                 Amount::Known(start),
-                builder.length((end - start).div_ceil(step)),
+                Len::Known((end - start).div_ceil(step)),
             )),
             false => Err(ErrorKind::SliceRange { start, end, len }),
         };
@@ -351,10 +377,30 @@ fn part(
     let inside = b.op(Op::Le, &[to, all]);
     let holds = b.op(Op::And, &[ordered, inside]);
     let len = Len::Checked(Box::new(b.finish(&[n, holds, from, to, all])));
-    Ok((
-        start.clone(),
-        checked_length(builder, &[builder.generate(len, identity(&[Ty::U64]))]),
-    ))
+    Ok((start.clone(), len))
+}
+
+/// The place along an axis of an element of a part of it.
+fn place(start: &Amount, step: u64, axis: &Axis, part: TermId, b: &mut BodyBuilder) -> TermId {
+    let mut at = part;
+    if step != 1 {
+        let step = b.lit(Const::u64(step));
+        at = b.op(Op::Mul, &[at, step]);
+    }
+    if let Amount::Known(0) = start {
+        return at;
+    }
+    let start = resolve(start, axis, b);
+    b.op(Op::Add, &[start, at])
+}
+
+/// The axis that a part is.
+fn length(builder: Builder, n: Len) -> Axis {
+    match n {
+        Len::Known(n) => builder.length(n),
+        Len::Delayed(n) => Axis::delayed(n),
+        checked => checked_length(builder, &[builder.generate(checked, identity(&[Ty::U64]))]),
+    }
 }
 
 /// An item of a slice, for one axis at most.

@@ -41,6 +41,26 @@ fn slices_of_every_kind() -> Result<()> {
 }
 
 #[test]
+fn slices_of_one_axis() -> Result<()> {
+    let known = Array::from(vec![3i64, 1, 4, 1, 5]);
+    for xs in [known.clone(), known.filter(|x| x.gt(0))] {
+        assert_eq!(xs.slice(..-1).force()?, [3, 1, 4, 1]);
+        assert_eq!(xs.slice(-3..-1).force()?, [4, 1]);
+        assert_eq!(xs.slice(-2..=-1).force()?, [1, 5]);
+        assert_eq!(xs.slice((1..).step(2)).force()?, [1, 1]);
+        assert_eq!(xs.slice((..).step(9)).force()?, [3]);
+        for range in [-6.., -1..] {
+            let part = xs.slice(range.start..-2).force();
+            assert!(matches!(
+                part.unwrap_err().kind,
+                ErrorKind::SliceRange { .. }
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn slices_out_of_bounds() {
     let place = |e: &livefusion::Error| e.location.is_some_and(|l| l.file().ends_with("parts.rs"));
     let end = 3;
