@@ -20,6 +20,8 @@ const STEPS: usize = 40;
 type Point = (f64, f64);
 /// What a step gives: the new centres, and how many points were nearest to each old one.
 type Step = (Array<Point>, Array<u64>);
+/// A step that is prepared: of points and centres.
+type Prepared = Program<(Array<Point>, Array<Point>), Step>;
 
 fn main() -> Outcome {
     let (points, places) = read()?;
@@ -88,9 +90,7 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
     (moved, sums.map(|(_, _, n)| n))
 }
 
-fn prepare_step(
-    engine: &Engine,
-) -> livefusion::Result<Program<(Array<Point>, Array<Point>), Step>> {
+fn prepare_step(engine: &Engine) -> livefusion::Result<Prepared> {
     prepare_with(engine, |(points, centres): (Array<Point>, Array<Point>)| {
         step(&points, &centres)
     })
@@ -102,10 +102,7 @@ fn explain(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Explana
 }
 
 /// The centres after all steps, and the sizes of the clusters that they are means of.
-fn k_means(
-    step: &Program<(Array<Point>, Array<Point>), Step>,
-    points: &Array<Point>,
-) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
+fn k_means(step: &Prepared, points: &Array<Point>) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
     let first = Array::from(begin(&points.to_vec()?));
     let mut inputs = (points.clone(), first);
     let mut sizes = Vec::new();
