@@ -19,9 +19,9 @@ const STEPS: usize = 40;
 /// Longitude and latitude.
 type Point = (f64, f64);
 /// What a step gives: the new centres, and how many points were nearest to each old one.
-type Step = (Array<Point>, Array<u64>);
-/// A step that is prepared: of points and centres.
-type Prepared = Program<(Array<Point>, Array<Point>), Step>;
+type Moved = (Array<Point>, Array<u64>);
+/// A step that is compiled: of points and centres.
+type Step = Program<(Array<Point>, Array<Point>), Moved>;
 
 fn main() -> Outcome {
     let (points, places) = read()?;
@@ -68,7 +68,7 @@ fn main() -> Outcome {
 }
 
 /// One step: each point goes to the nearest centre, and each centre to the mean of its points. One without points stays.
-fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
+fn step(points: &Array<Point>, centres: &Array<Point>) -> Moved {
     let distances = points.outer(centres, |(x, y), (cx, cy)| {
         let (dx, dy) = (x - cx, y - cy);
         dx * dx + dy * dy
@@ -90,7 +90,7 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Step {
     (moved, sums.map(|(_, _, n)| n))
 }
 
-fn prepare_step(engine: &Engine) -> livefusion::Result<Prepared> {
+fn prepare_step(engine: &Engine) -> livefusion::Result<Step> {
     prepare_with(engine, |(points, centres): (Array<Point>, Array<Point>)| {
         step(&points, &centres)
     })
@@ -102,7 +102,7 @@ fn explain(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Explana
 }
 
 /// The centres after all steps, and the sizes of the clusters that they are means of.
-fn k_means(step: &Prepared, points: &Array<Point>) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
+fn k_means(step: &Step, points: &Array<Point>) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
     let first = Array::from(begin(&points.to_vec()?));
     let mut inputs = (points.clone(), first);
     let mut sizes = Vec::new();

@@ -3,6 +3,7 @@
 use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
 use livefusion::prelude::*;
 use livefusion::prepare::{Program, prepare_with};
+use livefusion::runtime::Explanation;
 
 /// A gray picture, row by row.
 pub type Gray = Array<u8, Ix2>;
@@ -54,25 +55,26 @@ fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
     )
 }
 
-/// Weak pixels beside strong ones become strong. Also says how many did.
-fn grow(marks: Gray) -> (Gray, Array<u64, Ix0>) {
-    let grown = marks.stencil2(
-        Boundary::Constant(NONE),
-        |[[a, b, c], [d, here, e], [f, g, h]]| {
-            let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
-            (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
-        },
-    );
-    let news = marks
-        .zip_with(&grown, |old, new| old.ne(new))
-        .count(|is_new| is_new);
-    (grown, news)
+/// Weak pixels beside strong ones become strong.
+fn grow(marks: &Gray) -> Gray {
+    // What lies outside is the nearest pixel inside, which is beside this one, or this one.
+    marks.stencil2(Boundary::Clamp, |[[a, b, c], [d, here, e], [f, g, h]]| {
+        let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
+        (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
+    })
+}
+
+/// Whether any pixel is another one. Looks no further than the first.
+fn differ(old: &Gray, new: &Gray) -> Array<bool, Ix0> {
+    old.zip_with(new, |old, new| old.ne(new))
+        .any(|is_new| is_new)
 }
 
 /// The whole detector on an engine, compiled once.
 pub struct Detector {
     marks: Program<Gray, Gray>,
-    grow: Program<Gray, (Gray, Array<u64, Ix0>)>,
+    grow: Program<Gray, Gray>,
+    differ: Program<(Gray, Gray), Array<bool, Ix0>>,
     last: Program<Gray, Gray>,
 }
 
@@ -81,7 +83,8 @@ impl Detector {
     pub fn new(engine: &Engine) -> livefusion::Result<Detector> {
         Ok(Detector {
             marks: prepare_with(engine, |photo: Gray| marks(&photo))?,
-            grow: prepare_with(engine, grow)?,
+            grow: prepare_with(engine, |marks: Gray| grow(&marks))?,
+            differ: prepare_with(engine, |(old, new): (Gray, Gray)| differ(&old, &new))?,
             last: prepare_with(engine, |marks: Gray| {
                 marks.map(|m| m.eq(STRONG).cond(0u8, 255))
             })?,
@@ -94,28 +97,28 @@ impl Detector {
     }
 
     /// Keeps the weak pixels that strong ones reach: a picture of the edges, black on white, and the number of steps.
-    pub fn link(&self, mut marks: Gray) -> livefusion::Result<(Manifest<u8, Ix2>, usize)> {
-        let mut steps = 0;
+    pub fn link(&self, marks: Gray) -> livefusion::Result<(Manifest<u8, Ix2>, usize)> {
+        let (mut old, mut steps) = (marks, 0);
         loop {
-            let (grown, news) = self.grow.call(&marks)?;
-            marks = grown.into();
+            let new = self.grow.call(&old)?.into();
             steps += 1;
-            if news == 0 {
-                return Ok((self.last.call(&marks)?, steps));
+            let pair = (old, new);
+            if !self.differ.call(&pair)? {
+                return Ok((self.last.call(&pair.1)?, steps));
             }
+            old = pair.1;
         }
     }
 }
 
-/// Into how many loops each part fuses: what pixels are, and one step.
-pub fn explain(
-    engine: &Engine,
-    photo: &Gray,
-) -> livefusion::Result<[livefusion::runtime::Explanation; 2]> {
+/// Into which loops the parts fuse: what pixels are, and a step with its test.
+pub fn explain(engine: &Engine, photo: &Gray) -> livefusion::Result<[Explanation; 3]> {
     let marks = marks(photo);
-    let (grown, news) = grow(marks.force_with(engine)?.into());
+    let old: Gray = marks.force_with(engine)?.into();
+    let new: Gray = grow(&old).force_with(engine)?.into();
     Ok([
         self::marks(photo).explain_with(engine)?,
-        (&grown, &news).explain_with(engine)?,
+        grow(&old).explain_with(engine)?,
+        differ(&old, &new).explain_with(engine)?,
     ])
 }

@@ -73,9 +73,10 @@ fn weak_pixels_in_a_row() {
 
 #[test]
 fn a_loop_for_each_stencil() {
-    let [marks, step] = detect::explain(&Engine::interp(), &array(&disks(40, 31))).unwrap();
+    let [marks, step, test] = detect::explain(&Engine::interp(), &array(&disks(40, 31))).unwrap();
     assert_eq!(marks.loops.len(), 4, "{marks}");
     assert_eq!(step.loops.len(), 1, "{step}");
+    assert_eq!(test.loops.len(), 1, "{test}");
 }
 
 #[test]

@@ -56,9 +56,10 @@ impl<A: Given, B: Given> Given for (A, B) {
     }
 }
 
+/// What is in memory already.
 macro_rules! in_memory {
-    ($([$($T:ident)?] $t:ty;)*) => {$(
-        impl$(<$T: Elt + Debug>)? Given for $t {
+    ($($T:ident: $t:ty;)*) => {$(
+        impl<$T: Elt + Debug> Given for $t {
             fn text(&self, _: &Engine) -> Result<String> {
                 Ok(format!("{self:?}"))
             }
@@ -67,11 +68,14 @@ macro_rules! in_memory {
 }
 
 in_memory! {
-    [] f64;
-    [] usize;
-    [] Option<f64>;
-    [T] Vec<T>;
-    [T] Manifest<T>;
+    T: Vec<T>;
+    T: Manifest<T>;
+}
+
+impl Given for f64 {
+    fn text(&self, _: &Engine) -> Result<String> {
+        Ok(format!("{self:?}"))
+    }
 }
 
 /// The rows of a table: `"theirs" => here, "remark";`.

@@ -17,6 +17,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "enumFromStepN (I1 5) 0 0.25" => enum_from_step(5, 0.0, 0.25), "`enumFromN` from 0: `iota`";
         "shape m" => m.shape(), "a delayed scalar for each axis";
         "size m" => m.flatten().len(), "";
+        "null xs" => xs.len().map(|n| n.eq(0)), "";
         "map f xs" => xs.map(|x| x.sqrt()), "";
         "imap f m" => generate((3, 4), |(i, j)| m.at((i, j)) * (i + j).cast::<f64>()), "of one axis: `enumerate` and `map`";
         "indexed xs" => xs.enumerate(), "of one axis";
@@ -45,7 +46,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "concatOn _1 m q" => concat_axis(0, &[&m, &q]), "axes are counted from the front";
         "filter (> 0) xs" => xs.filter(|x| x.gt(0.0)), "of one axis; of rows: `to_segmented` and `filter_s`";
         "compact tags xs" => xs.pack(&tags), "";
-        "expand f g lengths" => replicate_s(&lengths, &at).map_s(&at, |x, y| x + y), "what a length makes is a `Segmented`; `concat` joins";
+        "expand f g at" => indices_s(&at).map_s(&at, |i, x| 10 * x + i).concat(), "before `concat` it is a `Segmented`: what each element makes";
         "fold (+) 0 m" => m.fold_axis(1, 0.0, |a, b| a + b), "along any axis; `map_rows` for more";
         "foldAll (+) 0 m" => m.fold(0.0, |a, b| a + b), "";
         "fold1 max m" => m.fold1_axis(1, |a, b| a.max(b)), "";
@@ -54,6 +55,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "fold1Seg max row lengths" => Segmented::new(&lengths.filter(|n| n.gt(0)), &row).fold1_s(|a, b| a.max(b)), "";
         "foldSeg' (+) 0 xs offsets" => Segmented::from_offsets(&Array::from(vec![0, 2, 6]), &xs).fold_s(0.0, |a, b| a + b), "";
         "sum m" => m.sum_axis(1), "`product`, `minimum`, `maximum`: `product_axis`, `min_axis`, `max_axis`";
+        "and tags" => tags.all(|t| t), "`or`: `any`; ends as soon as it is known";
         "any (> 8) m" => m.any_axis(1, |x| x.gt(8.0)), "`all`: `all_axis`";
         "scanl (+) 0 xs" => replicate(1, 0.0).append(&xs.scan(0.0, |a, b| a + b)), "";
         "scanl1 max xs" => xs.scan(f64::NEG_INFINITY, |a, b| a.max(b)), "needs a start that changes nothing";

@@ -20,7 +20,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "Zip::from(&m).and(&q).map_collect(|x, y| x.max(*y))" => m.zip_with(&q, |x, y| x.max(y)), "up to 6: `(&a, &b, &c).zip_with(..)`";
         "Zip::indexed(&m).map_collect(|(i, j), x| x * (i + j) as f64)" => generate((3, 4), |(i, j)| m.at((i, j)) * (i + j).cast::<f64>()), "";
         "m[[1, 2]]" => m.at((1, 2)), "a delayed scalar; in closures an expression";
-        "m.force()?[(1, 2)]" => m.force()?[(1, 2)], "what is in memory is indexed with a tuple";
+        "let x: f64 = m[[1, 2]];" => m.force()?[(1, 2)], "what is in memory is indexed with a tuple";
         "m.slice(s![1.., ..2])" => m.slice((1.., ..2)), "";
         "m.slice(s![..;2, -1])" => m.slice(((..).step(2), -1)), "";
         "m.row(0)" => m.slice((0, ..)), "";
