@@ -258,3 +258,20 @@ fn scalars_alone_become_scalar_loops() -> Result<()> {
     assert!((root - 3.0).abs() < 1e-9 && steps == 6, "{root} {steps}");
     Ok(())
 }
+
+/// What is wrong with what is made of a loop is told before the loop runs, which would fail in another way.
+#[test]
+fn mistakes_are_told_first() {
+    let xs = Array::from(vec![1i64, 2]);
+    let failing = iterate_n(3, &xs, |xs| xs.append(&xs).map(|x| x / 0));
+    let kind = |e: livefusion::Error| e.kind;
+    assert!(matches!(
+        kind(failing.force().unwrap_err()),
+        ErrorKind::Division { .. }
+    ));
+    let wrong = (&failing, &failing.slice((..).step(0)));
+    assert!(matches!(
+        kind(wrong.force().unwrap_err()),
+        ErrorKind::Malformed { .. }
+    ));
+}

@@ -11,9 +11,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Runs all loops over arrays that these nodes need and that have not run: those that others need come first.
+/// Runs all loops over arrays that these nodes need and that have not run: those that others need come first. What has a
+/// mistake is told without running any.
 pub fn run_loops(engine: &Engine, roots: &[Arc<Node>]) -> Result<()> {
-    if !roots.iter().any(|n| waits(n)) {
+    if !roots.iter().any(|n| waits(n)) || roots.iter().any(|n| n.error.is_some()) {
         return Ok(());
     }
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
