@@ -275,3 +275,21 @@ fn mistakes_are_told_first() {
         ErrorKind::Malformed { .. }
     ));
 }
+
+/// Shapes that no step changes are known behind the loop.
+#[test]
+fn shapes_stay_known() -> Result<()> {
+    let start = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    let last = |by: i64| {
+        iterate_n(2, &start, |m| {
+            m.stencil2(Boundary::Clamp, |[[a, b]]| (a + b) / by)
+        })
+    };
+    let other = Array::from([[1i64, 2], [3, 4]]);
+    let mixed = last(0).zip_with(&other, |x, y| x + y);
+    let e = mixed.force().unwrap_err();
+    assert!(matches!(e.kind, ErrorKind::ShapeMismatch { .. }), "{e}");
+    let ends = last(1);
+    assert_eq!(ends.force()?, [[4, 5, 8], [16, 17, 20]]);
+    Ok(())
+}

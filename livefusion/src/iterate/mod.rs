@@ -139,7 +139,12 @@ fn build<S: Inputs>(
                 builder.reshape(node, None)
             };
         }
-        builder.looped(&of, component - 1, types, rank)
+        // A scalar that no step changes, as the length of an axis, is what it was: what is known of it stays so.
+        let k = component as usize - 1;
+        match rank == 0 && Arc::ptr_eq(&of.step[k], &of.inputs[k]) {
+            true => of.start[k].clone(),
+            false => builder.looped(&of, k as u32, types, rank),
+        }
     })
 }
 
