@@ -171,16 +171,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0;
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, D 3;
-    A 0, B 1, C 2, D 3, E 4;
-    A 0, B 1, C 2, D 3, E 4, F 5;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
-}
+crate::tuples::up_to_eight!(tuples);
 
 impl<T: Elt, D: Rank> Array<T, D> {
     /// Computes the array and whatever it needs, in as few loops as possible, on the default engine.

@@ -72,6 +72,7 @@ pub mod segmented;
 mod sharing;
 mod show;
 pub mod stages;
+mod tuples;
 
 pub use array::{Array, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
 pub use elt::Elt;

@@ -23,23 +23,15 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn new(builder: Builder, inputs: Inputs) -> Draft {
-        let error = inputs.iter().find_map(|n| n.error.clone());
+        let waits = inputs.iter().any(|n| n.after.waits());
         Draft {
             builder,
+            error: inputs.iter().find_map(|n| n.error.clone()),
             inputs,
             len: None,
             shape: None,
-            after: After::Nothing,
-            error,
+            after: if waits { After::Loops } else { After::Nothing },
         }
-        .behind_inputs()
-    }
-
-    fn behind_inputs(mut self) -> Draft {
-        if self.inputs.iter().any(|n| n.after.waits()) {
-            self.after = After::Loops;
-        }
-        self
     }
 
     /// It is computed from a node, too.

@@ -1,8 +1,8 @@
 //! Simplification of scalar bodies, once, when a node is made.
 //!
 //! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`), chooses
-//! the arm of a condition that is known, joins the constants of operators that associate, unifies terms that have become equal, and leaves out terms and
-//! captures that no result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0`
+//! the arm of a condition that is known, joins the constants of operators that associate, unifies terms
+//! that have become equal, and leaves out terms and captures that no result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0`
 //! is not `x` (`x` may be -0.0). A division that would trap is left alone.
 //!
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds

@@ -191,14 +191,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0;
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, D 3;
-    A 0, B 1, C 2, D 3, E 4;
-    A 0, B 1, C 2, D 3, E 4, F 5;
-}
+crate::tuples::up_to_six!(tuples);
 
 /// Whether a node waits for loops that have not run.
 pub(crate) fn waits(node: &Node) -> bool {

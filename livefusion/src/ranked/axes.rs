@@ -2,7 +2,8 @@
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
-    axes_of, axis_of, built, chosen, flat, length, reading, reshaped, shape, shaped,
+    axes_of, axis_of, built, computed, element_at, flat, length, reading, rearranged, reshaped,
+    shape, shaped, traced,
 };
 use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent};
 use crate::ast::{Axis, BodyBuilder, Builder, Shape, TermId, flat_index};
@@ -112,15 +113,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
                     got: format!("{order:?}"),
                 });
             }
-            let to = chosen(&shape, order.iter().copied());
-            let made = reading(builder, self.node(), &to, |b, parts| {
-                let mut from = parts.to_vec();
-                order
-                    .iter()
-                    .zip(parts)
-                    .for_each(|(axis, part)| from[*axis] = *part);
-                flat_index(b, &from, &shape)
-            });
+            let (made, to) = rearranged(builder, self.node(), &shape, order);
             Ok(shaped(builder, &made, &to))
         })
     }
@@ -235,7 +228,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 });
             }
             let to = Shape::new(to);
-            let made = super::make::traced(builder, &to, |parts| {
+            let made = traced(builder, &to, |parts| {
                 let n = |axis: &Axis| trace::scalar(axis.node(), 0, Ty::U64, loc);
                 let mut all = None;
                 let mut at = None;
@@ -256,7 +249,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 let (Some(inside), Some(at)) = (all, at) else {
                     return fill;
                 };
-                let here = fields_of::<T>(super::make::element_at::<T>(&elements, at, loc));
+                let here = fields_of::<T>(element_at::<T>(&elements, at, loc));
                 let arms: Vec<_> = here.into_iter().zip(fill).collect();
                 fields_of::<T>(exp_of::<T>(&trace::cond(inside, &arms, loc)))
             });
@@ -344,11 +337,12 @@ impl<T: Elt> Array<T, Ix2> {
         built(builder, &[self.node()], || {
             let shape = shape(builder, self);
             let elements = flat(builder, self.node());
-            let tags = super::make::computed(builder, &shape, |b, parts| {
+            let tags = computed(builder, &shape, |b, parts| {
                 let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
+                // The distance between two indices does not wrap; the index of a far border would.
+                let right = b.op(Op::Sub, &[j, i]);
                 let k = b.lit(Const::new(Ty::I64, k as u64));
-                let border = b.op(Op::Add, &[i, k]);
-                vec![b.op(op, &[j, border])]
+                vec![b.op(op, &[right, k])]
             });
             let body = crate::exp::closure::<(bool, T), T>(|(inside, x)| {
                 let fields = fields_of::<T>(x)

@@ -1,7 +1,7 @@
 //! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
 
 use super::make::{
-    Element, axes_of, built, chosen, computed, flat, others, reading, shape, shaped,
+    Element, axes_of, built, chosen, computed, flat, others, rearranged, shape, shaped,
 };
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
 use crate::ast::{
@@ -222,7 +222,7 @@ impl<'s> Folded<'s> {
     }
 
     /// Where an element's result lies.
-    pub(super) fn place(&self, b: &mut crate::ast::BodyBuilder, parts: &[TermId]) -> TermId {
+    pub(super) fn place(&self, b: &mut BodyBuilder, parts: &[TermId]) -> TermId {
         let kept: Vec<TermId> = self.kept.iter().map(|k| parts[*k]).collect();
         flat_index(b, &kept, &self.rest())
     }
@@ -251,21 +251,8 @@ impl<'s> Folded<'s> {
             let base = builder.generate(size.len(), b.finish(&fields));
             return self.onto(builder, &base, elements, fold.step);
         }
-        let across = self.kept.iter().chain(&self.axes).copied();
-        let order: Vec<usize> = across.collect();
-        let read = reading(
-            builder,
-            elements,
-            &chosen(self.shape, order.iter().copied()),
-            |b, parts| {
-                let mut from = vec![parts[0]; parts.len()];
-                order
-                    .iter()
-                    .zip(parts)
-                    .for_each(|(axis, part)| from[*axis] = *part);
-                flat_index(b, &from, self.shape)
-            },
-        );
+        let order: Vec<usize> = self.kept.iter().chain(&self.axes).copied().collect();
+        let (read, _) = rearranged(builder, elements, self.shape, &order);
         let style = match fold.style {
             FoldStyle::Aggregate(_) => FoldStyle::Sequential,
             style => style,

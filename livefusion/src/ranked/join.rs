@@ -1,6 +1,7 @@
 //! Arrays beside each other: `concat_axis`, `stack`.
 
-use super::make::{Element, agreed, built, computed, flat, shape, shaped};
+use super::axes::sum;
+use super::make::{Element, agreed, axis_of, built, computed, flat, shape, shaped};
 use crate::array::{Array, Dim, Multi};
 use crate::ast::{Axis, Builder, Node, Shape, TermId};
 use crate::elt::Elt;
@@ -10,8 +11,9 @@ use loop_lang::types::Const;
 use std::sync::Arc;
 
 /// Arrays one behind the other along an axis. Their other axes are equally long. Along axis 0 it is an append: it fuses with
-/// what makes the arrays and with what uses the result. Along another axis each element is read from its array, or computed
-/// where it is read, if it is a cheap function of its index.
+/// what makes the arrays, and with maps, zips, and folds of all elements; folds and scans along an axis read it from memory.
+/// Along another axis each element is read from its array, or computed where it is read, if it is a cheap function of its
+/// index.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -80,7 +82,7 @@ fn joined(
     let Some(first) = shapes.first() else {
         return Err(malformed("at least one array", "none".to_string()));
     };
-    super::make::axis_of(first, axis)?;
+    axis_of(first, axis)?;
     if let Some(odd) = shapes.iter().find(|s| s.rank() != first.rank()) {
         return Err(malformed(
             &format!("arrays of rank {}", first.rank()),
@@ -91,7 +93,7 @@ fn joined(
     for k in 0..first.rank() {
         let all: Vec<&Axis> = shapes.iter().map(|s| &s.axes()[k]).collect();
         to.push(match k == axis {
-            true => super::axes::sum(builder, &all)?,
+            true => sum(builder, &all)?,
             false => agreed(builder, &all).map_err(|e| differ(shapes, k, e))?,
         });
     }

@@ -1,7 +1,7 @@
 //! What combinators along axes are made of.
 
 use crate::array::{Array, Dim, Rank, shape_of};
-use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, identity};
+use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
 use crate::error::{ErrorKind, Loc};
 use crate::exp::{Field, Fields, fields_of, trace, types_of};
@@ -136,6 +136,25 @@ pub(super) fn reading(
         let at = index(b, parts);
         read(b, &source, at)
     })
+}
+
+/// Elements with their axes in another order: axis `k` of the result, whose shape comes with it, is axis `order[k]` of the
+/// source.
+pub(super) fn rearranged(
+    builder: Builder,
+    source: &Arc<Node>,
+    shape: &Shape,
+    order: &[usize],
+) -> (Arc<Node>, Shape) {
+    let to = chosen(shape, order.iter().copied());
+    let made = reading(builder, source, &to, |b, parts| {
+        let mut from = parts.to_vec();
+        for (axis, part) in order.iter().zip(parts) {
+            from[*axis] = *part;
+        }
+        flat_index(b, &from, shape)
+    });
+    (made, to)
 }
 
 /// All fields of an element of flat data, at an index that is in range.
@@ -293,9 +312,7 @@ impl<'b, 's> Element<'b, 's> {
         let at = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
         read(self.b, self.source, at)
     }
-}
 
-impl Element<'_, '_> {
     /// Terms beside the index.
     pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut BodyBuilder) -> R) -> R {
         f(self.b)

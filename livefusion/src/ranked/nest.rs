@@ -1,11 +1,12 @@
 //! Nested programs on axes: `map_rows`, `map_axis`.
 
-use super::make::{axis_of, built, chosen, others, reading, shape, shaped};
+use super::make::{axis_of, built, chosen, others, reading, rearranged, shape, shaped};
 use crate::array::{Array, Ix0, Multi};
-use crate::ast::{Axis, Builder, Node, Shape, flat_index};
+use crate::ast::{Axis, Builder, Node, Shape};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::nested::{Lift, on_rows};
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl<T: Elt, D: Multi> Array<T, D> {
@@ -89,33 +90,19 @@ fn mapped<T: Elt, D: Multi, R: PerRow>(
         }
         Ok(match axis == last {
             true => builder.reshape(array.node(), None),
-            false => moved(builder, array.node(), (&of, &to), &order),
+            false => rearranged(builder, array.node(), &of, &order).0,
         })
     });
-    let lengths = match builder.descriptors(&to).pop() {
+    // An array of one axis is one row.
+    let one = (to.rank() == 1).then(|| builder.length(1));
+    let rows = Shape::new(one.into_iter().chain(to.axes().iter().cloned()));
+    let lengths = match builder.descriptors(&rows).pop() {
         Some(lengths) if data.node().error.is_none() => lengths,
-        _ => builder.mistaken(data.node(), &[loop_lang::types::Ty::U64], 1),
+        _ => builder.mistaken(data.node(), &[Ty::U64], 1),
     };
     let (result, mut lift) = on_rows(builder, (lengths, data.node().clone()), f);
     let rows = Mapped { shape: to, order };
     result.of_all::<D>(&mut lift, &rows, builder)
-}
-
-/// Elements in another order of axes: `order` says which axis of the source each one of the result is.
-fn moved(
-    builder: Builder,
-    source: &Arc<Node>,
-    (from, to): (&Shape, &Shape),
-    order: &[usize],
-) -> Arc<Node> {
-    reading(builder, source, to, |b, parts| {
-        let mut at = parts.to_vec();
-        order
-            .iter()
-            .zip(parts)
-            .for_each(|(axis, part)| at[*axis] = *part);
-        flat_index(b, &at, from)
-    })
 }
 
 /// Rows that a closure was called on.
@@ -135,9 +122,13 @@ impl Mapped {
         axes
     }
 
-    /// One element for each row, under the shape around.
+    /// One element for each row, under the shape around; of one row a delayed scalar.
     fn each(&self, builder: Builder, elements: &Arc<Node>) -> Arc<Node> {
-        shaped(builder, elements, &Shape::new(self.around()))
+        let around = Shape::new(self.around());
+        match around.rank() {
+            0 => reading(builder, elements, &around, |b, _| b.lit(Const::u64(0))),
+            _ => shaped(builder, elements, &around),
+        }
     }
 
     /// All rows, where they were before.
@@ -151,8 +142,7 @@ impl Mapped {
         // Each axis goes back to where it was.
         let mut back = vec![0; self.order.len()];
         (0..).zip(&self.order).for_each(|(k, axis)| back[*axis] = k);
-        let to = chosen(&from, back.iter().copied());
-        let read = moved(builder, elements, (&from, &to), &back);
+        let (read, to) = rearranged(builder, elements, &from, &back);
         shaped(builder, &read, &to)
     }
 }
@@ -202,11 +192,4 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0;
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, E 3;
-    A 0, B 1, C 2, E 3, F 4;
-    A 0, B 1, C 2, E 3, F 4, G 5;
-}
+crate::tuples::up_to_six!(tuples);

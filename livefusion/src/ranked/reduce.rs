@@ -1,11 +1,12 @@
 //! Folds with operators that everyone knows, along one axis, several axes, or all: `sum_axis`, `sum_axes`, `sum`, and so on.
 
 use super::fold::{Folded, Without, along};
-use super::make::{built, computed, flat, mapped, shape};
+use super::make::{built, computed, flat, index_along, mapped, shape};
 use crate::array::{Array, Dim, Ix0, Multi, Rank, better_of, literal, operator};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node};
 use crate::elt::{Elt, Float, Num, Scalar};
-use crate::exp::{ToExp, apply, closure};
+use crate::error::ErrorKind;
+use crate::exp::{Exp, ToExp, apply, closure};
 use livefusion_backend::Prim;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -160,7 +161,7 @@ impl<T: Num, D: Dim> Array<T, D> {
         built(b, &[self.node()], || {
             let shape = shape(b, self);
             let folded = Folded::new(&shape, &[axis])?;
-            let indices = super::make::index_along(b, &shape, axis);
+            let indices = index_along(b, &shape, axis);
             let pairs = b.zip(&[flat(b, self.node()), indices]);
             let found = first_or(b, &folded, &pairs, better_of(better, T::TY))?;
             Ok(folded.result(b, &b.fields(&found, 1..2)))
@@ -168,7 +169,47 @@ impl<T: Num, D: Dim> Array<T, D> {
     }
 }
 
-impl<T: Elt, D: Dim> Array<T, D> {
+/// A method for one axis, and one for several, of a test of each element.
+macro_rules! tested_along_axes {
+    ($(
+        $(#[$doc:meta])*
+        $one:ident $several:ident -> $U:ty = $op:expr, $start:expr, $of_test:expr;
+    )*) => {
+        impl<T: Elt, D: Dim> Array<T, D> {$(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $one<R: ToExp<bool>>(
+                &self,
+                axis: usize,
+                test: impl FnOnce(T::Exp) -> R,
+            ) -> Array<$U, D::Smaller> {
+                let (builder, loc) = (Builder::named(stringify!($one)), Location::caller());
+                let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
+                operated(builder, &self.map_to(builder, body), &[axis], $op, $start)
+            }
+
+            #[doc = concat!("As [`", stringify!($one), "`](Array::", stringify!($one), "), along several axes at once.")]
+            ///
+            /// # Errors
+            /// When forced: as along one axis; if an axis is named twice.
+            #[track_caller]
+            pub fn $several<const K: usize, R: ToExp<bool>>(
+                &self,
+                axes: [usize; K],
+                test: impl FnOnce(T::Exp) -> R,
+            ) -> Array<$U, D::Rest>
+            where
+                D: Without<K>,
+            {
+                let (builder, loc) = (Builder::named(stringify!($several)), Location::caller());
+                let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
+                operated(builder, &self.map_to(builder, body), &axes, $op, $start)
+            }
+        )*}
+    };
+}
+
+tested_along_axes! {
     /// Whether `test` is true for some element along an axis.
     ///
     /// ```
@@ -182,92 +223,22 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    #[track_caller]
-    pub fn any_axis<R: ToExp<bool>>(
-        &self,
-        axis: usize,
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<bool, D::Smaller> {
-        let builder = Builder::named("any_axis");
-        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
-        operated(builder, &tags, &[axis], Op::Or, false)
-    }
+    any_axis any_axes -> bool = Op::Or, false, |is: Exp<bool>, _| is;
 
     /// Whether `test` is true for every element along an axis.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    #[track_caller]
-    pub fn all_axis<R: ToExp<bool>>(
-        &self,
-        axis: usize,
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<bool, D::Smaller> {
-        let builder = Builder::named("all_axis");
-        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
-        operated(builder, &tags, &[axis], Op::And, true)
-    }
+    all_axis all_axes -> bool = Op::And, true, |is: Exp<bool>, _| is;
 
     /// For how many elements along an axis `test` is true.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    #[track_caller]
-    pub fn count_axis<R: ToExp<bool>>(
-        &self,
-        axis: usize,
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<u64, D::Smaller> {
-        let (builder, loc) = (Builder::named("count_axis"), Location::caller());
-        let ones = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
-        operated(builder, &self.map_to(builder, ones), &[axis], Op::Add, 0)
-    }
+    count_axis count_axes -> u64 = Op::Add, 0, |is: Exp<bool>, loc| apply(Op::Cast, &[is.field()], loc);
+}
 
-    /// As [`any_axis`](Array::any_axis), along several axes at once.
-    #[track_caller]
-    pub fn any_axes<const K: usize, R: ToExp<bool>>(
-        &self,
-        axes: [usize; K],
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<bool, D::Rest>
-    where
-        D: Without<K>,
-    {
-        let builder = Builder::named("any_axes");
-        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
-        operated(builder, &tags, &axes, Op::Or, false)
-    }
-
-    /// As [`all_axis`](Array::all_axis), along several axes at once.
-    #[track_caller]
-    pub fn all_axes<const K: usize, R: ToExp<bool>>(
-        &self,
-        axes: [usize; K],
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<bool, D::Rest>
-    where
-        D: Without<K>,
-    {
-        let builder = Builder::named("all_axes");
-        let tags = self.map_to(builder, closure::<T, bool>(|x| test(x).to_exp()));
-        operated(builder, &tags, &axes, Op::And, true)
-    }
-
-    /// As [`count_axis`](Array::count_axis), along several axes at once.
-    #[track_caller]
-    pub fn count_axes<const K: usize, R: ToExp<bool>>(
-        &self,
-        axes: [usize; K],
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Array<u64, D::Rest>
-    where
-        D: Without<K>,
-    {
-        let (builder, loc) = (Builder::named("count_axes"), Location::caller());
-        let ones = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
-        operated(builder, &self.map_to(builder, ones), &axes, Op::Add, 0)
-    }
-
+impl<T: Elt, D: Dim> Array<T, D> {
     fn map_to<U: Elt>(&self, builder: Builder, body: Body) -> Array<U, D> {
         Array::wrap(mapped(builder, self.node(), body))
     }
@@ -384,7 +355,7 @@ fn first_or(
     folded: &Folded<'_>,
     elements: &Arc<Node>,
     step: Body,
-) -> Result<Arc<Node>, crate::error::ErrorKind> {
+) -> Result<Arc<Node>, ErrorKind> {
     if folded.is_last() {
         let fold = Fold {
             start: Body::default(),

@@ -1,9 +1,9 @@
 //! Running folds along axes: `scan_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts of rows:
 //! `fold_seg`.
 
-use super::make::{axis_of, built, chosen, computed, flat, reading, shape, shaped};
+use super::make::{axis_of, built, computed, flat, rearranged, shape, shaped};
 use crate::array::{Array, Dim, Multi, as_indices, length_of, literal, operator, operator_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, flat_index};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
@@ -102,18 +102,11 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 return Ok(shaped(builder, &scan, &shape));
             }
             // The axis and the last one in each other's place, there and back.
-            let swapped = |from: &Shape, to: &Shape, elements: &Arc<Node>| {
-                reading(builder, elements, to, |b, parts| {
-                    let mut at = parts.to_vec();
-                    at.swap(axis, last);
-                    flat_index(b, &at, from)
-                })
-            };
             let mut order: Vec<usize> = (0..shape.rank()).collect();
             order.swap(axis, last);
-            let across = chosen(&shape, order);
-            let scan = scan(&swapped(&shape, &across, self.node()), &across);
-            Ok(shaped(builder, &swapped(&across, &shape, &scan), &shape))
+            let (elements, across) = rearranged(builder, self.node(), &shape, &order);
+            let (back, _) = rearranged(builder, &scan(&elements, &across), &across, &order);
+            Ok(shaped(builder, &back, &shape))
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::make::{self, Element, axis_of, built, checked_length, computed, flat, shape, shaped};
 use crate::array::{
     Amount, Array, Dim, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank, extent,
-    reading,
+    length_of, reading,
 };
 use crate::ast::{Axis, BodyBuilder, Builder, Len, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
@@ -30,10 +30,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T> {
         let builder = Builder::named("slice");
-        let axis = match self.node().known_len() {
-            Some(n) => builder.length(n),
-            None => Axis::delayed(builder.len(self.node())),
-        };
+        let axis = length_of(builder, self.node());
         built(builder, &[self.node()], || {
             let Item::Part(range, step) = range.item() else {
                 return Err(ErrorKind::Empty);

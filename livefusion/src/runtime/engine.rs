@@ -275,8 +275,8 @@ impl Engine {
         }
     }
 
-    /// Says into which loops a force of these nodes would fuse, without running anything but the loops over arrays that come before. It compiles
-    /// what is not compiled yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
+    /// Says into which loops a force of these nodes would fuse, without running anything but the loops over arrays that come
+    /// before. It compiles what is not compiled yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
         run_loops(self, roots)?;
         let graph = recover(roots)?;

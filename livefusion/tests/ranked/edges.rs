@@ -173,3 +173,40 @@ fn results_stay_with_their_arrays() -> Result<()> {
     assert_eq!(values.as_ptr(), address);
     Ok(())
 }
+
+/// A border that lies far outside leaves all elements, or none.
+#[test]
+fn triangles_of_far_borders() -> Result<()> {
+    let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        for k in [i64::MAX, i64::MAX - 1, 7] {
+            let lower = m.triangle_lower(k, 0).force_with(&engine)?;
+            assert_eq!(lower, [[1, 2], [3, 4], [5, 6]], "{k}");
+            let upper = m.triangle_upper(k, 0).force_with(&engine)?;
+            assert_eq!(upper, [[0, 0], [0, 0], [0, 0]], "{k}");
+        }
+        let lower = m.triangle_lower(i64::MIN, 0).force_with(&engine)?;
+        assert_eq!(lower, [[0, 0], [0, 0], [0, 0]]);
+    }
+    Ok(())
+}
+
+/// An array of one axis whose rank is known at run time only is one row.
+#[test]
+fn rows_of_one_axis() -> Result<()> {
+    for xs in [vec![3i64, 1, 2], vec![]] {
+        let expected: Vec<i64> = xs.iter().rev().map(|x| x + 1).collect();
+        let array = Array::from(xs).into_dyn();
+        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+            let back = array.map_rows(|row| row.reverse().map(|x| x + 1));
+            assert_eq!(back.force_with(&engine)?.to_vec()?, expected);
+        }
+        // A delayed scalar is no array, as of `sum_axis`.
+        let e = array.map_rows(|row| row.sum()).force().unwrap_err();
+        assert!(
+            matches!(e.kind, ErrorKind::Malformed { .. }) && here(&e),
+            "{e}"
+        );
+    }
+    Ok(())
+}

@@ -60,6 +60,16 @@ impl Dice {
 
 type Both = (Array<i64, IxDyn>, Plain);
 
+/// A number of places, rarely more than there are.
+fn far(dice: &mut Dice) -> i64 {
+    match dice.below(12) {
+        0 => i64::MAX,
+        1 => i64::MIN,
+        2 => i64::MAX - 1,
+        k => k as i64 - 7,
+    }
+}
+
 fn source(dice: &mut Dice) -> Both {
     let rank = 1 + dice.below(4);
     let shape: Vec<usize> = (0..rank).map(|_| 1 + dice.below(4)).collect();
@@ -89,7 +99,7 @@ fn source(dice: &mut Dice) -> Both {
 
 fn step((array, plain): Both, dice: &mut Dice) -> Both {
     let rank = plain.shape.len();
-    let (axis, choice) = (dice.below(rank), dice.below(14));
+    let (axis, choice) = (dice.below(rank), dice.below(18));
     let n = plain.shape[axis];
     match choice {
         0 => {
@@ -106,8 +116,8 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             (array.reverse_axis(axis), Plain::of(plain.shape.clone(), at))
         }
         3 => {
-            let by = dice.below(9) as i64 - 4;
-            let from = |i: usize| (i as i64 - by).rem_euclid(n as i64) as usize;
+            let by = far(dice);
+            let from = |i: usize| (i as i128 - i128::from(by)).rem_euclid(n as i128) as usize;
             let at = |at: &[usize]| plain.along(at, axis)[from(at[axis])];
             (array.roll(axis, by), Plain::of(plain.shape.clone(), at))
         }
@@ -179,6 +189,71 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             let at = |at: &[usize]| plain.at(at) - plain.along(at, rank - 1).iter().sum::<i64>();
             (&array - &wide, Plain::of(plain.shape.clone(), at))
         }
+        13 => {
+            // Both ends count from the end.
+            let (end, start) = (dice.below(n + 1), dice.below(n + 1));
+            let (from, to) = (n - start.max(end), n - end);
+            let mut shape = plain.shape.clone();
+            shape[axis] = to - from;
+            let at = |at: &[usize]| {
+                let mut at = at.to_vec();
+                at[axis] += from;
+                plain.at(&at)
+            };
+            let part = match (from, end) {
+                (from, 0) if from == n => array.slice_axis(axis, n as i64..),
+                (from, 0) => array.slice_axis(axis, from as i64 - n as i64..),
+                (from, _) => array.slice_axis(axis, from as i64 - n as i64..-(end as i64)),
+            };
+            (part, Plain::of(shape, at))
+        }
+        14 if rank == 2 => {
+            let (k, is_lower) = (far(dice), dice.below(2) == 0);
+            let border = |i: usize| i as i128 + i128::from(k);
+            let at = |at: &[usize]| {
+                let j = at[1] as i128;
+                let keeps = match is_lower {
+                    true => j <= border(at[0]),
+                    false => j >= border(at[0]),
+                };
+                if keeps { plain.at(at) } else { 7 }
+            };
+            let matrix = array.into_rank::<Ix2>();
+            let part = match is_lower {
+                true => matrix.triangle_lower(k, 7),
+                false => matrix.triangle_upper(k, 7),
+            };
+            (part.into_dyn(), Plain::of(plain.shape.clone(), at))
+        }
+        15 => {
+            let back = array.map_axis(axis, |xs| {
+                let total = xs.sum();
+                xs.scan(0, |a, b| a + b).reverse().map(|x| x - &total)
+            });
+            let at = |at: &[usize]| {
+                let xs = plain.along(at, axis);
+                xs[..n - at[axis]].iter().sum::<i64>() - xs.iter().sum::<i64>()
+            };
+            (back, Plain::of(plain.shape.clone(), at))
+        }
+        16 if rank == 2 => {
+            // A step that looks at neighbours, so that the loop stays one over arrays.
+            let times = dice.below(4);
+            let matrix = array.into_rank::<Ix2>();
+            let ended = iterate_n(times, &matrix, |m| {
+                let sums = m.cumsum_axis(axis);
+                m.zip_with(&sums, |x, s| (2 * x + s) % 101)
+            });
+            let mut now = plain;
+            for _ in 0..times {
+                let at = |at: &[usize]| {
+                    let sum: i64 = now.along(at, axis)[..=at[axis]].iter().sum();
+                    (2 * now.at(at) + sum) % 101
+                };
+                now = Plain::of(now.shape.clone(), at);
+            }
+            (ended.into_dyn(), now)
+        }
         _ => {
             let shape = vec![plain.data.len()];
             (array.flatten().into_dyn(), Plain { shape, ..plain })
@@ -244,7 +319,7 @@ fn random_programs() -> Result<()> {
         .ok()
         .and_then(|n| n.parse().ok());
     for engine in engines() {
-        for seed in 0..n.unwrap_or(100) {
+        for seed in 0..n.unwrap_or(500) {
             check(seed, &engine)?;
         }
     }
