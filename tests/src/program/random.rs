@@ -244,7 +244,7 @@ impl Making {
 
     fn combinator(&mut self) {
         let step = match self.rng.weighted(&[
-            20, 10, 9, 14, 7, 16, 14, 18, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7, 9,
+            20, 10, 9, 14, 7, 16, 14, 23, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7, 9,
         ]) {
             0 => self.map(),
             1 => self.zip(),
