@@ -108,6 +108,25 @@ fn generated_lengths_are_bound_anew() -> Result<()> {
     Ok(())
 }
 
+/// What is read from the last element on is another program than what is read from one further in front.
+#[test]
+fn the_last_index_is_another_program() -> Result<()> {
+    let engine = Engine::interp();
+    for (back, known) in [
+        (2, (1, 0, 0)),
+        (3, (1, 1, 1)),
+        (1, (2, 1, 1)),
+        (1, (2, 2, 2)),
+    ] {
+        let xs = Array::from(vec![5i64, 6, 7, 8]).filter(|x| x.gt(4));
+        let n = xs.len();
+        let read = generate(1, |i| xs.at(n.value() - back - i));
+        assert_eq!(read.force_with(&engine)?, [9 - back as i64]);
+        assert_eq!(recognised(&engine), known, "{back}");
+    }
+    Ok(())
+}
+
 #[test]
 fn what_is_forced_already_is_a_leaf() -> Result<()> {
     let engine = Engine::interp();

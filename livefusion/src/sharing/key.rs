@@ -345,6 +345,23 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
     }
 }
 
+/// The terms that are taken from a delayed scalar, which may be a length.
+pub(super) fn taken_from_scalars(body: &Body) -> impl Iterator<Item = usize> {
+    body.terms.iter().filter_map(|data| match &data.term {
+        Term::Op(Op::Sub, args) => match body.terms[args[0].index()].term {
+            Term::Scalar { .. } => Some(args[1].index()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Whether a literal that is taken from a length stays in the code: one less than a length is the last index, and what counts
+/// down from it runs from the end.
+pub(super) fn makes_last(c: Const) -> bool {
+    c == Const::u64(1)
+}
+
 /// Literals that stay in the code.
 fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
     let mut shaping: Vec<bool> = body
@@ -357,14 +374,10 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
             if (op.divides() || op.shifts()) && !body.ty(args[1]).is_float() {
                 shaping[args[1].index()] = true;
             }
-            // One less than a length is the last index: what counts down from it runs from the end.
-            if *op == Op::Sub
-                && matches!(body.terms[args[0].index()].term, Term::Scalar { .. })
-                && matches!(body.terms[args[1].index()].term, Term::Lit(c) if c == Const::u64(1))
-            {
-                shaping[args[1].index()] = true;
-            }
         }
+    }
+    for t in taken_from_scalars(body) {
+        shaping[t] |= matches!(body.terms[t].term, Term::Lit(c) if makes_last(c));
     }
     for l in &body.loops {
         if let Some(Term::Op(_, args)) = body.terms.get(l.test.index()).map(|t| &t.term) {

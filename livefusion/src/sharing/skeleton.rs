@@ -5,11 +5,11 @@
 //! constants are equal too. So the notes say which nodes were one, and which only [alike](Skeleton::alike);
 //! where that has changed, the graph is not recognised.
 
-use super::key::{kind_words, same_leaf};
+use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
 use super::{BodyConstants, Graph, NodeId, address, bodies, links, numbered};
 use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
 use loop_lang::types::{Const, Ty};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -54,8 +54,18 @@ struct Computed {
 struct Pattern {
     body: Body,
     captures: usize,
-    /// Which terms are constants that may be others, in order, and their slots.
-    constants: Vec<(usize, usize)>,
+    /// The terms that are constants which may be others, in order.
+    constants: Vec<Slot>,
+}
+
+/// A constant that may be another one.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    term: usize,
+    /// Where its value goes.
+    slot: usize,
+    /// Whether it is taken from what may be a length, so that some values [stay in the code](makes_last).
+    taken: bool,
 }
 
 /// What makes a node itself, among others of its structure.
@@ -170,10 +180,13 @@ impl Expected {
 
 impl Pattern {
     fn of(body: &Body, constants: &BodyConstants) -> Pattern {
-        let mut constants: Vec<(usize, usize)> = constants
-            .iter()
-            .map(|(term, slot)| (*term as usize, *slot as usize))
-            .collect();
+        let taken: FxHashSet<usize> = taken_from_scalars(body).collect();
+        let slot = |(term, slot): (&u32, &u32)| {
+            let (term, slot) = (*term as usize, *slot as usize);
+            let taken = taken.contains(&term);
+            Slot { term, slot, taken }
+        };
+        let mut constants: Vec<Slot> = constants.iter().map(slot).collect();
         constants.sort_unstable();
         Pattern {
             captures: body.captures.len(),
@@ -186,9 +199,9 @@ impl Pattern {
     fn matches(&self, body: &Body, mut found: impl FnMut(usize, Const)) -> bool {
         let like = &self.body;
         if like.is(body) {
-            for (term, slot) in &self.constants {
-                if let Term::Lit(c) = body.terms[*term].term {
-                    found(*slot, c);
+            for of in &self.constants {
+                if let Term::Lit(c) = body.terms[of.term].term {
+                    found(of.slot, c);
                 }
             }
             return true;
@@ -209,8 +222,11 @@ impl Pattern {
                 return false;
             }
             match (next, data.term) {
-                (Some((term, slot)), Term::Lit(c)) if *term == i => {
-                    found(*slot, c);
+                (Some(of), Term::Lit(c)) if of.term == i => {
+                    if of.taken && makes_last(c) {
+                        return false;
+                    }
+                    found(of.slot, c);
                     next = constants.next();
                 }
                 _ if like.term == data.term => {}
