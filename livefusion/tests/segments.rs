@@ -294,3 +294,32 @@ fn indices_past_the_end_are_not_computed() -> Result<()> {
     }
     Ok(())
 }
+
+/// What an earlier loop has made is as long as it is: an element behind its end is not read, and the lengths are at fault.
+#[test]
+fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
+    let pairs = Array::from(
+        (0..15i32)
+            .map(|x| (i64::from(x), 2 * x))
+            .collect::<Vec<_>>(),
+    );
+    let ends = generate(1, |_| 15u64);
+    let one = Segmented::new(&ends, &pairs).fold_s((1, 9), |(a, b), (c, d)| (a | c, b + d));
+    let costly = pairs
+        .filter(|(x, _)| x.ge(0))
+        .map(|(x, _)| x.cast::<f64>().exp().cast::<i64>());
+    let read = generate(1, |i| one.at(i).1);
+    for (lengths, fits) in [(vec![1u64, 1], false), (vec![2], false), (vec![0, 1], true)] {
+        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+            let rows = Segmented::new(&Array::from(lengths.clone()), &one);
+            let scan = rows.scan_seq_s((7, 0), |_, _| (costly.at(0), Exp::lit(0)));
+            let kind = (scan.data(), &read)
+                .force_with(&engine)
+                .err()
+                .map(|e| e.kind);
+            let told = matches!(kind, Some(livefusion::ErrorKind::Segments { .. }));
+            assert_eq!((told, kind.is_none()), (!fits, fits), "{kind:?}");
+        }
+    }
+    Ok(())
+}

@@ -74,21 +74,26 @@ fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
     counts && !p.scope.is_appended(class)
 }
 
-/// How long the data is that a node uses with all elements of segments, if it is read beside them, or told from its
-/// index: past its length nothing of it is read or computed.
+/// How long the data is that a node uses with all elements of segments, if that is known when the loop starts: past its
+/// length nothing of it is read or computed.
 pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
-    if rates.runs_at(user) != Some(class) {
-        return None;
-    }
-    let own = |len: &Length| !matches!(len, Length::Array(_) | Length::Nothing);
+    let inputs = p.scope.inputs(user);
+    let own = |len: &Length| !matches!(len, Length::Nothing);
+    let runs_here = rates.runs_at(user) == Some(class);
     let first = match p.scope.graph.node(user).kind {
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => 1,
-        Kind::Map(_) | Kind::Zip | Kind::Fields(_) => 0,
-        Kind::Generate(..) => return p.len(user).filter(own),
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS if runs_here => 1,
+        Kind::Map(_) | Kind::Zip | Kind::Fields(_) if runs_here => 0,
+        Kind::Generate(..) if runs_here => return p.len(user).filter(own),
+        // Of segments of segments, the lengths of the inner ones.
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Expand(_)
+            if rates.output(inputs[0]) == Some(class) =>
+        {
+            return p.len(inputs[0]).filter(own);
+        }
         _ => return None,
     };
-    let inputs = p.scope.inputs(user).iter().enumerate().skip(first);
+    let inputs = inputs.iter().enumerate().skip(first);
     let (beside, in_step): (Vec<_>, Vec<_>) = inputs.partition(|(k, _)| rates.is_beside(user, *k));
     if let Some((_, input)) = beside.first() {
         return p.len(**input);
