@@ -370,10 +370,11 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         .map(|t| function || t.ty == Ty::Bool)
         .collect();
     for data in &body.terms {
-        if let Term::Op(op, args) = &data.term {
-            if (op.divides() || op.shifts()) && !body.ty(args[1]).is_float() {
-                shaping[args[1].index()] = true;
-            }
+        if let Term::Op(op, args) = &data.term
+            && (op.divides() || op.shifts())
+            && !body.ty(args[1]).is_float()
+        {
+            shaping[args[1].index()] = true;
         }
     }
     for t in taken_from_scalars(body) {
