@@ -18,7 +18,7 @@ fn small_programs_of_all_pairs() {
     let engine = Engine::interp();
     let mut coverage = Coverage::default();
     check_all(
-        programs(2000, Options::SMALL),
+        programs(3000, Options::SMALL),
         |_, p| against_naive(p, &engine),
         |p, ran| coverage.add(p, &ran),
     );

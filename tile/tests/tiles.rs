@@ -149,6 +149,16 @@ fn the_middle_of_a_row_and_its_ends() {
 }
 
 #[test]
+fn the_middle_of_a_row_in_lanes() {
+    golden("stencil_sums");
+}
+
+#[test]
+fn rows_that_are_joined_onto_one_in_vectors() {
+    golden("column_sums");
+}
+
+#[test]
 fn reads_from_the_end() {
     golden("mirror_phases");
 }

@@ -6,7 +6,7 @@
 //! integer tests of scalar loops compare with.
 
 use super::{GraphNode, NodeId, bodies};
-use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value};
+use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, TermId, Value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -362,6 +362,21 @@ pub(super) fn makes_last(c: Const) -> bool {
     c == Const::u64(1)
 }
 
+/// Calls `f` on the literals that say what a divisor is at least, or how far one shifts: `x / y.max(1)` has nothing to check.
+fn bounds(body: &Body, divisor: TermId, f: &mut impl FnMut(usize)) {
+    // Few operators deep: code does not look further either.
+    let mut open = vec![(divisor, 0)];
+    while let Some((t, depth)) = open.pop() {
+        match &body.terms[t.index()].term {
+            Term::Lit(_) => f(t.index()),
+            Term::Op(Op::Max | Op::Min | Op::Sub, args) if depth < 4 => {
+                open.extend(args.iter().map(|a| (*a, depth + 1)));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Literals that stay in the code.
 fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
     let mut shaping: Vec<bool> = body
@@ -374,7 +389,7 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
             && (op.divides() || op.shifts())
             && !body.ty(args[1]).is_float()
         {
-            shaping[args[1].index()] = true;
+            bounds(body, args[1], &mut |literal| shaping[literal] = true);
         }
     }
     for t in taken_from_scalars(body) {

@@ -61,7 +61,7 @@ struct Fold<'a> {
     carried: &'a Context,
     /// What variables are copies of, followed to the end: constants, and variables that are not carried.
     known: FxHashMap<Var, Atom>,
-    /// `neg` and `not` by the variables that they define.
+    /// Operations that others are put more simply by, by the variables that they define.
     inner: FxHashMap<Var, (Op, Args)>,
     changed: bool,
 }
@@ -204,11 +204,12 @@ impl Fold<'_> {
                     self.known.insert(*v, a);
                 }
             }
-            (Op::Neg | Op::Not, &[a]) => {
-                let a = resolve(&self.known, a);
+            (Op::Neg | Op::Not | Op::Max | Op::Min | Op::Sub, args) => {
+                let args: Args = args.iter().map(|a| resolve(&self.known, *a)).collect();
                 // A carried operand may have changed by the time that the result is used.
-                if variable(a).is_some_and(|s| !self.carried.is_carried(s)) {
-                    self.inner.insert(*v, (*op, smallvec![a]));
+                let carried = |a: &Atom| variable(*a).is_some_and(|s| self.carried.is_carried(s));
+                if !args.iter().any(carried) {
+                    self.inner.insert(*v, (*op, args));
                 }
             }
             _ => {}

@@ -32,9 +32,46 @@ pub(super) fn simplify<'a>(
 ) -> Option<Simpler> {
     match *args {
         [a] => unary(op, ty, to, a, inner),
+        [_, by] if op == Op::DivOk && least(ty, by, &inner, 0) >= 1 => {
+            Some(Const::bool(true).into())
+        }
         [a, b] => binary(op, ty, a, b),
         [c, a, b] if op == Op::Select => select(ty, c, a, b),
         _ => None,
+    }
+}
+
+/// Operations in each other that are looked at to find the least that one may be.
+const MAX_DEPTH: usize = 4;
+
+/// What an integer is at least: a maximum is no less than either operand.
+fn least<'a>(
+    ty: Ty,
+    a: Atom,
+    inner: &impl Fn(Atom) -> Option<(Op, &'a [Atom])>,
+    depth: usize,
+) -> i128 {
+    let any = match (ty.is_signed(), ty.size()) {
+        (true, bytes) => -1i128 << (8 * bytes - 1),
+        (false, _) => 0,
+    };
+    if let Atom::Const(c) = a {
+        return if ty.is_signed() {
+            i128::from(c.bits as i64)
+        } else {
+            i128::from(c.bits)
+        };
+    }
+    let of = |x| least(ty, x, inner, depth + 1);
+    match inner(a).filter(|_| depth < MAX_DEPTH) {
+        Some((Op::Max, &[x, y])) => of(x).max(of(y)),
+        Some((Op::Min, &[x, y])) => of(x).min(of(y)),
+        Some((Op::Sub, &[x, Atom::Const(c)])) if !ty.is_signed() => {
+            // What is less than the constant wraps around.
+            let less = of(x) - i128::from(c.bits);
+            less.max(any)
+        }
+        _ => any,
     }
 }
 

@@ -441,10 +441,13 @@ impl Run<'_> {
                 tail,
                 rest,
             } => {
+                let begins = *from;
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 let before = if *aligned { from & (*step - 1) } else { 0 };
-                let range = (to.wrapping_sub(from), before, *step);
-                if (from < to || *once) && (*again || self.enter_segment(range, *once, rooms)) {
+                let range = (to.wrapping_sub(from), *step);
+                let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(begins, room.1);
+                let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
+                if (from < to || *once) && (*again || self.enter_segment(range, *once, &rooms)) {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
                     if *once && to.wrapping_sub(from) > *step {
@@ -523,15 +526,17 @@ impl Run<'_> {
     /// Takes steps for a segment, or undoes the turn.
     fn enter_segment(
         &mut self,
-        (size, before, step): (u64, u64, u64),
+        (size, step): (u64, u64),
         once: bool,
-        rooms: &[(Var, Operand)],
+        rooms: &[((Var, Operand), bool)],
     ) -> bool {
-        let some = size.max(u64::from(once));
-        let whole = (some.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));
-        let room = |(array, index): &(Var, Operand)| {
+        let turns = size.max(u64::from(once)).checked_next_multiple_of(step);
+        let room = |((array, index), whole): &((Var, Operand), bool)| {
             let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
-            whole.is_some_and(|whole| room >= whole - before)
+            match whole {
+                true => turns.is_some_and(|turns| room >= turns),
+                false => room >= size,
+            }
         };
         let fits = rooms.iter().all(room);
         let Some(turn) = &mut self.turn else {

@@ -203,6 +203,13 @@ impl Tile {
         (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End))
     }
 
+    /// Whether a room of a segment that begins at `from` is one for whole turns: what is packed at a count is written with
+    /// something behind it.
+    pub fn asks_whole_turns(&self, from: Operand, room: Operand) -> bool {
+        let counts = |v: Value| self.value(v).origin.is_state();
+        room != from && room.value().is_some_and(counts)
+    }
+
     /// Whether it may be left within its range.
     pub fn leaves(&self) -> bool {
         let mut leaves = self.has_segments();

@@ -314,7 +314,7 @@ pub enum StmtKind {
     /// and the range ends there.
     ///
     /// `segment i in a .. b step s`: so many steps are taken in a turn, and the last turn, which may have fewer, is the
-    /// tail's. There is room for whole turns.
+    /// tail's. What the tail accesses by a room is under a mask of the steps that it has.
     ///
     /// `segment i in a .. b step s aligned`: turns begin at multiples of their steps. The first one may then have fewer, too: it
     /// begins before the segment does, and is the tail's.
@@ -339,9 +339,9 @@ pub enum StmtKind {
         once: bool,
         /// Whether it was gone through before.
         again: bool,
-        /// Arrays with indices, from whose values on there must be as many elements as whole turns have steps. An index is
-        /// where the counter begins, a count that goes up by at most one in a step, or what steps add to how far the counter
-        /// has come; of aligned turns the first.
+        /// Arrays with indices, from whose values on there must be as many elements as the segment has steps; as whole turns
+        /// have, where [`Tile::asks_whole_turns`] says so. An index is where the counter begins, a count that goes up by at most
+        /// one in a step, or what steps add to how far the counter has come; of aligned turns the first.
         rooms: Vec<(Var, Operand)>,
         /// What is done in each turn; but for one that has not all of its steps, or is the last, if turns have several.
         body: Vec<Stmt>,

@@ -1,7 +1,7 @@
-//! What is joined onto elements anywhere.
+//! What is joined onto elements: side by side, where an index goes up with the counter, or anywhere.
 
 use super::Lower;
-use crate::ir::{Operand, Origin, Shape, StmtKind};
+use crate::ir::{Memory, Operand, Origin, Shape, StmtKind};
 use loop_lang::ir::{Atom, Combine, FnId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -16,6 +16,11 @@ impl Lower<'_, '_> {
         by: Option<Combine>,
     ) {
         let arrays: Vec<Var> = arrays.iter().map(|a| self.region.owner(*a)).collect();
+        if let (&[array], &[value]) = (&arrays[..], values)
+            && self.join_side_by_side((array, index), value, by)
+        {
+            return;
+        }
         let at = self.operand(index);
         let values: Vec<Operand> = values.iter().map(|x| self.operand(*x)).collect();
         let by = match by {
@@ -31,6 +36,46 @@ impl Lower<'_, '_> {
                 }
             }),
         }
+    }
+
+    /// Values are joined onto neighbours that cannot miss: these are loaded, joined and stored. Whether it is so.
+    fn join_side_by_side(
+        &mut self,
+        (array, index): (Var, Atom),
+        value: Atom,
+        by: Option<Combine>,
+    ) -> bool {
+        let at = index.var().map(|v| (array, v));
+        if !at.is_some_and(|at| self.sweep.joined.contains(&at)) || self.runs.is_some() {
+            return false;
+        }
+        let (Some(proof), Some(at)) = (self.proof(array, index), self.first(index)) else {
+            return false;
+        };
+        let mut value = self.operand(value);
+        if let Some(Combine::Op(op)) = by {
+            let ty = self.region.program.ty(array).elem();
+            let held = self.add("held", Shape::of(ty, self.lanes), Origin::Let);
+            let under = self.those_there(index);
+            self.push(StmtKind::Load {
+                to: held,
+                from: Memory::Array(array),
+                at,
+                under,
+                proof,
+            });
+            value = self.op("joined", ty, op, &[held.into(), value]);
+        }
+        let under = self.mask();
+        self.push(StmtKind::Store {
+            into: Memory::Array(array),
+            at,
+            value,
+            under,
+            lanes: self.lanes,
+            proof,
+        });
+        true
     }
 
     /// `put` in as many lanes as there are steps at a time.

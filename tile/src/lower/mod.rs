@@ -53,7 +53,7 @@ pub(crate) use apart::ACROSS;
 pub use zip::zip;
 
 use crate::ir::{
-    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,
+    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value,
 };
 use crate::region::{Case, Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
@@ -61,10 +61,9 @@ use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use rooms::Rooms;
+use rooms::{Proofs, Rooms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// Where vectors may not go on, the steps up to a multiple of this are taken one by one.
@@ -251,7 +250,7 @@ struct Lower<'r, 'a> {
     /// same.
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
-    proofs: BTreeMap<(Var, Var), Proof>,
+    proofs: Proofs,
     rooms: Rooms,
     subs: Vec<Sub>,
     /// What variables that run are next.
@@ -264,6 +263,8 @@ struct Lower<'r, 'a> {
     quick: Vec<Extremum>,
     /// The extrema that the range is gone through again for.
     again: Option<Vec<Extremum>>,
+    /// Whether the segment that is written is known to fit.
+    fits: bool,
     /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
     known: FxHashSet<Var>,
     /// What is at a distance from the counter, in the first lane.
@@ -338,7 +339,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             here: None,
             most: MAX_LANES,
             lengths: region.lengths(),
-            proofs: BTreeMap::new(),
+            proofs: Proofs::new(),
             rooms: Rooms::default(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
@@ -346,6 +347,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             chain: None,
             quick: Vec::new(),
             again: None,
+            fits: false,
             known_case: Known::Nothing,
             middles: &[],
             known: FxHashSet::default(),

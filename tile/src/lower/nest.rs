@@ -2,6 +2,8 @@
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
 use super::cases::Known;
+use super::rooms::{Proofs, Rooms};
+use super::segment::Part;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
 use crate::region::{Inner, Nest, NestPart, Region};
@@ -44,13 +46,6 @@ fn segments(
 ) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
         let sweep = inner.sweep();
-        let alone = sweep.groups.is_empty() && schedule.vectors(sweep.rate).0 == 1;
-        if schedule.splits(sweep.rate) && !alone {
-            return Err("segments that are split, in vectors or beside lanes");
-        }
-        if schedule.splits(sweep.rate) && sweep.scatters {
-            return Err("segments that are split, and join onto elements");
-        }
         if let Inner::Nest(nest) = inner {
             segments(region, (root, nest), schedule)?;
         }
@@ -134,9 +129,37 @@ impl<'r, 'a> Lower<'r, 'a> {
             Some((_, case)) => self.parts_of_segment(inner, (from, to), case),
             None => vec![(from, to, Known::Nothing)],
         };
-        for (from, to, known) in parts {
+        // What segments share is not undone: all parts have to fit before the first changes that.
+        let shares = |g: &GroupId| segment::is_shared(self.region, inner, *g);
+        let fits = parts.len() > 1 && inner.groups.iter().any(shares);
+        let last = parts.len() - 1;
+        let mut all = Vec::new();
+        for (k, (from, to, known)) in parts.into_iter().enumerate() {
             self.known_case = known;
-            self.steps_of_segment(within, (from, to));
+            let around = (
+                std::mem::take(&mut self.proofs),
+                std::mem::take(&mut self.rooms),
+            );
+            let rooms = self.ask_for_rooms(within, from);
+            let place = (
+                std::mem::replace(&mut self.proofs, around.0),
+                std::mem::replace(&mut self.rooms, around.1),
+            );
+            let part = Part {
+                is_first: k == 0,
+                is_last: k == last,
+                fits,
+            };
+            if fits {
+                self.make_fit((from, to, &rooms));
+                all.push((part, known, place, (from, to, rooms)));
+                continue;
+            }
+            self.steps_of_segment(within, (part, place), (from, to, &rooms));
+        }
+        for (part, known, place, (from, to, rooms)) in all {
+            self.known_case = known;
+            self.steps_of_segment(within, (part, place), (from, to, &rooms));
         }
         self.known_case = Known::Nothing;
         self.comb = comb;
@@ -147,27 +170,48 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.set(self.carried[&inner.counter], end);
     }
 
-    /// Some steps of an inner loop.
-    fn steps_of_segment(&mut self, within: Inner<'r, 'a>, (from, to): (Operand, Operand)) {
+    /// A segment that does nothing: one with its range and rooms fits behind it.
+    fn make_fit(&mut self, (from, to, rooms): Segment) {
+        let counter = self.add("fits", Shape::scalar(Ty::U64), Origin::Let);
+        self.push(StmtKind::Segment {
+            counter,
+            from,
+            to,
+            step: 1,
+            aligned: false,
+            once: false,
+            again: false,
+            rooms: rooms.to_vec(),
+            body: Vec::new(),
+            tail: Vec::new(),
+            rest: Vec::new(),
+        });
+    }
+
+    /// Some steps of an inner loop, whose accesses are proven by rooms.
+    fn steps_of_segment(
+        &mut self,
+        within: Inner<'r, 'a>,
+        (part, place): (Part, (Proofs, Rooms)),
+        range: Segment,
+    ) {
         let nest = match within {
             Inner::Sweep(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
         let inner = within.sweep();
         let around = (
-            std::mem::take(&mut self.proofs),
-            std::mem::take(&mut self.rooms),
+            std::mem::replace(&mut self.proofs, place.0),
+            std::mem::replace(&mut self.rooms, place.1),
         );
-        let rooms = self.ask_for_rooms(within, from);
         let outer = (
             std::mem::replace(&mut self.sweep, inner),
             self.at,
             std::mem::take(&mut self.next),
         );
-        let range = (from, to, &rooms[..]);
         match self.schedule.vectors(inner.rate) {
             (1, _) => self.one_by_one(range, nest),
-            vectors => self.in_vectors(range, vectors),
+            vectors => self.in_vectors(range, vectors, part),
         }
         (self.sweep, self.at, self.next) = outer;
         (self.proofs, self.rooms) = around;

@@ -136,7 +136,7 @@ impl Lower<'_, '_> {
         });
         let proofs = std::mem::replace(&mut self.proofs, proofs);
         self.again = Some(self.quick.clone());
-        self.go_through((from, to, &same), groups);
+        self.go_through((from, to, &same), groups, self.has_turns());
         self.again = None;
         self.proofs = proofs;
         for e in self.quick.clone() {

@@ -7,7 +7,6 @@
 
 use super::Lower;
 use super::cases::sum as sum_in;
-use super::segment::is_aligned;
 use crate::ir::{Operand, Proof, Sum};
 use crate::region::{Access, Affine, Inner, Nest, Room, Stride, Sweep, Term};
 use loop_lang::ir::{Atom, Var};
@@ -15,7 +14,10 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::collections::BTreeMap;
 
-/// What the accesses of a segment's steps are proven by.
+/// What accesses are proven by, each an array at an index.
+pub(super) type Proofs = BTreeMap<(Var, Var), Proof>;
+
+/// Where the rooms of a segment's steps are.
 #[derive(Default)]
 pub(super) struct Rooms {
     /// Where it begins.
@@ -24,6 +26,13 @@ pub(super) struct Rooms {
     firsts: BTreeMap<Var, Operand>,
     /// How far it has come, where there are such.
     along: Option<Operand>,
+}
+
+impl Rooms {
+    /// Whether an index is a sum with a room.
+    pub(super) fn begins_at(&self, index: Var) -> bool {
+        self.firsts.contains_key(&index)
+    }
 }
 
 impl<'r, 'a> Lower<'r, 'a> {
@@ -60,13 +69,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.proofs.insert((array, index), proof);
         }
         let mut sums: Vec<(Sum, Operand)> = Vec::new();
-        // Aligned turns begin before the segment, where a sum may be below the array.
-        let aligned = is_aligned(self.region, sweep) && self.schedule.vectors(sweep.rate).0 > 1;
-        let near = match aligned {
-            true => BTreeMap::new(),
-            false => self.near(sweep),
-        };
-        for ((array, index), sum) in near {
+        for ((array, index), sum) in self.near(sweep) {
             if !self.stays_in(nest, (sweep.counter, &sum))
                 || self.proofs.contains_key(&(array, index))
             {
@@ -95,7 +98,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             let sum = sweep.affine(Atom::Var(place.1))?;
             Some((*place, as_sum(sweep.counter, &sum)))
         };
-        let mut near: BTreeMap<(Var, Var), Sum> = sweep.near.iter().filter_map(sum).collect();
+        let always = sweep.near.iter().chain(&sweep.joined);
+        let mut near: BTreeMap<(Var, Var), Sum> = always.filter_map(sum).collect();
         // What is so in a case alone.
         let always = |room: &&Room| {
             let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));

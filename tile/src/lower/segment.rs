@@ -12,7 +12,7 @@ use super::nest::Segment;
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Value};
 use crate::region::{Access, Aside, Flags, Nest, Region, Role, Sweep};
 use crate::schedule::{Schedule, legal_in};
-use loop_lang::ir::{Combine, GroupId, Order, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -54,11 +54,11 @@ pub(super) fn sayable(
     }
     let elsewhere = |(_, index): &(Var, Var)| *index != sweep.counter;
     let mut rooms = sweep.proven.iter().chain(&sweep.scarce);
-    if lanes > 1 && is_aligned(region, sweep) && rooms.any(elsewhere) {
-        return Err("blocks of a scan in segments, beside what is at a count");
+    if lanes > 1 && is_aligned(region, sweep, schedule) && rooms.any(elsewhere) {
+        return Err("aligned turns of segments, beside what is at a count");
     }
-    if lanes > 1 && is_aligned(region, sweep) && schedule.splits(sweep.rate) {
-        return Err("blocks of a scan in segments, in several parts");
+    if schedule.splits(sweep.rate) {
+        in_parts(region, sweep, schedule)?;
     }
     let others = nest.sweeps(region).into_iter();
     let others = others.map(|s| schedule.vectors(s.rate).0);
@@ -81,11 +81,34 @@ pub(super) fn sayable(
     }
 }
 
-/// Whether turns begin at multiples of their steps, as blocks of a scan do, and lanes that segments share.
-pub(super) fn is_aligned(region: &Region, sweep: &Sweep) -> bool {
+/// Whether there are words for an inner sweep in several parts.
+fn in_parts(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<(), &'static str> {
+    let (lanes, _) = schedule.vectors(sweep.rate);
+    let in_lanes = |role: &Role| matches!(role, Role::Lanes(_));
+    if sweep.scatters {
+        return Err("segments in several parts, and joins onto elements, which are not undone");
+    }
+    if !schedule.quick(region, sweep).is_empty() {
+        return Err("segments in several parts that may be gone through again");
+    }
+    match sweep.groups.is_empty() {
+        true if lanes == 1 => Ok(()),
+        false if lanes > 1 && sweep.exits.is_empty() && sweep.roles.values().all(in_lanes) => {
+            Ok(())
+        }
+        _ => Err(
+            "segments in several parts, in vectors of anything but lanes, or with lanes one by one",
+        ),
+    }
+}
+
+/// Whether turns begin at multiples of their steps: as blocks of a scan do, lanes that segments share, and lanes of a segment in
+/// several parts.
+pub(super) fn is_aligned(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut roles = sweep.roles.values();
     let scans = roles.any(|role| matches!(role, Role::Scan(block) if *block > 1));
-    scans || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))
+    let parts = schedule.splits(sweep.rate) && !sweep.groups.is_empty();
+    scans || parts || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))
 }
 
 /// Whether segments share a group's lanes: it does not begin anew in each of them.
@@ -97,11 +120,33 @@ pub(super) fn is_shared(region: &Region, sweep: &Sweep, g: GroupId) -> bool {
 /// The variables of groups with lanes.
 type LaneVars = Vec<(GroupId, Var)>;
 
+/// A part of a segment: its own lanes begin with the first, and are joined with the last.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) is_first: bool,
+    pub(super) is_last: bool,
+    /// Whether it is known to fit.
+    pub(super) fits: bool,
+}
+
+impl Part {
+    /// Whether it is all of the segment.
+    fn is_all(self) -> bool {
+        self.is_first && self.is_last
+    }
+
+    /// Whether it is what is before the middle, or behind: a few steps.
+    fn is_edge(self) -> bool {
+        self.is_first != self.is_last
+    }
+}
+
 impl Lower<'_, '_> {
     /// The steps of an inner sweep in vectors.
-    pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
+    pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32), part: Part) {
         let outer = (self.lanes, self.unroll);
         (self.lanes, self.unroll) = (lanes, unroll);
+        self.fits = part.fits;
         let (shared, groups) = self.shared_lanes();
         // What other segments have found is not found again in this one.
         self.quick = self.schedule.quick(self.region, self.sweep);
@@ -111,10 +156,22 @@ impl Lower<'_, '_> {
         self.start_joins();
         self.widen();
         let few = FEW.max(lanes);
-        if groups.is_empty() && self.may_be_held(&shared) {
+        let all = [&shared[..], &groups].concat();
+        if groups.is_empty() && part.is_edge() {
+            self.unroll = 1;
+            self.go_through(segment, &shared, false);
+        } else if groups.is_empty() && self.may_be_held(&shared) {
             self.hold_if_long(segment, &shared);
         } else if groups.is_empty() {
-            self.go_through(segment, &shared);
+            self.go_through(segment, &shared, true);
+        } else if !part.is_all() {
+            if part.is_first {
+                self.begin_folds(&groups);
+            }
+            self.go_through(segment, &all, !part.is_edge());
+            if part.is_last {
+                self.end_folds(segment, &groups);
+            }
         } else if few >= lanes * unroll {
             self.folds(segment, &shared, &groups);
         } else {
@@ -147,6 +204,7 @@ impl Lower<'_, '_> {
             }
         }
         self.quick.clear();
+        self.fits = false;
         (self.lanes, self.unroll) = outer;
         (self.turn, self.positions) = (None, None);
         self.flags = Flags::default();
@@ -178,11 +236,11 @@ impl Lower<'_, '_> {
         let cond = self.op("short", Ty::Bool, Op::Le, &[size, most]);
         let around = std::mem::take(&mut self.out);
         let unroll = std::mem::replace(&mut self.unroll, 1);
-        self.go_through(segment, shared);
+        self.go_through(segment, shared, true);
         self.unroll = unroll;
         let then = self.body(Vec::new());
         let before = self.hold(shared);
-        self.go_through(segment, shared);
+        self.go_through(segment, shared, true);
         self.let_go(shared, before);
         let other = self.body(around);
         self.push(StmtKind::If { cond, then, other });
@@ -253,6 +311,18 @@ impl Lower<'_, '_> {
 
     /// The segment, and what its lanes have come to.
     fn folds(&mut self, segment: Segment, shared: &[(GroupId, Var)], groups: &[(GroupId, Var)]) {
+        self.begin_folds(groups);
+        self.go_through(segment, &[shared, groups].concat(), self.has_turns());
+        self.end_folds(segment, groups);
+    }
+
+    /// Whether a segment has turns in front of its tail: a short one is all tail.
+    pub(super) fn has_turns(&self) -> bool {
+        self.most >= MAX_LANES
+    }
+
+    /// A segment's own lanes begin.
+    fn begin_folds(&mut self, groups: &[(GroupId, Var)]) {
         let program = self.region.program;
         for (g, v) in groups {
             let Order::Lanes(of) = program.groups[g.index()].order else {
@@ -269,7 +339,11 @@ impl Lower<'_, '_> {
             self.set(register, nothing);
             self.carried.insert(*v, register);
         }
-        self.go_through(segment, &[shared, groups].concat());
+    }
+
+    /// What they have come to.
+    fn end_folds(&mut self, segment: Segment, groups: &[(GroupId, Var)]) {
+        let program = self.region.program;
         let found = self.find_segment_again(segment, groups);
         for (g, v) in groups {
             let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
@@ -300,28 +374,31 @@ impl Lower<'_, '_> {
         to.into()
     }
 
-    /// The turns of a segment.
-    pub(super) fn go_through(&mut self, (from, to, rooms): Segment, groups: &[(GroupId, Var)]) {
+    /// The turns of a segment, which are all tail if it is short.
+    pub(super) fn go_through(
+        &mut self,
+        (from, to, rooms): Segment,
+        groups: &[(GroupId, Var)],
+        has_turns: bool,
+    ) {
         let comb = self.comb;
         let counter = self.counter();
-        // A short segment is all tail.
-        let short = self.most < MAX_LANES;
-        let body = match short {
-            true => Vec::new(),
-            false => self.turn_of(counter, None, groups),
+        let body = match has_turns {
+            true => self.turn_of(counter, None, groups),
+            false => Vec::new(),
         };
         let tail = self.turn_of(counter, Some((from, to)), groups);
         let rest = self.rest(counter, groups);
         self.comb = comb;
-        let aligned = is_aligned(self.region, self.sweep);
+        let aligned = is_aligned(self.region, self.sweep, self.schedule);
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
             aligned,
-            once: short && !aligned,
-            again: self.again.is_some(),
+            once: !has_turns && !aligned,
+            again: self.again.is_some() || self.fits,
             rooms: rooms.to_vec(),
             body,
             tail,
@@ -348,6 +425,14 @@ impl Lower<'_, '_> {
         Some(here)
     }
 
+    /// The mask under which a tail loads at an index, if its room is not one for whole turns: that of the steps that are there.
+    pub(super) fn those_there(&self, index: Atom) -> Option<Operand> {
+        self.within?;
+        let v = index.var()?;
+        let goes_with_it = v == self.sweep.counter || self.rooms.begins_at(v);
+        self.here.filter(|_| goes_with_it)
+    }
+
     /// A turn of vectors: of steps that are all there, or of those within a segment.
     fn turn_of(
         &mut self,
@@ -358,7 +443,7 @@ impl Lower<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         // Statements are written again for each kind of turn.
         self.known.clear();
-        let aligned = is_aligned(self.region, self.sweep);
+        let aligned = is_aligned(self.region, self.sweep, self.schedule);
         let left = within.map(|(_, end)| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
         let before = within.filter(|_| aligned).map(|(from, _)| {
             let begin = self.op("begin", Ty::U64, Op::Max, &[from, counter.into()]);

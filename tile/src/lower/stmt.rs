@@ -87,16 +87,19 @@ impl Lower<'_, '_> {
             op,
             args: args(&of),
         });
-        self.know_first(v, op, from);
+        // What has a room goes on from where that begins.
+        if !self.rooms.begins_at(v) {
+            self.know_first(v, op, from);
+        }
     }
 
     /// The entry by which an access cannot miss.
-    fn proof(&self, array: Var, index: Atom) -> Option<Proof> {
+    pub(super) fn proof(&self, array: Var, index: Atom) -> Option<Proof> {
         self.proofs.get(&(array, index.var()?)).copied()
     }
 
     /// The first place of an access in step; none for a vector that is not at the counter.
-    fn first(&mut self, index: Atom) -> Option<Operand> {
+    pub(super) fn first(&mut self, index: Atom) -> Option<Operand> {
         match (index.var(), self.lanes) {
             (Some(v), _) if v == self.sweep.counter => self.at,
             (_, 1) => Some(self.operand(index)),
@@ -149,11 +152,12 @@ impl Lower<'_, '_> {
             let down = self.goes_down(index);
             let at = if down { self.lowest(first) } else { first };
             let to = self.define(v, self.lanes);
+            let under = self.those_there(index);
             self.push(StmtKind::Load {
                 to,
                 from: Memory::Array(array),
                 at,
-                under: None,
+                under,
                 proof,
             });
             if down {

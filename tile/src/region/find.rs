@@ -2,6 +2,7 @@
 
 use super::affine::{Affine, Stride, Sums};
 use super::cost::{Cost, cost};
+use super::sweep::join;
 use super::{Access, Effect, Index, Region, Statement, Step, Sweep, role};
 use livefusion_backend::facts::{self, Placed};
 use loop_lang::Loop;
@@ -45,6 +46,7 @@ impl<'a> Sweep<'a> {
             proven: FxHashSet::default(),
             scarce: FxHashSet::default(),
             near: FxHashSet::default(),
+            joined: FxHashSet::default(),
             uses: FxHashSet::default(),
             defs: FxHashSet::default(),
             updates: FxHashMap::default(),
@@ -260,6 +262,31 @@ impl<'a> Sweep<'a> {
             }
         }
         self.accesses = accesses;
+        if is_inner && self.exits.is_empty() {
+            self.joined = self.find_joined(region);
+        }
+    }
+
+    /// Finds what all iterations join onto elements side by side.
+    fn find_joined(&self, region: &Region) -> FxHashSet<(Var, Var)> {
+        let mut used: FxHashMap<Var, usize> = FxHashMap::default();
+        for access in &self.accesses {
+            *used.entry(access.array).or_default() += 1;
+        }
+        for s in &self.statements {
+            if let StmtKind::ScatterArray { arrays, .. } = &s.stmt.kind {
+                for a in arrays {
+                    *used.entry(region.owner(*a)).or_default() += 1;
+                }
+            }
+        }
+        let always = self.all_tops().filter(|s| s.sub.is_none());
+        let joins = always.filter_map(|s| join(region, s.stmt));
+        let side_by_side = |(a, index): &(Var, Var)| {
+            let affine = self.affine(Atom::Var(*index));
+            used[a] == 1 && affine.is_some_and(|affine| affine.step == Stride::By(1))
+        };
+        joins.filter(side_by_side).collect()
     }
 
     /// Finds what is carried; none if lanes of another loop are updated.

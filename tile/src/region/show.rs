@@ -139,7 +139,11 @@ impl Region<'_> {
             }
             StmtKind::ScatterArray { arrays, index, .. } => {
                 let names: Vec<&str> = arrays.iter().map(|a| self.program.name(*a)).collect();
-                format!("{} at {}, looked at", names.join(", "), self.atom(*index))
+                let held = match sweep.joins_side_by_side(self, s.stmt) {
+                    true => "by room or looked at",
+                    false => "looked at",
+                };
+                format!("{} at {}, {held}", names.join(", "), self.atom(*index))
             }
             _ => access.map_or(String::new(), |a| self.access(sweep, a)),
         };

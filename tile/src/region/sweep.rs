@@ -2,10 +2,10 @@
 
 use super::affine::{Affine, Sums};
 use super::cost::Cost;
-use super::{Role, Step};
+use super::{Region, Role, Step};
 use livefusion_backend::facts;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, GroupId, Order, RateId, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +40,9 @@ pub struct Sweep<'a> {
     /// cannot miss in a whole range of the counter if there are as many elements from its first value on. An array may be
     /// shorter than that, and what is beyond its end is not read then; so who counts on room has to know what to do without.
     pub near: FxHashSet<(Var, Var)>,
+    /// Of an inner loop: what all iterations join onto elements side by side, as (array, index). The index goes as that of what is
+    /// `near`, and nothing else in an iteration uses the array: so vectors join as one step after the other does.
+    pub joined: FxHashSet<(Var, Var)>,
     /// Variables that it reads.
     pub uses: FxHashSet<Var>,
     /// Variables that it defines.
@@ -178,6 +181,11 @@ impl<'a> Sweep<'a> {
         index.is_some_and(|v| self.near.contains(&(access.array, v)))
     }
 
+    /// Whether a statement joins onto elements side by side: see [`Sweep::joined`].
+    pub fn joins_side_by_side(&self, region: &Region, s: &Stmt) -> bool {
+        join(region, s).is_some_and(|at| self.joined.contains(&at))
+    }
+
     /// What it reads without a proof, and what proves it otherwise; side by side if any of it is.
     pub fn reads_aside(&self, proves: impl Fn(&Access) -> bool) -> Aside {
         let reads = self.accesses.iter().filter(|a| a.is_read && !a.is_proven);
@@ -309,5 +317,21 @@ impl<'a> Sweep<'a> {
             }
         }
         count
+    }
+}
+
+/// The array and the index of a join onto one array, by an operator or by nothing.
+pub(super) fn join(region: &Region, s: &Stmt) -> Option<(Var, Var)> {
+    match &s.kind {
+        StmtKind::ScatterArray {
+            arrays,
+            index: Atom::Var(index),
+            combine: None | Some(Combine::Op(_)),
+            ..
+        } => match arrays[..] {
+            [a] => Some((region.owner(a), *index)),
+            _ => None,
+        },
+        _ => None,
     }
 }

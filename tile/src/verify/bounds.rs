@@ -13,8 +13,10 @@
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
 //! * At how far the loop over the range has come, plus at most `h`: `h + w <= s`, the entry says that a range has at most `n`
 //!   steps, and the memory has that many elements.
-//! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms; and of a
-//!   value with a room, further by the counter less where that began, as long as no step changes either.
+//! * In a segment, which takes `s` steps at a time, the same of its counter and rooms; and of a value with a room, further by
+//!   the counter less where that began, as long as no step changes either. A tail has a mask, but for a room for whole turns:
+//!   of the lanes that are before the segment's end, if they are `h` or more steps beyond the counter; and not in front of it, if
+//!   turns may begin there and they are no more than `h` steps beyond.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
 //!
 //! What is brought across from `n` lanes that are `d` apart, `k` elements of each, is an access of `(n - 1) * d + k` lanes.
@@ -113,9 +115,12 @@ impl<'a> Walk<'_, 'a> {
                 to,
                 from,
                 at,
+                under,
                 proof,
-                ..
-            } => self.access(*from, *at, self.tile.shape(*to).lanes, *proof),
+            } => {
+                let lanes = u64::from(self.tile.shape(*to).lanes);
+                self.access((*from, *at), lanes, *proof, *under);
+            }
             StmtKind::Across {
                 array,
                 at,
@@ -127,16 +132,18 @@ impl<'a> Walk<'_, 'a> {
             } => {
                 let last = apart.checked_mul(u64::from(lanes.saturating_sub(1)));
                 let all = last.and_then(|last| last.checked_add(u64::from(*steps)));
-                self.access_all(Memory::Array(*array), *at, all.unwrap_or(u64::MAX), *proof);
+                let all = all.unwrap_or(u64::MAX);
+                self.access((Memory::Array(*array), *at), all, *proof, None);
             }
             StmtKind::Store {
                 into,
                 at,
+                under,
                 lanes,
                 proof,
                 ..
             } => {
-                self.access(*into, *at, *lanes, *proof);
+                self.access((*into, *at), u64::from(*lanes), *proof, *under);
                 if let Memory::Register(r) = into {
                     self.unfit(&[*r]);
                     self.know(*r, None);
@@ -149,8 +156,8 @@ impl<'a> Walk<'_, 'a> {
                 proof,
                 ..
             } => {
-                let lanes = self.tile.operand_shape(*under).lanes;
-                self.access(Memory::Array(*array), *at, lanes, *proof);
+                let lanes = u64::from(self.tile.operand_shape(*under).lanes);
+                self.access((Memory::Array(*array), *at), lanes, *proof, None);
             }
             StmtKind::Leave { at, .. } => self.leave(*at),
             StmtKind::Lane { of, at, .. } => {
@@ -189,9 +196,9 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::While { test, body, .. } => {
                 self.any_turns(&[test, body]);
             }
+            StmtKind::Until { to, at, end } => self.until(*to, *at, *end),
             StmtKind::Positions { .. }
             | StmtKind::Beat { .. }
-            | StmtKind::Until { .. }
             | StmtKind::Gather { .. }
             | StmtKind::Put { .. }
             | StmtKind::Length { .. }
@@ -330,23 +337,19 @@ impl<'a> Walk<'_, 'a> {
         (self.begun, self.undoable) = (None, false);
     }
 
-    fn access(&mut self, memory: Memory, at: Operand, lanes: u32, proof: Proof) {
-        self.access_all(memory, at, u64::from(lanes), proof);
-    }
-
     /// An access of so many elements.
-    fn access_all(&mut self, memory: Memory, at: Operand, lanes: u64, proof: Proof) {
-        if let Err(why) = self.holds(memory, at, lanes, proof) {
+    fn access(&mut self, at: (Memory, Operand), lanes: u64, proof: Proof, under: Option<Operand>) {
+        if let Err(why) = self.holds(at, lanes, proof, under) {
             self.faults.add(why);
         }
     }
 
     fn holds(
         &self,
-        memory: Memory,
-        at: Operand,
+        (memory, at): (Memory, Operand),
         lanes: u64,
         proof: Proof,
+        under: Option<Operand>,
     ) -> Result<(), &'static str> {
         let place = self.place(at).ok_or("nothing is known of the index")?;
         let within = |plus: u64, size: u64| plus.checked_add(lanes).is_some_and(|n| n <= size);
@@ -380,7 +383,12 @@ impl<'a> Walk<'_, 'a> {
                     Place::Near(..) => return Err("the index is a sum"),
                     Place::Along(..) => return Err("the index begins with the range"),
                     Place::Counter(_, plus) => (Some(self.tile.counter), plus),
-                    Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => {
+                    Place::Within(..)
+                    | Place::Come(..)
+                    | Place::Left
+                    | Place::Begin
+                    | Place::Before
+                    | Place::Beyond(..) => {
                         return Err("the index goes with a segment");
                     }
                     Place::Count { .. } if self.segment.is_some() => {
@@ -405,16 +413,19 @@ impl<'a> Walk<'_, 'a> {
                 let around = self.segment.as_ref().ok_or("it is in no segment")?;
                 let room = around.rooms.get(i);
                 let (array, index) = room.ok_or("the segment has no such room")?;
-                let (of_index, plus) = match place {
-                    Place::Within(plus) => (around.from, plus),
-                    Place::Beyond { of, plus } => (of.into(), plus),
+                let (of_index, low, plus) = match place {
+                    Place::Within(low, plus) => (around.from, low, plus),
+                    Place::Beyond(of, low, plus) => (of.into(), low, plus),
                     Place::Count { state, since, plus } => {
-                        (state.into(), since.saturating_add(plus))
+                        (state.into(), 0, since.saturating_add(plus))
                     }
                     _ => return Err("the index does not go with the segment"),
                 };
                 if (Memory::Array(*array), *index) != (memory, of_index) {
                     return Err("the room is that of another array or index");
+                }
+                if !around.has_steps(self.tile, *index, (low, plus), under) {
+                    return Err("nothing keeps a tail to the steps that there are");
                 }
                 within(plus, around.step)
                     .then_some(())

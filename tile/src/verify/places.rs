@@ -1,6 +1,7 @@
 //! What is known of an index, and how that follows from what its operands are.
 
 use super::bounds::Walk;
+use super::segments::Told;
 use crate::ir::{Operand, Origin, Shape, Sum, Value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -18,12 +19,19 @@ pub(super) enum Place {
     Counter(u64, u64),
     /// How far the loop over the range has come, and at least the first, at most the second.
     Along(u64, u64),
-    /// The counter of the segment around, and at most this.
-    Within(u64),
-    /// How far the segment around has come, and at most this.
-    Come(u64),
-    /// A value from which on the segment around has a room, and how far that has come, and at most `plus`.
-    Beyond { of: Value, plus: u64 },
+    /// The counter of the segment around, and at least the first, at most the second.
+    Within(u64, u64),
+    /// How far the segment around has come, and at least the first, at most the second: below zero in front of it.
+    Come(u64, u64),
+    /// How many steps of the segment around are left from its counter on.
+    Left,
+    /// The segment's first counter, or its counter where that is behind.
+    Begin,
+    /// How many steps from its counter on are in front of the segment around.
+    Before,
+    /// A value from which on the segment around has a room, and how far that has come, and at least the first, at most the
+    /// second.
+    Beyond(Value, u64, u64),
     /// The sum of this number, and from the first to the second of these more; it wraps around.
     Near(usize, i64, i64),
     /// A count as it was when the step had gone up by `since`, and at most this.
@@ -62,17 +70,18 @@ impl Walk<'_, '_> {
             | (Place::Literal(c, d), Place::Along(a, b)) => {
                 Place::Along(a.checked_add(c)?, b.checked_add(d)?)
             }
-            (Place::Within(plus), Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Within(plus)) => {
-                Place::Within(plus.checked_add(more)?)
+            (Place::Within(a, b), Place::Literal(c, d))
+            | (Place::Literal(c, d), Place::Within(a, b)) => {
+                Place::Within(a.checked_add(c)?, b.checked_add(d)?)
             }
-            (Place::Come(plus), Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Come(plus)) => Place::Come(plus.checked_add(more)?),
-            (Place::Beyond { of, plus }, Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Beyond { of, plus }) => Place::Beyond {
-                of,
-                plus: plus.checked_add(more)?,
-            },
+            (Place::Come(a, b), Place::Literal(c, d))
+            | (Place::Literal(c, d), Place::Come(a, b)) => {
+                Place::Come(a.checked_add(c)?, b.checked_add(d)?)
+            }
+            (Place::Beyond(of, a, b), Place::Literal(c, d))
+            | (Place::Literal(c, d), Place::Beyond(of, a, b)) => {
+                Place::Beyond(of, a.checked_add(c)?, b.checked_add(d)?)
+            }
             (Place::Count { state, since, plus }, Place::Literal(_, more))
             | (Place::Literal(_, more), Place::Count { state, since, plus }) => Place::Count {
                 state,
@@ -129,9 +138,12 @@ impl Walk<'_, '_> {
             }
             Place::Near(sum, low, high) => Some((self.sums[sum].clone(), low, high)),
             Place::Along(..)
-            | Place::Within(_)
-            | Place::Come(_)
-            | Place::Beyond { .. }
+            | Place::Within(..)
+            | Place::Come(..)
+            | Place::Left
+            | Place::Begin
+            | Place::Before
+            | Place::Beyond(..)
             | Place::Count { .. } => None,
         }
     }
@@ -160,13 +172,11 @@ impl Walk<'_, '_> {
             (Place::Near(sum, a, b), Place::Near(of, c, d)) if sum == of => {
                 Some(Place::Near(sum, a.min(c), b.max(d)))
             }
-            (Place::Within(a), Place::Within(b)) => Some(Place::Within(a.max(b))),
-            (Place::Come(a), Place::Come(b)) => Some(Place::Come(a.max(b))),
-            (Place::Beyond { of, plus: a }, Place::Beyond { of: other, plus: b })
-                if of == other =>
-            {
-                let plus = a.max(b);
-                Some(Place::Beyond { of, plus })
+            (a, b) if a == b => Some(a),
+            (Place::Within(a, b), Place::Within(c, d)) => Some(Place::Within(a.min(c), b.max(d))),
+            (Place::Come(a, b), Place::Come(c, d)) => Some(Place::Come(a.min(c), b.max(d))),
+            (Place::Beyond(of, a, b), Place::Beyond(other, c, d)) if of == other => {
+                Some(Place::Beyond(of, a.min(c), b.max(d)))
             }
             (
                 Place::Count { state, since, plus },
@@ -193,7 +203,7 @@ impl Walk<'_, '_> {
             (Some(Place::Counter(0, 0)), Some(step)) => {
                 self.aligned.min(step & step.wrapping_neg())
             }
-            (Some(Place::Within(0)), _) => match &self.segment {
+            (Some(Place::Within(0, 0)), _) => match &self.segment {
                 Some(around) if around.aligned && around.step > 1 => around.step,
                 _ => 1,
             },
@@ -204,14 +214,28 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
+        if let Some(around) = &mut self.segment {
+            let told = around.told(op, args);
+            around.tells(to, told);
+        }
         let place = match (op, args) {
             (Op::Add, [a, b]) => (self.beyond(*a, *b).or_else(|| self.beyond(*b, *a)))
                 .or_else(|| self.sum(*a, *b))
                 .or_else(|| self.near_sum(*a, 1, *b)),
             (Op::Sub, [a, b]) if self.begins_segment(*b) => match self.place(*a) {
-                Some(Place::Within(plus)) => Some(Place::Come(plus)),
+                Some(Place::Within(low, high)) => Some(Place::Come(low, high)),
                 _ => None,
             },
+            (Op::Sub, [a, b]) if self.place(*b) == Some(Place::Within(0, 0)) => {
+                match self.place(*a) {
+                    _ if self.ends_segment(*a) => Some(Place::Left),
+                    Some(Place::Begin) => Some(Place::Before),
+                    _ => None,
+                }
+            }
+            (Op::Max, [a, b]) if self.begins_segment(*a) => {
+                (self.place(*b) == Some(Place::Within(0, 0))).then_some(Place::Begin)
+            }
             (Op::Mul, [a, b]) => self.product(*a, *b),
             (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
                 Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
@@ -238,17 +262,44 @@ impl Walk<'_, '_> {
     /// A value from which on the segment around has a room, and how far that has come.
     fn beyond(&self, of: Operand, come: Operand) -> Option<Place> {
         let around = self.segment.as_ref()?;
-        let (of, Place::Come(plus)) = (of.value()?, self.place(come)?) else {
+        let (of, Place::Come(low, high)) = (of.value()?, self.place(come)?) else {
             return None;
         };
         let asked = around.rooms.iter().any(|room| room.1 == of.into());
-        (asked && around.leaves(of.into())).then_some(Place::Beyond { of, plus })
+        (asked && around.leaves(of.into())).then_some(Place::Beyond(of, low, high))
     }
 
     /// Whether it is still the first counter of the segment around.
     fn begins_segment(&self, a: Operand) -> bool {
         let around = self.segment.as_ref();
         around.is_some_and(|around| around.from == a && around.leaves(a))
+    }
+
+    /// Whether it is where the segment around ends.
+    fn ends_segment(&self, a: Operand) -> bool {
+        self.segment.as_ref().is_some_and(|around| around.is_end(a))
+    }
+
+    /// A mask of the lanes before a step: of those that are there, if the segment ends there.
+    pub(super) fn until(&mut self, to: Value, at: Operand, end: Operand) {
+        let first = match self.place(at) {
+            Some(Place::Literal(first, most)) if first == most => Some(first),
+            _ => None,
+        };
+        let told = match self.place(end) {
+            Some(Place::Left) => Told {
+                ends: first,
+                ..Told::default()
+            },
+            Some(Place::Before) => Told {
+                before: first,
+                ..Told::default()
+            },
+            _ => Told::default(),
+        };
+        if let Some(around) = &mut self.segment {
+            around.tells(to, told);
+        }
     }
 
     /// Whether it is the range's first counter.

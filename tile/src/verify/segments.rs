@@ -1,9 +1,10 @@
 //! Segments, and where a tile may be left.
 //!
-//! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
-//! access what a turn may. Turns that begin at multiples of their steps may begin before the segment: what they access there is
-//! at the counter, below which there are elements. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
-//! Steps of a segment may have segments in them; these undo the same turn.
+//! A segment is a range of its own, and its rooms are entries that are asked where it begins, for its steps: what the tail
+//! accesses is under a mask of those that are there, also where turns begin at multiples of their steps, and so in front of
+//! the segment. Some are asked for whole turns ([`Tile::asks_whole_turns`]), and need none. The turn around is undone where it
+//! does not fit: that is state, so no lanes have changed before it. Steps of a segment may have segments in them; these undo the
+//! same turn.
 //!
 //! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
 //!
@@ -19,16 +20,23 @@ use super::bounds::{Walk, changed};
 use super::places::Place;
 use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, each_stmt};
 use loop_lang::ir::Var;
+use loop_lang::op::Op;
+use rustc_hash::FxHashMap;
 
 /// A segment: where it begins, what it takes at a time, and its rooms.
 pub(super) struct Around<'a> {
     pub(super) from: Operand,
+    to: Operand,
     pub(super) step: u64,
     /// Whether turns begin at multiples of these steps.
     pub(super) aligned: bool,
     pub(super) rooms: &'a [(Var, Operand)],
+    /// Whether this is a turn that may not have all of its steps.
+    is_tail: bool,
+    /// What masks tell of the steps that are there.
+    told: FxHashMap<Value, Told>,
     /// What its steps change.
-    pub(super) changed: Vec<Value>,
+    changed: Vec<Value>,
 }
 
 impl Around<'_> {
@@ -36,6 +44,74 @@ impl Around<'_> {
     pub(super) fn leaves(&self, a: Operand) -> bool {
         a.value().is_none_or(|v| !self.changed.contains(&v))
     }
+
+    /// Whether it is where the segment ends.
+    pub(super) fn is_end(&self, a: Operand) -> bool {
+        self.to == a && self.leaves(a)
+    }
+
+    /// What a mask tells.
+    fn tells_of(&self, mask: Operand) -> Told {
+        let told = mask.value().and_then(|v| self.told.get(&v));
+        told.copied().unwrap_or_default()
+    }
+
+    /// A mask, and what it tells.
+    pub(super) fn tells(&mut self, mask: Value, told: Told) {
+        self.told.insert(mask, told);
+    }
+
+    /// What an operator's value tells if it is a mask.
+    pub(super) fn told(&self, op: Op, args: &[Operand]) -> Told {
+        match (op, args) {
+            (Op::And, [a, b]) => {
+                let (a, b) = (self.tells_of(*a), self.tells_of(*b));
+                let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+                Told {
+                    ends: a.ends.max(b.ends),
+                    begins: least(a.begins, b.begins),
+                    before: None,
+                }
+            }
+            (Op::Not, [a]) => Told {
+                begins: self.tells_of(*a).before,
+                ..Told::default()
+            },
+            _ => Told::default(),
+        }
+    }
+
+    /// Whether an access of a turn, from so far to so far beyond its counter, is to steps that are there, or to room for whole
+    /// turns.
+    pub(super) fn has_steps(
+        &self,
+        tile: &Tile,
+        room: Operand,
+        (low, high): (u64, u64),
+        mask: Option<Operand>,
+    ) -> bool {
+        if !self.is_tail || tile.asks_whole_turns(self.from, room) {
+            return true;
+        }
+        let told = mask.map_or(Told::default(), |mask| self.tells_of(mask));
+        let ends = told.ends.is_some_and(|ends| high <= ends);
+        ends && (!self.aligned || told.begins.is_some_and(|begins| low >= begins))
+    }
+}
+
+/// What a mask tells: in which of a segment's steps it is set, where lane `k` is that of a step so much and `k` beyond the
+/// turn's counter.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told {
+    /// Only in those that are before the end.
+    pub(super) ends: Option<u64>,
+    /// Only in those that are not in front of the segment.
+    pub(super) begins: Option<u64>,
+    /// In all that are in front of it.
+    pub(super) before: Option<u64>,
 }
 
 /// A segment that was gone through in this turn.
@@ -44,7 +120,6 @@ pub(super) struct Fitted {
     from: Operand,
     to: Operand,
     step: u64,
-    aligned: bool,
     once: bool,
     rooms: Vec<(Var, Operand)>,
 }
@@ -55,7 +130,7 @@ impl<'a> Walk<'_, 'a> {
         let at = self.place(at);
         if let Some(around) = &self.segment {
             let begins = around.step == 1 || self.begun.is_some();
-            if at != Some(Place::Within(0)) || !begins {
+            if at != Some(Place::Within(0, 0)) || !begins {
                 let message = "a segment is left elsewhere than where a step begins";
                 self.faults.add(message);
             }
@@ -89,9 +164,9 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
-        let elsewhere = |(_, index): &(Var, Operand)| index != from;
-        if *aligned && (*step == 1 || rooms.iter().any(elsewhere)) {
-            let message = "aligned turns have several steps, and room at the counter alone";
+        let counts = |(_, index): &(Var, Operand)| self.tile.asks_whole_turns(*from, *index);
+        if *aligned && (*step == 1 || rooms.iter().any(counts)) {
+            let message = "aligned turns have several steps, and no room at a count";
             return self.faults.add(message);
         }
         if *once && (*step == 1 || *aligned || !body.is_empty() || !rest.is_empty()) {
@@ -123,30 +198,39 @@ impl<'a> Walk<'_, 'a> {
         let changed = [changed(body), changed(tail), changed(rest)].concat();
         let outer = self.segment.replace(Around {
             from,
+            to: *to,
             step,
             aligned: *aligned,
             rooms,
+            is_tail: false,
+            told: FxHashMap::default(),
             changed: changed.clone(),
         });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
         // Rooms speak of counts as they are here.
         let speaks = |p: &Place| match p {
-            Place::Count { .. } | Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true,
+            Place::Count { .. }
+            | Place::Within(..)
+            | Place::Come(..)
+            | Place::Left
+            | Place::Begin
+            | Place::Before
+            | Place::Beyond(..) => true,
             Place::Literal(..) | Place::Counter(..) | Place::Along(..) | Place::Near(..) => false,
         };
         self.places.retain(|_, p| !speaks(p));
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
-        let bodies = [(body, step), (tail, step), (rest, 1)];
-        for (body, step) in bodies {
-            self.turn_of_segment((counter, step), &[], &changed, body);
+        let bodies = [(body, step, false), (tail, step, true), (rest, 1, false)];
+        for (body, step, is_tail) in bodies {
+            self.turn_of_segment((counter, step, is_tail), &[], &changed, body);
             let gone = self.gone.iter().filter(|(_, gone)| **gone > step);
             lost.extend(gone.map(|(v, _)| *v));
         }
         if !lost.is_empty() {
             self.faults.all.truncate(faults);
-            for (body, step) in bodies {
-                self.turn_of_segment((counter, step), &lost, &changed, body);
+            for (body, step, is_tail) in bodies {
+                self.turn_of_segment((counter, step, is_tail), &lost, &changed, body);
             }
         }
         self.segment = outer;
@@ -159,7 +243,6 @@ impl<'a> Walk<'_, 'a> {
                 from,
                 to,
                 step,
-                aligned: *aligned,
                 once: *once,
                 rooms,
             });
@@ -173,7 +256,6 @@ impl<'a> Walk<'_, 'a> {
             from,
             to,
             step,
-            aligned,
             once,
             rooms,
             ..
@@ -181,11 +263,12 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
+        // How it goes counts where there was to be room for whole turns.
+        let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*from, room.1);
         let had = |f: &Fitted| {
             let all = rooms.iter().all(|room| f.rooms.contains(room));
-            (f.from, f.to) == (*from, *to)
-                && (f.step, f.aligned, f.once) == (*step, *aligned, *once)
-                && all
+            let same = f.step == *step || !rooms.iter().any(whole);
+            (f.from, f.to, f.once) == (*from, *to, *once) && same && all
         };
         if !self.fitted.iter().any(had) {
             let message = "no segment with this range and these rooms was gone through before";
@@ -206,19 +289,20 @@ impl<'a> Walk<'_, 'a> {
     /// A turn of a segment, of which nothing else is known than that these went up by too much.
     fn turn_of_segment(
         &mut self,
-        (counter, step): (Value, u64),
+        (counter, step, is_tail): (Value, u64, bool),
         lost: &[Value],
         changed: &[Value],
         body: &'a [Stmt],
     ) {
         if let Some(around) = &mut self.segment {
-            around.step = step;
+            (around.step, around.is_tail) = (step, is_tail);
+            around.told.clear();
         }
         changed.iter().for_each(|v| {
             self.places.remove(v);
         });
         self.gone = lost.iter().map(|v| (*v, u64::MAX)).collect();
-        self.know(counter, Some(Place::Within(0)));
+        self.know(counter, Some(Place::Within(0, 0)));
         let fitted = self.fitted.clone();
         self.unfit(changed);
         self.begun = (step > 1).then_some(0);

@@ -5,10 +5,10 @@ use super::vectors::{
 };
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
 use crate::region::cost::is_cheap;
-use crate::region::{Aside, Region, Role, Statement, Sweep};
+use crate::region::{Access, Aside, Region, Role, Room, Statement, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
-use loop_lang::ir::{GroupId, StmtKind};
+use loop_lang::ir::{Atom, GroupId, RateKind, StmtKind};
 
 /// More vectors of lanes than this for each register of the machine are not in the code of one turn.
 pub(super) const MAX_HELD: usize = 24;
@@ -82,7 +82,8 @@ pub(super) fn segments_side_by_side(
     let inner = nest.sweeps(region).into_iter();
     let folds = |s: &&Sweep| {
         let mut roles = s.roles.values();
-        roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
+        let joins = !s.joined.is_empty();
+        joins || roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
     };
     let flags = region.flags(sweep).ok()?;
     if !target.has_vectors()
@@ -107,7 +108,17 @@ pub(super) fn segments_side_by_side(
     };
     // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
     let undoes = nest.can_be_undone(region);
-    match sweep.reads_aside(|a| undoes && sweep.is_near(a)) {
+    let split = split_lanes(region, sweep);
+    let middle = split.as_ref().and_then(|_| region.middle(sweep));
+    let near = |a: &Access| {
+        let room =
+            |room: &Room| !room.down && (room.array, Atom::Var(room.index)) == (a.array, a.index);
+        sweep.is_near(a)
+            || middle
+                .as_ref()
+                .is_some_and(|case| case.rooms.iter().any(room))
+    };
+    match sweep.reads_aside(|a| undoes && near(a)) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}
@@ -130,10 +141,27 @@ pub(super) fn segments_side_by_side(
         true => 1,
         false => groups.max().unwrap_or(1),
     };
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
+    let around = split.clone().unwrap_or_default();
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, around)?;
     let vectorise = Decision::Vectorise { lanes, unroll };
     let schedule = with(region, &schedule, sweep.rate, vectorise)?;
-    Some(quick(region, sweep, schedule))
+    match split {
+        Some(_) => Some(schedule),
+        None => Some(quick(region, sweep, schedule)),
+    }
+}
+
+/// Rows that ask something, and have nothing but lanes that go on from step to step, in parts: in the middle neighbours are loaded.
+fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
+    let uniform = match region.program.rate(sweep.rate).kind {
+        RateKind::Nested { uniform, .. } => uniform,
+        _ => false,
+    };
+    let mut roles = sweep.roles.values();
+    let lanes = roles.all(|role| matches!(role, Role::Lanes(_))) && !sweep.groups.is_empty();
+    let fits = uniform && lanes && sweep.exits.is_empty() && !sweep.scatters;
+    let asks = fits && region.cases(sweep).ask();
+    asks.then(|| with(region, &Schedule::new(), sweep.rate, Decision::Split))?
 }
 
 /// Extrema of floats take one instruction where they may: the range is seldom gone through again.

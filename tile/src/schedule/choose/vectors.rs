@@ -136,8 +136,9 @@ pub(super) fn aside(region: &Region, sweep: &Sweep, split: &Schedule) -> Aside {
 pub(super) fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt, code: (&Target, Aim)) -> bool {
     let program = region.program;
     match &s.kind {
-        // Lanes are joined onto elements one after the other.
-        StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
+        StmtKind::While { .. } => false,
+        // Lanes are joined onto elements anywhere one after the other.
+        StmtKind::ScatterArray { .. } => sweep.joins_side_by_side(region, s),
         StmtKind::Let(v, op, args) => {
             let typed = args[usize::from(args.len() == 3)];
             let mut known = true;

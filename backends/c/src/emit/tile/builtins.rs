@@ -63,12 +63,33 @@ pub(super) fn blend_builtin(ty: Ty, lanes: u32) -> Option<(String, &'static str,
         Ty::I16 | Ty::U16 => ("w", "short"),
         Ty::I8 | Ty::U8 | Ty::Bool => ("b", "char"),
     };
-    let bits = match lanes {
+    let name = format!("__builtin_ia32_blendm{letter}_{}_mask", 8 * bytes);
+    Some((name, of, bits(lanes)))
+}
+
+/// gcc's load of the elements whose bits are set, into vectors of 16 to 64 bytes: its name, the type of its elements, that of its
+/// bits.
+pub(super) fn load_builtin(ty: Ty, lanes: u32) -> Option<(String, &'static str, &'static str)> {
+    let bytes = lanes as usize * ty.size();
+    if !matches!(bytes, 16 | 32 | 64) {
+        return None;
+    }
+    let (letter, of) = match ty.size() {
+        8 => ("di", "long long"),
+        4 => ("si", "int"),
+        2 => ("hi", "short"),
+        _ => ("qi", "char"),
+    };
+    let name = format!("__builtin_ia32_loaddqu{letter}{}_mask", 8 * bytes);
+    Some((name, of, bits(lanes)))
+}
+
+/// The type of the bits of so many lanes.
+fn bits(lanes: u32) -> &'static str {
+    match lanes {
         ..=8 => "u8",
         9..=16 => "u16",
         17..=32 => "u32",
         _ => "u64",
-    };
-    let name = format!("__builtin_ia32_blendm{letter}_{}_mask", 8 * bytes);
-    Some((name, of, bits))
+    }
 }

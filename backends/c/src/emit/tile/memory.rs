@@ -1,6 +1,7 @@
 //! Loads, stores, packing, and reads at any index.
 
 use super::Writer;
+use super::builtins::load_builtin;
 use super::pack::Width;
 use crate::facts;
 use crate::names::Facet;
@@ -66,6 +67,17 @@ impl Writer<'_, '_, '_> {
         }
     }
 
+    /// Where an access of which not all lanes may be there begins, as a number: that may be no place in the memory.
+    fn address(&mut self, memory: Memory, at: Operand, ty: Ty) -> String {
+        match memory {
+            Memory::Array(a) => {
+                let (at, before, size) = (self.operand(at), self.before(), ty.size());
+                format!("(u64){} + ({at}{before}) * {size}ul", self.unit.array(a))
+            }
+            memory => format!("(u64)({})", self.place(memory, at)),
+        }
+    }
+
     /// The part of a register that lanes from a literal place on are.
     fn part(&mut self, v: Value, at: Operand, lanes: u32) -> String {
         let name = self.whole(v).to_string();
@@ -92,11 +104,12 @@ impl Writer<'_, '_, '_> {
             self.define(to, &part);
             return;
         }
-        let place = self.place(from, at);
         if let Some(under) = under {
-            self.load_some(to, &place, under);
+            let address = self.address(from, at, shape.ty);
+            self.load_some(to, &address, under);
             return;
         }
+        let place = self.place(from, at);
         match (shape.is_scalar(), shape.ty) {
             (true, _) => self.define(to, &format!("*({place})")),
             (false, ty) => {
@@ -133,24 +146,42 @@ impl Writer<'_, '_, '_> {
         matches!(into, Memory::Lanes(_)) && self.masks.registers && whole
     }
 
-    /// Lanes that a mask lets.
-    fn load_some(&mut self, to: Value, place: &str, under: Operand) {
+    /// Lanes that a mask lets; zeros elsewhere.
+    fn load_some(&mut self, to: Value, address: &str, under: Operand) {
         let shape = self.shape(to);
-        let bits = self.bits_of(under);
-        let (ty, cell) = (self.in_memory(shape), shape.ty.name());
-        let name = self.name(to);
-        let some = format!("lf_some_{name}");
-        self.unit.line(format!("{ty} {some} = {{0}};"));
-        self.unit.line(format!(
-            "{{ const u64 l = {bits}; const {cell} *const x = {place}; \
-             for (u64 k = 0; k < {}; k++) if (l >> k & 1) {some}[k] = x[k]; }}",
-            shape.lanes
-        ));
+        let (bits, load) = (self.bits_of(under), self.masked_load(shape));
+        let some = format!("{load}((const {0} *)({address}), {bits})", cell(shape.ty));
         let text = match shape.ty {
             Ty::Bool => self.mask_of_bytes(&some),
             _ => some,
         };
         self.define(to, &text);
+    }
+
+    /// A function that loads the lanes whose bits are set.
+    fn masked_load(&mut self, shape: Shape) -> String {
+        let (ty, full) = (self.in_memory(shape), self.full());
+        let (cell, lanes) = (cell(shape.ty), shape.lanes);
+        let registers = self.masks.registers;
+        let name = format!("lf_some_{ty}_{}", self.masks.bytes);
+        self.unit.helpers.require(&name, || {
+            // Most vectors of a segment are there as a whole.
+            let plain = format!(
+                "  {ty} some = {{0}};\n  if (l == {full}) some = *(const {ty}_at *)x;\n  \
+                 else for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) some[k] = x[k];\n  return some;"
+            );
+            let builtin = load_builtin(shape.ty, lanes).filter(|_| registers);
+            let body = match builtin {
+                Some((builtin, of, bits)) => format!(
+                    "#ifndef __clang__\n  typedef {of} lf_e __attribute__((vector_size({})));\n  \
+                     return ({ty}){builtin}((const {of} *)x, (lf_e){{0}}, ({bits})l);\n#else\n{plain}\n#endif",
+                    lanes as usize * shape.ty.size()
+                ),
+                None => plain,
+            };
+            format!("static inline {ty} {name}(const {cell} *x, u64 l) {{\n{body}\n}}\n")
+        });
+        name
     }
 
     pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {
@@ -211,10 +242,7 @@ impl Writer<'_, '_, '_> {
         let indices = Shape::of(Ty::U64, shape.lanes);
         let (v, held) = (self.vector(shape), self.in_memory(shape));
         let (index, all, mask) = (self.vector(indices), self.all(indices), self.mask());
-        let cell = match shape.ty {
-            Ty::Bool => Ty::U8.name(),
-            ty => ty.name(),
-        };
+        let cell = cell(shape.ty);
         let inside = self.compare(Op::Lt, Ty::U64, "at", &format!("{all}(n)"));
         let at = self.only(Ty::U64, "inside", "at");
         let found = match shape.ty {
@@ -281,10 +309,12 @@ impl Writer<'_, '_, '_> {
             Some(under) => {
                 // Most vectors of a segment are there as a whole.
                 let (bits, full) = (self.bits_of(under), self.full());
+                let address = self.address(into, at, ty);
                 self.unit.line(format!(
-                    "{{ const u64 l = {bits}; const {vector} x = {value}; \
-                     if (l == {full}) *({vector}_at *)({place}) = x; \
-                     else for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) ({place})[k] = x[k]; }}"
+                    "{{ const u64 l = {bits}; const {vector} x = {value}; {0} *const p = ({0} *)({address}); \
+                     if (l == {full}) *({vector}_at *)p = x; \
+                     else for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) p[k] = x[k]; }}",
+                    cell(ty)
                 ));
             }
         }
@@ -390,5 +420,13 @@ impl Writer<'_, '_, '_> {
              for (u64 k = 0; k < {lanes}; k++) {{ *y = x[k]; y += m >> k & 1; }} }}",
             ty.name()
         ));
+    }
+}
+
+/// The type of an element in memory: truth takes a byte there.
+fn cell(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Bool => Ty::U8.name(),
+        ty => ty.name(),
     }
 }

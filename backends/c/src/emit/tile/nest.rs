@@ -81,6 +81,7 @@ impl Writer<'_, '_, '_> {
         else {
             return;
         };
+        let begins = *from;
         let (from, to) = (self.operand(*from), self.operand(*to));
         self.unit.open(match once {
             true => "{".to_string(),
@@ -89,7 +90,7 @@ impl Writer<'_, '_, '_> {
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !again {
-            self.enter_segment((*step, *aligned, *once), rooms);
+            self.enter_segment((*step, *once), begins, rooms);
         }
         // One without steps asks for the turn's own.
         let asks = self.segments_ask && self.segment.is_none() && !(*again || *once);
@@ -176,19 +177,20 @@ impl Writer<'_, '_, '_> {
     /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
     fn enter_segment(
         &mut self,
-        (step, aligned, once): (u64, bool, bool),
+        (step, once): (u64, bool),
+        from: Operand,
         rooms: &[(Var, Operand)],
     ) {
         let mut misfits = vec!["size >= after".to_string()];
         let whole = match step {
             1 => "size".to_string(),
-            // From the counter on, up to where the last turn ends.
-            _ if aligned => format!("((first + size + {0}) & ~{0}ul) - first", step - 1),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
         for (array, index) in rooms {
+            let turns = self.tile.asks_whole_turns(from, *index);
             let (length, index) = (self.unit.length(*array), self.operand(*index));
             misfits.push(match once {
+                _ if !turns => format!("lf_room({length}, {index}) < size"),
                 true => format!("{index} >= {}", ends(&length, step)),
                 false => format!("lf_room({length}, {index}) < {whole}"),
             });

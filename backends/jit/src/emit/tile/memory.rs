@@ -337,6 +337,9 @@ impl Printer<'_, '_, '_> {
     ) {
         let shape = Shape::of(self.shape(value).ty, lanes);
         match (into, lanes) {
+            (Memory::Array(array), 2..) if under.is_some() && self.is_in_segment() => {
+                self.store_where_set((array, at), value, under, lanes);
+            }
             (Memory::Array(array), _) => {
                 let place = self.elements(array, at);
                 self.store_elements(shape, place, value, under);
@@ -372,6 +375,26 @@ impl Printer<'_, '_, '_> {
                     self.emit.builder.def_var(register, x);
                 }
             }
+        }
+    }
+
+    /// Lanes of a segment's tail: beyond its end there may be nothing.
+    fn store_where_set(
+        &mut self,
+        (array, at): (Var, Operand),
+        value: Operand,
+        under: Option<Operand>,
+        lanes: u32,
+    ) {
+        let Some(mask) = under else { return };
+        let first = self.scalar(at);
+        for k in 0..lanes {
+            let (set, value) = (self.lane(mask, k), self.lane(value, k));
+            let at = self.emit.builder.ins().iadd_imm_u(first, i64::from(k));
+            self.emit.only_if(set, |emit| {
+                let address = emit.address(array, at);
+                emit.builder.ins().store(MEMORY, value, address, 0);
+            });
         }
     }
 

@@ -148,6 +148,7 @@ impl Printer<'_, '_, '_> {
         };
         let after = turns.after;
         let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !again;
+        let begins = from;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
         let done = self.emit.builder.create_block();
         if !once {
@@ -168,17 +169,14 @@ impl Printer<'_, '_, '_> {
             self.emit.begin(asks);
         }
         let size = self.emit.builder.ins().isub(to, from);
-        // From the counter on, up to where the last turn ends.
-        let turns = if *aligned {
-            let end = self.whole(to, *step);
-            self.emit.builder.ins().isub(end, from)
-        } else if *once {
-            self.emit.u64(*step)
-        } else {
-            self.whole(size, *step)
+        let turns = match once {
+            true => self.emit.u64(*step),
+            false => self.whole(size, *step),
         };
         if !again {
-            self.enter_segment(after, (size, turns), rooms);
+            let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*begins, room.1);
+            let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
+            self.enter_segment(after, (size, turns), &rooms);
         }
         let one_by_one = (!rest.is_empty()).then(|| {
             let begin = self.emit.builder.declare_var(types::I64);
@@ -223,6 +221,11 @@ impl Printer<'_, '_, '_> {
         }
         self.within_segment(around);
         self.emit.begin(done);
+    }
+
+    /// Whether what is written is in a segment.
+    pub(super) fn is_in_segment(&self) -> bool {
+        self.turns.as_ref().is_some_and(|t| t.segment.is_some())
     }
 
     /// What is written next is in a segment; which it was in before.
@@ -303,21 +306,22 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.seal_block(inside);
     }
 
-    /// Its steps are taken, if there are so many left, and memory has room for whole turns; else the turn is undone.
+    /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn is undone.
     fn enter_segment(
         &mut self,
         after: Variable,
         (size, turns): (Value, Value),
-        rooms: &[(Var, Operand)],
+        rooms: &[((Var, Operand), bool)],
     ) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
-        for (array, index) in rooms {
+        for ((array, index), whole) in rooms {
             let (length, index) = (self.emit.length(*array), self.scalar(*index));
             let inside = self.emit.less(index, length);
             let room = self.emit.builder.ins().isub(length, index);
+            let steps = if *whole { turns } else { size };
             let ins = self.emit.builder.ins();
-            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, turns);
+            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, steps);
             let both = self.emit.builder.ins().band(inside, enough);
             fits = self.emit.builder.ins().band(fits, both);
         }
