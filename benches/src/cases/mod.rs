@@ -89,8 +89,31 @@ pub const CASES: &[Case] = &[
     ranks::COLUMN_SUMS,
     ranks::TRANSPOSE,
     ranks::TRANSPOSE_ZIP,
-    ranks::GRID,
+    ranks::GRID5,
     ranks::MATMUL,
+    ranks::ROW_SUMS_SHORT,
+    ranks::COLUMN_SUMS_SHORT,
+    ranks::BOTH_SUMS,
+    ranks::BOTH_SUMS_SHORT,
+    ranks::MOMENTS,
+    ranks::MOMENTS_SHORT,
+    ranks::SOFTMAX,
+    ranks::SOFTMAX_SHORT,
+    ranks::NORMALISE,
+    ranks::NORMALISE_SHORT,
+    ranks::GRID5_CONSTANT,
+    ranks::GRID5_WRAP,
+    ranks::GRID5_MIRROR,
+    ranks::GRID9,
+    ranks::GRID25,
+    ranks::BLUR,
+    ranks::STENCIL_TWICE,
+    ranks::EDGES,
+    ranks::ALL_PAIRS,
+    ranks::LIFE,
+    ranks::HEAT,
+    ranks::FLOYD_WARSHALL,
+    ranks::LU,
 ];
 
 /// A job, and ways of doing it.
@@ -174,6 +197,26 @@ where
         results: Box::new(move || {
             let mut columns = Vec::new();
             again.0.call(&again.1)?.columns(&mut columns);
+            Ok(columns)
+        }),
+    })
+}
+
+/// A program that is traced anew in each call: loops over arrays do not start from inputs of a prepared program.
+pub fn traced<O: Force + 'static>(
+    engine: &Engine,
+    program: impl Fn() -> O + 'static,
+) -> livefusion::Result<Ours>
+where
+    O::Out: Columns,
+{
+    let (engine, program) = (engine.clone(), Rc::new(program));
+    let (again, the_same) = (engine.clone(), program.clone());
+    Ok(Ours {
+        run: Box::new(move || program().force_with(&engine).map(drop)),
+        results: Box::new(move || {
+            let mut columns = Vec::new();
+            the_same().force_with(&again)?.columns(&mut columns);
             Ok(columns)
         }),
     })

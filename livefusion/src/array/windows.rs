@@ -107,22 +107,21 @@ pub(crate) fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     op(Op::Min, &[there, last], loc)
 }
 
-/// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop.
+/// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop. Each side asks for the end that
+/// it may pass, so that in the middle of a long array what is read is at a fixed distance.
 fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
-    let far = op(
-        Op::Rem,
-        &[number(offset.unsigned_abs() as u64), period],
-        loc,
-    );
-    let far = if offset < 0 {
-        op(Op::Sub, &[period, far], loc)
+    let far = number(offset.unsigned_abs() as u64);
+    let far = op(Op::Rem, &[far, period], loc);
+    let (there, passes, around) = if offset < 0 {
+        let there = op(Op::Sub, &[i, far], loc);
+        let passes = trace::op(Op::Lt, &[i, far], Ty::Bool, loc);
+        (there, passes, op(Op::Add, &[there, period], loc))
     } else {
-        far
+        let there = op(Op::Add, &[i, far], loc);
+        let passes = trace::op(Op::Ge, &[there, period], Ty::Bool, loc);
+        (there, passes, op(Op::Sub, &[there, period], loc))
     };
-    let there = op(Op::Add, &[i, far], loc);
-    let beyond = trace::op(Op::Ge, &[there, period], Ty::Bool, loc);
-    let back = op(Op::Sub, &[there, period], loc);
-    op(Op::Select, &[beyond, back, there], loc)
+    op(Op::Select, &[passes, around, there], loc)
 }
 
 pub(crate) fn wrapped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
@@ -137,6 +136,7 @@ pub(crate) fn mirrored(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     let period = op(Op::Max, &[twice, number(3)], loc);
     let period = op(Op::Sub, &[period, number(2)], loc);
     let there = modulo(i, period, offset, loc);
+    let inside = trace::op(Op::Lt, &[there, n], Ty::Bool, loc);
     let back = op(Op::Sub, &[period, there], loc);
-    op(Op::Min, &[there, back], loc)
+    op(Op::Select, &[inside, there, back], loc)
 }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`flow`] | those of flow fusion: filters, folds and maps with several consumers |
 //! | [`graphs`] | those of graph reduction: a kernel, what must not fuse, segment sums |
+//! | [`rules`] | the rules of graph reduction, one by one |
 //! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax |
 //! | [`streams`] | appends, packs and prefixes: streams that advance differently |
 //! | [`numbers`] | statistics, clusters of points, primes |
@@ -22,6 +23,7 @@ pub mod graphs;
 pub mod numbers;
 pub mod passes;
 pub mod ranks;
+pub mod rules;
 pub mod segments;
 pub mod shape;
 pub mod sides;
@@ -65,6 +67,7 @@ pub fn all() -> Vec<Program> {
     let families = [
         flow::all(),
         graphs::all(),
+        rules::all(),
         segments::all(),
         streams::all(),
         numbers::all(),

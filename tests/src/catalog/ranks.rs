@@ -1,5 +1,6 @@
 //! Programs on matrices, most of them from "A T2 Graph-Reduction Approach To Fusion": its matrix products (figure 15), what
-//! does not stop fusion (section 4.1), its rewrites of folds and scans (section 4.2), and its test programs P3 and P5.
+//! does not stop fusion (section 4.1), its rewrites of folds and scans (section 4.2), factors of a matrix (section 2.2), and its
+//! test programs P3 and P5.
 
 use super::Program;
 use super::graphs::largest_segment_sum;
@@ -49,6 +50,52 @@ pub fn running_rows(m: &Matrix) -> Matrix {
     m.map(|x| x * 0.5).cumsum_axis(0)
 }
 
+/// Running sums of planes, element by element: the scan of a nest of two maps (figure 17).
+pub fn running_planes(a: &Array<f64, Ix3>) -> Array<f64, Ix3> {
+    a.map(|x| x * 0.5).cumsum_axis(0)
+}
+
+/// The sum of planes, element by element (figure 17, for a reduction).
+pub fn sum_of_planes(a: &Array<f64, Ix3>) -> Matrix {
+    a.map(|x| x * 0.5).sum_axis(0)
+}
+
+/// The sum of the sums of rows in each plane, of three nested reductions (RedFlat of three axes).
+pub fn sum_of_sums_of_sums(a: &Array<i64, Ix3>) -> Array<i64, Ix0> {
+    let of_rows = a.map(|x| x * x).map_rows(|row| row.sum());
+    of_rows.map_rows(|row| row.sum()).sum()
+}
+
+/// A map over a map, in another shape.
+pub fn across_a_reshape(m: &Matrix, (n, k): (usize, usize)) -> Matrix {
+    let x = m.map(|x| x.abs().sqrt()).flatten().map(|x| x + 1.0);
+    x.reshape((k, n)).map(|x| x * 2.0)
+}
+
+/// A step of the factors of a matrix without pivots (section 2.2), both in its place: below the diagonal in column `k` the
+/// factors by which row `k` is taken off, in the rows and columns behind that what is left.
+pub fn lu_step(a: &Matrix, k: &Array<u64, Ix0>, n: usize) -> Matrix {
+    generate((n, n), |(i, j)| {
+        let (here, k) = (a.at((i, j)), k.value());
+        let factor = a.at((i, k)) / a.at((k, k));
+        let rest = j.gt(k).cond(here - factor * a.at((k, j)), here);
+        i.gt(k).cond(j.eq(k).cond(factor, rest), here)
+    })
+}
+
+/// Numbers of Sobol (section 4.3, P0): of the directions those that the bits of a number in Gray's code name, joined by `xor`;
+/// a reduction of a filter in a map.
+pub fn sobol(numbers: &Array<u64>, directions: &Array<u64>) -> Array<u64> {
+    let named = numbers.outer(&directions.enumerate(), |n, (bit, direction)| {
+        let gray = n ^ (n >> 1);
+        (((gray >> bit) & 1).eq(1), direction)
+    });
+    named.map_rows(|row| {
+        let chosen = row.filter(|(is_named, _)| is_named);
+        chosen.map(|(_, direction)| direction).fold(0, |a, b| a ^ b)
+    })
+}
+
 /// A map over a transpose of a map.
 pub fn across_a_transpose(m: &Matrix) -> Matrix {
     m.map(|x| x.abs().sqrt()).transpose().map(|x| x + 1.0)
@@ -81,6 +128,8 @@ pub(super) fn all() -> Vec<Program> {
     let m = generate((4, 4), |(i, j)| (i + 2 * j).cast::<f64>());
     let m = Array::from_vec((4, 4), m.to_vec().unwrap_or_default());
     let k = Array::from_vec((4, 4), (0..16i64).map(|k| k % 5 - 2).collect());
+    let cube = Array::from_vec((2, 2, 4), (0..16).map(f64::from).collect());
+    let whole = Array::from_vec((2, 2, 4), (0..16i64).collect());
     let (rows, columns, all) = sums(&k);
     vec![
         Program::new("matrix product", matrix_product(&m, &m)),
@@ -93,6 +142,21 @@ pub(super) fn all() -> Vec<Program> {
         Program::new("sum of sums of rows (RedFlat)", sum_of_sums(&k)),
         Program::new("sum of rows (IRWIM)", sum_of_rows(&m)),
         Program::new("running rows (ISWIM)", running_rows(&m)),
+        Program::new("running planes (figure 17)", running_planes(&cube)),
+        Program::new("sum of planes (figure 17)", sum_of_planes(&cube)),
+        Program::new(
+            "sum of sums of sums (figure 17)",
+            sum_of_sums_of_sums(&whole),
+        ),
+        Program::new("maps across a reshape", across_a_reshape(&m, (4, 4))),
+        Program::new(
+            "step of LU (section 2.2)",
+            lu_step(&m, &Array::scalar(1u64), 4),
+        ),
+        Program::new(
+            "Sobol numbers (P0)",
+            sobol(&Array::from([1u64, 2, 3]), &Array::from([4u64, 6, 7, 9])),
+        ),
         Program::new("maps across a transpose", across_a_transpose(&m)),
         Program::new("halves of a map", across_a_split(&m, 4)),
         Program::new("shares of rows", shares_of_rows(&m)),

@@ -8,6 +8,7 @@ mod graphs;
 mod numbers;
 mod passes;
 mod ranks;
+mod rules;
 mod segments;
 mod sides;
 mod streams;

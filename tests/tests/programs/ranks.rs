@@ -132,6 +132,113 @@ fn running_rows() {
     );
 }
 
+/// The scan runs down the planes, which it reads across, and is in memory before it is turned around. The sum reads
+/// each element once, in a loop for each axis.
+#[test]
+fn planes() {
+    let xs = floats(12, 2 * N * M);
+    let cube = Array::from_vec((N, 2, M), xs.clone());
+    let mut sums: Vec<f64> = xs.iter().map(|x| x * 0.5).collect();
+    for at in 2 * M..sums.len() {
+        sums[at] += sums[at - 2 * M];
+    }
+    program(
+        || ranks::running_planes(&cube),
+        [2, 6, 1],
+        |out| assert!(close(&out, &sums)),
+    );
+    let last = &sums[sums.len() - 2 * M..];
+    let done = program(
+        || ranks::sum_of_planes(&cube),
+        [1, 3, 0],
+        |out| assert!(close(&out, last)),
+    );
+    assert_eq!(done.reads(), (4 * N * M) as u64);
+}
+
+/// No sums are in memory on their way.
+#[test]
+fn sum_of_sums_of_sums() {
+    let xs = numbers(13, 2 * N * M);
+    let cube = Array::from_vec((N, 2, M), xs.clone());
+    let want: i64 = xs.iter().map(|x| x * x).sum();
+    let done = program(
+        || ranks::sum_of_sums_of_sums(&cube),
+        [1, 3, 0],
+        |all| assert_eq!(all, want),
+    );
+    assert_eq!((done.reads(), done.writes()), ((2 * N * M) as u64, 0));
+}
+
+#[test]
+fn across_a_reshape() {
+    let (xs, m) = matrix(14, N, M);
+    let done = program(
+        || ranks::across_a_reshape(&m, (N, M)),
+        [1, 1, 0],
+        |out| {
+            assert!(
+                out.iter()
+                    .zip(&xs)
+                    .all(|(y, x)| *y == (x.abs().sqrt() + 1.0) * 2.0)
+            )
+        },
+    );
+    assert_eq!(done.op(Op::Sqrt), (N * M) as u64);
+}
+
+/// A step is a loop over the rows and one over the columns in it; as many steps as rows are both factors.
+#[test]
+fn lu() {
+    let (xs, m) = matrix(15, N, N);
+    let heavy = generate((N, N), |(i, j)| m.at((i, j)) + i.eq(j).cond(10000.0, 0.0));
+    let heavy = Array::from_vec((N, N), heavy.to_vec().expect("room"));
+    program(
+        || ranks::lu_step(&heavy, &Array::scalar(0u64), N),
+        [1, 2, 0],
+        |_| {},
+    );
+    let start = (&heavy, &Array::scalar(0u64));
+    let (factors, _) = iterate_n(N as u64, start, |(a, k)| (ranks::lu_step(&a, &k, N), k + 1));
+    let factors = factors.to_vec().expect("it runs");
+    let left = |i: usize, k: usize| match i.cmp(&k) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => factors[i * N + k],
+    };
+    let right = |k: usize, j: usize| if k <= j { factors[k * N + j] } else { 0.0 };
+    for (at, x) in xs.iter().enumerate() {
+        let (i, j) = (at / N, at % N);
+        let product: f64 = (0..N).map(|k| left(i, k) * right(k, j)).sum();
+        let want = x + if i == j { 10000.0 } else { 0.0 };
+        assert!(
+            (product - want).abs() < 1e-6,
+            "{i}, {j}: {product}, not {want}"
+        );
+    }
+}
+
+/// The filter is in the loop over the directions, and what it keeps is in no memory.
+#[test]
+fn sobol() {
+    let directions: Vec<u64> = (0..16).map(|k| (1u64 << (31 - k)) | (k << 3)).collect();
+    let numbers: Vec<u64> = (0..100).collect();
+    let of = |n: &u64| {
+        let gray = n ^ (n >> 1);
+        let named = directions
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| gray >> k & 1 == 1);
+        named.fold(0, |all, (_, direction)| all ^ direction)
+    };
+    let want: Vec<u64> = numbers.iter().map(of).collect();
+    program(
+        || ranks::sobol(&Array::from(&numbers), &Array::from(&directions)),
+        [1, 2, 0],
+        |out| assert_eq!(out, want),
+    );
+}
+
 #[test]
 fn across_a_transpose() {
     let (xs, m) = matrix(8, N, M);
