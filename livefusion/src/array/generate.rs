@@ -36,7 +36,9 @@ pub fn generate<S: IntoShape, R: IntoExp>(
     f: impl FnOnce(<S::Rank as Dim>::Index) -> R,
 ) -> Array<R::Elt, S::Rank> {
     let builder = Builder::named("generate");
-    made(builder, shape, |index| f(index).to_exp())
+    crate::ranked::generated(builder, shape.into_shape(builder), |index| {
+        f(index).to_exp()
+    })
 }
 
 /// `0, 1, ..., n - 1`.
@@ -90,16 +92,8 @@ where
 /// ```
 #[track_caller]
 pub fn replicate<S: IntoShape, R: IntoExp>(shape: S, x: R) -> Array<R::Elt, S::Rank> {
-    made(Builder::named("replicate"), shape, |_| x.to_exp())
-}
-
-/// An array of this shape that is a function of the index.
-fn made<S: IntoShape, T: Elt>(
-    builder: Builder,
-    shape: S,
-    f: impl FnOnce(<S::Rank as Dim>::Index) -> T::Exp,
-) -> Array<T, S::Rank> {
-    crate::ranked::generated(builder, shape.into_shape(builder), f)
+    let builder = Builder::named("replicate");
+    crate::ranked::repeated(builder, shape.into_shape(builder), || x.to_exp())
 }
 
 fn build<T: Elt>(builder: Builder, n: impl IntoLen, body: Body) -> Array<T, Ix1> {

@@ -13,7 +13,7 @@ pub mod rates;
 pub mod sides;
 pub mod uniform;
 
-pub use cluster::free::is_constant;
+pub use cluster::free::constant;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};
 pub use phases::{PartOf, Phase};
 pub use rates::{ClassId, ClassKind, Rates, Selector};

@@ -16,7 +16,7 @@
 
 mod functions;
 
-use super::cluster::free::{is_alias, is_constant};
+use super::cluster::free::{constant, is_alias};
 use super::mirror::Mirrors;
 use super::rates::Rates;
 use super::uniform::is_uniform;
@@ -361,7 +361,7 @@ impl<'a> Uses<'a> {
             let base = matches!(node.node.kind, Kind::Scatter(..)) && i == 0;
             let how = match base {
                 // A buffer is filled with it.
-                true if is_constant(graph, *input) => continue,
+                true if constant(graph, *input).is_some() => continue,
                 true => &mut self.in_memory,
                 false => &mut self.streamed,
             };

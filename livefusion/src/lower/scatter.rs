@@ -86,7 +86,7 @@ fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
         let len = e.array_len(first, comb);
         return Ok((made, len));
     }
-    if crate::fusion::is_constant(graph, base)
+    if let Some(base) = crate::fusion::constant(graph, base)
         && !e.scope.is_in_memory(base)
         && let Kind::Generate(_, body) = &graph.node(base).kind
     {

@@ -4,7 +4,7 @@ use crate::array::{Array, Dim, Rank, shape_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
 use crate::error::{ErrorKind, Loc};
-use crate::exp::{Field, Fields, fields_of, trace, types_of};
+use crate::exp::{Field, Fields, closure, fields_of, trace, types_of};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
@@ -33,6 +33,20 @@ pub(crate) fn generated<T: Elt, D: Dim>(
     built(builder, &[], || {
         let shape = shape?;
         let made = traced(builder, &shape, |parts| fields_of::<T>(f(D::index(parts))));
+        Ok(shaped(builder, &made, &shape))
+    })
+}
+
+/// One value, as often as a shape has elements: in no memory, and what a scatter fills its buffer with.
+pub(crate) fn repeated<T: Elt, D: Dim>(
+    builder: Builder,
+    shape: Result<Shape, ErrorKind>,
+    value: impl FnOnce() -> T::Exp,
+) -> Array<T, D> {
+    built(builder, &[], || {
+        let shape = shape?;
+        let body = closure::<u64, T>(|_| value());
+        let made = builder.generate(builder.size(shape.axes()).len(), body);
         Ok(shaped(builder, &made, &shape))
     })
 }

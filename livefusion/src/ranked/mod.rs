@@ -36,7 +36,7 @@ mod zip;
 pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Position, Where};
 pub use join::{concat_axis, stack};
-pub(crate) use make::{generated, reshaped};
+pub(crate) use make::{generated, repeated, reshaped};
 pub use nest::{Mapped, PerRow};
 pub use product::Dot;
 pub use slice::{Counted, Item, NewAxis, SliceItem, Slices, Step, Strided};

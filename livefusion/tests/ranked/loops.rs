@@ -56,3 +56,23 @@ fn sums_and_what_uses_their_rows() -> Result<()> {
     assert_eq!(loops(&matrix(30, 40).var_axis(1))?, 1);
     Ok(())
 }
+
+
+#[test]
+fn one_value_is_in_no_memory() -> Result<()> {
+    let late = |n: u64| iota(9).filter(move |x| x.lt(n)).len();
+    let (n, m) = (late(3), late(4));
+    (&n, &m).force()?;
+    let late = generate((&n, &m), |(i, j)| (i * j).cast::<f64>());
+    for a in [matrix(3, 4), late] {
+        let ones = replicate(a.shape(), 1.0);
+        assert_eq!(loops(&(&a + &ones).sum_axis(1))?, 1);
+        assert_eq!(loops(&(&ones + &a).map_rows(|row| row.max()))?, 1);
+        assert_eq!(loops(&(&a.transpose() + &ones.transpose()))?, 1);
+        assert_eq!(loops(&a.zip_with(&ones, |x, y| x * y))?, 1);
+        assert_eq!(loops(&zip((&ones, &ones.map(|x| x + 1.0))))?, 1);
+        let sums = (&ones + &a.cumsum_axis(1)).sum_axis(0);
+        assert_eq!(loops(&sums)?, 1);
+    }
+    Ok(())
+}

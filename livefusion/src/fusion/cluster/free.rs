@@ -1,6 +1,6 @@
 //! What belongs to no loop: generators that each user computes anew, and names for what others compute.
 
-use crate::ast::{Kind, Term};
+use crate::ast::{Kind, Term, TermId};
 use crate::fusion::pull::Pulls;
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, GraphNode, NodeId};
@@ -31,17 +31,23 @@ pub fn is_cheap(n: &GraphNode) -> bool {
     }
 }
 
-/// Whether an array is one value repeated, so that a buffer can be filled with it.
-pub fn is_constant(graph: &Graph, id: NodeId) -> bool {
-    let n = &graph.nodes[id.index()];
+/// Of an array that is one value repeated, by whatever name, what makes it: a buffer can be filled with that.
+pub fn constant(graph: &Graph, id: NodeId) -> Option<NodeId> {
+    let fields = graph.fields(id);
+    let (of, _) = *fields.first()?;
+    let n = &graph.nodes[of.index()];
+    let is_whole = fields
+        .into_iter()
+        .eq((0..n.node.types.len() as u32).map(|f| (of, f)));
     match &n.node.kind {
-        Kind::Generate(_, body) if !n.leaf => body.results.iter().all(|r| {
-            matches!(
-                body.terms[r.index()].term,
-                Term::Lit(_) | Term::Scalar { .. }
-            )
-        }),
-        _ => false,
+        Kind::Generate(_, body) if !n.leaf && is_whole => {
+            let is_fixed = |r: &TermId| {
+                let term = &body.terms[r.index()].term;
+                matches!(term, Term::Lit(_) | Term::Scalar { .. })
+            };
+            body.results.iter().all(is_fixed).then_some(of)
+        }
+        _ => None,
     }
 }
 
