@@ -12,5 +12,7 @@ mod loops;
 mod parts;
 #[path = "ranked/random.rs"]
 mod random;
+#[path = "ranked/scans.rs"]
+mod scans;
 #[path = "ranked/stencils.rs"]
 mod stencils;

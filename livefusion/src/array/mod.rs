@@ -11,7 +11,7 @@
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
 //! | `extremum` | `min_index`, `max_index` |
-//! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum` |
+//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
 //! | `windows` | `windows` |
 //! | `append` | `append`, `concat` |
@@ -20,7 +20,7 @@
 //! | `merge` | `merge` |
 //! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
 //! | `search` | `first`, `last`, `find`, `position` |
-//! | `right` | `fold_right`, `scan_right` |
+//! | `right` | `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
@@ -72,7 +72,10 @@ pub(crate) use length::Amount;
 pub use length::{Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
+pub(crate) use right::from_right;
+pub(crate) use scan::associative;
 pub use scatter::reduce_by_index;
+pub(crate) use slice::reversed;
 pub use windows::Boundary;
 pub(crate) use windows::{clamped, mirrored, wrapped};
 pub use zip::{

@@ -1,11 +1,12 @@
-//! From the last element to the first: `fold_right`, `scan_right`.
+//! From the last element to the first: `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right`.
 
 use crate::array::fold::{Joined, operator};
 use crate::array::slice::reversed;
-use crate::array::{Array, Ix0};
-use crate::ast::{Builder, Fold, FoldStyle, ScanKind};
+use crate::array::{Array, Ix0, associative};
+use crate::ast::{Body, Builder, FoldStyle, Node, ScanKind, from_first};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
+use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
     /// Running folds from the right: element `i` joins the elements from `i` on, and `start` behind them. `op` must be
@@ -26,13 +27,56 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_right");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator::<T, R>(|joined, x| op(x, joined)),
-            style: FoldStyle::Associative,
-        };
-        let backwards = reversed(builder, self.node());
-        let scanned = builder.scan(&backwards, fold, ScanKind::Inclusive);
+        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        self.scanned_right(builder, |xs| builder.scan(xs, fold, ScanKind::Inclusive))
+    }
+
+    /// Running folds from the right with no starting value: element `i` joins the elements from `i` on. Otherwise as
+    /// [`scan_right`](Array::scan_right).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3i64, 1, 4, 2]);
+    /// assert_eq!(xs.scan1_right(|a, b| a.max(b)).force()?, [4, 4, 4, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
+        let builder = Builder::named("scan1_right");
+        self.scanned_right(builder, |xs| {
+            from_first(builder, xs, from_right::<T, R>(op), |xs, fold| {
+                builder.scan(xs, fold, ScanKind::Inclusive)
+            })
+        })
+    }
+
+    /// Running folds from the right: element `i` joins the elements behind `i`, and `start` behind them; the last one is
+    /// `start`. Otherwise as [`scan_right`](Array::scan_right).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2, 3]);
+    /// assert_eq!(xs.scan_exclusive_right(10, |a, b| a + b).force()?, [15, 13, 10]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan_exclusive_right<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T> {
+        let builder = Builder::named("scan_exclusive_right");
+        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        self.scanned_right(builder, |xs| builder.scan(xs, fold, ScanKind::Exclusive))
+    }
+
+    /// A scan of the elements from the last one to the first.
+    fn scanned_right(
+        &self,
+        builder: Builder,
+        scan: impl FnOnce(&Arc<Node>) -> Arc<Node>,
+    ) -> Array<T> {
+        let scanned = scan(&reversed(builder, self.node()));
         Array::wrap(reversed(builder, &scanned))
     }
 
@@ -55,8 +99,13 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_right");
         let start = value::<T>(|| start.to_exp());
-        let step = operator::<T, R>(|joined, x| op(x, joined));
+        let step = from_right::<T, R>(op);
         let backwards = Array::<T>::wrap(reversed(builder, self.node()));
         backwards.fold_by(builder, start, step, FoldStyle::Associative)
     }
+}
+
+/// An operator of what is joined from the right, and the element before it.
+pub(crate) fn from_right<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
+    operator::<T, R>(|joined, x| op(x, joined))
 }

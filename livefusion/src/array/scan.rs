@@ -1,9 +1,9 @@
-//! Running folds: `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
+//! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
 
 use crate::array::fold::operator;
 use crate::array::reduce::{literal, operator as of_op};
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind};
+use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind, from_first};
 use crate::elt::{Elt, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
@@ -26,13 +26,29 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan");
-        let start = value::<T>(|| start.to_exp());
-        let fold = Fold {
-            start,
-            step: operator::<T, R>(op),
-            style: FoldStyle::Associative,
-        };
+        let fold = associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
+    }
+
+    /// Running folds with no starting value: element `i` joins the elements up to and with `i`. `op` must be associative.
+    /// Fuses as [`scan`](Array::scan) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3i64, 1, 4]);
+    /// assert_eq!(xs.scan1(|a, b| a.max(b)).force()?, [3, 3, 4]);
+    /// // Functions x -> a x + b, the first one applied first.
+    /// let fs = Array::from(vec![(2i64, 1i64), (3, 0)]);
+    /// assert_eq!(fs.scan1(|(a, b), (c, d)| (a * c, b * c + d)).to_vec()?, [(2, 1), (6, 3)]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
+        let builder = Builder::named("scan1");
+        let scanned = from_first(builder, self.node(), operator::<T, R>(op), |xs, fold| {
+            builder.scan(xs, fold, ScanKind::Inclusive)
+        });
+        Array::wrap(scanned)
     }
 
     /// Running folds: element `i` joins `start` and the elements before `i`; the first one is `start`.
@@ -103,11 +119,7 @@ impl<T: Elt> Array<T> {
     }
 
     fn exclusive(&self, builder: Builder, start: Body, step: Body) -> Array<T> {
-        let fold = Fold {
-            start,
-            step,
-            style: FoldStyle::Associative,
-        };
+        let fold = associative(start, step);
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 }
@@ -123,12 +135,17 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn cumsum(&self) -> Array<T> {
-        let fold = Fold {
-            start: literal(T::from_word(0)),
-            step: of_op(Op::Add, T::TY),
-            style: FoldStyle::Associative,
-        };
+        let fold = associative(literal(T::from_word(0)), of_op(Op::Add, T::TY));
         let builder = Builder::named("cumsum");
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
+    }
+}
+
+/// A fold from a start, by an associative operator.
+pub(crate) fn associative(start: Body, step: Body) -> Fold {
+    Fold {
+        start,
+        step,
+        style: FoldStyle::Associative,
     }
 }

@@ -152,7 +152,7 @@ impl<T: Elt> Array<T> {
 }
 
 /// The elements from last to first.
-pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+pub(crate) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
     let len = builder.len(xs);
     let body = reading(builder, xs, |b, i| {
         let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));

@@ -5,6 +5,7 @@ mod body;
 mod builder;
 mod check;
 mod draft;
+mod first;
 pub(crate) mod lately;
 mod node;
 mod shape;
@@ -13,6 +14,7 @@ mod term;
 
 pub(crate) use body::show_types;
 pub(crate) use builder::identity;
+pub(crate) use first::{from_first, identities, zeros};
 
 pub use array_loop::{After, ArrayLoop, Ends};
 pub use body::BodyBuilder;

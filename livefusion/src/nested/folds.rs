@@ -4,7 +4,7 @@
 use super::lift::{Lift, joins_by};
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, Term, TermId, Types,
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, identities, zeros,
 };
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
@@ -348,37 +348,4 @@ fn begun(
 
 fn inputs(data: &Arc<Node>, columns: &[Arc<Node>]) -> Vec<Arc<Node>> {
     [data].into_iter().chain(columns).cloned().collect()
-}
-
-/// What an operator's sides start from, if it is an operator of its own for each field.
-fn identities(step: &Body) -> Option<Body> {
-    let width = step.results.len();
-    let param = |t: TermId| match step.terms.get(t.index())?.term {
-        Term::Param(k) => Some(k as usize),
-        _ => None,
-    };
-    let mut b = BodyBuilder::new(&[]);
-    let mut fields = Vec::new();
-    for (field, result) in step.results.iter().enumerate() {
-        let data = step.terms.get(result.index())?;
-        let Term::Op(op, args) = &data.term else {
-            return None;
-        };
-        let &[left, right] = args.as_slice() else {
-            return None;
-        };
-        let sides = [param(left)?, param(right)?];
-        if !op.joins() || (sides != [field, field + width] && sides != [field + width, field]) {
-            return None;
-        }
-        fields.push(b.lit(op.identity(data.ty)?));
-    }
-    Some(b.finish(&fields))
-}
-
-/// A value of zeros.
-fn zeros(types: &[Ty]) -> Body {
-    let mut b = BodyBuilder::new(&[]);
-    let fields: Vec<TermId> = types.iter().map(|t| b.lit(Const::zero(*t))).collect();
-    b.finish(&fields)
 }

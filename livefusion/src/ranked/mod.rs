@@ -11,7 +11,8 @@
 //! | `reduce` | `sum_axis`, `product_axis`, `min_axis`, `max_axis`, `any_axis`, `all_axis`, `count_axis`, `mean_axis`, `var_axis`, `min_index_axis`, `max_index_axis`; of several axes `sum_axes` and so on, of all `sum` and so on |
 //! | `slice` | `slice`, `slice_axis`, `index_axis`, `split`, `broadcast` |
 //! | `zip` | `zip`, `zip_with` |
-//! | `scan` | `scan_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; `fold_seg` |
+//! | `scan` | `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; `fold_seg` |
+//! | `right` | `scan_right_axis`, `scan1_right_axis`, `scan_exclusive_right_axis` |
 //! | `join` | `concat_axis`, `stack` |
 //! | `product` | `outer`, `dot`, `matmul` |
 //! | `scatter` | `permute` |
@@ -29,6 +30,7 @@ mod product;
 mod reduce;
 mod scan;
 mod scatter;
+mod right;
 mod slice;
 mod stencil;
 mod zip;

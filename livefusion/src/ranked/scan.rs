@@ -1,9 +1,11 @@
-//! Running folds along axes: `scan_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts of rows:
-//! `fold_seg`.
+//! Running folds along axes: `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts
+//! of rows: `fold_seg`.
 
 use super::make::{axis_of, built, computed, flat, rearranged, shape, shaped};
-use crate::array::{Array, Dim, Multi, as_indices, length_of, literal, operator, operator_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape};
+use crate::array::{
+    Array, Dim, Multi, as_indices, associative, length_of, literal, operator, operator_of, reversed,
+};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, from_first};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
@@ -33,7 +35,30 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, D> {
         let (builder, start) = (Builder::named("scan_axis"), value::<T>(|| start.to_exp()));
         let fold = associative(start, operator_of::<T, R>(op));
-        self.scanned(builder, axis, fold, ScanKind::Inclusive)
+        let running = Running::From(fold, ScanKind::Inclusive);
+        self.scanned(builder, axis, Towards::End, running)
+    }
+
+    /// Running folds along an axis with no starting value: an element joins those along the axis up to and with itself. `op`
+    /// must be associative. Fuses as [`scan_axis`](Array::scan_axis) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [3, 4]]);
+    /// assert_eq!(m.scan1_axis(0, |a, b| a.max(b)).force()?, [[1, 5], [3, 5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[track_caller]
+    pub fn scan1_axis<R: ToExp<T>>(
+        &self,
+        axis: usize,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, D> {
+        let (builder, step) = (Builder::named("scan1_axis"), operator_of::<T, R>(op));
+        self.scanned(builder, axis, Towards::End, Running::First(step))
     }
 
     /// Running folds along an axis: an element joins `start` and those along the axis before it.
@@ -56,7 +81,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_axis");
         let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
-        self.scanned(builder, axis, fold, ScanKind::Exclusive)
+        let running = Running::From(fold, ScanKind::Exclusive);
+        self.scanned(builder, axis, Towards::End, running)
     }
 
     /// Running folds along an axis, strictly from left to right, by any operator.
@@ -84,30 +110,73 @@ impl<T: Elt, D: Dim> Array<T, D> {
             step: operator_of::<T, R>(op),
             style: FoldStyle::Sequential,
         };
-        self.scanned(builder, axis, fold, ScanKind::Inclusive)
+        let running = Running::From(fold, ScanKind::Inclusive);
+        self.scanned(builder, axis, Towards::End, running)
     }
 
-    fn scanned(&self, builder: Builder, axis: usize, fold: Fold, kind: ScanKind) -> Array<T, D> {
+    /// A scan along an axis, towards one of its ends.
+    pub(super) fn scanned(
+        &self,
+        builder: Builder,
+        axis: usize,
+        towards: Towards,
+        running: Running,
+    ) -> Array<T, D> {
         built(builder, &[self.node()], || {
             let shape = shape(builder, self);
             axis_of(&shape, axis)?;
             let last = shape.rank() - 1;
-            let scan = |elements: &Arc<Node>, shape: &Shape| match builder.descriptors(shape).pop()
-            {
-                Some(rows) => builder.scan_s(&rows, elements, fold, kind),
-                None => builder.scan(elements, fold, kind),
+            // All elements from the last to the first are all rows so: each is where the mirrored one was.
+            let turned = |elements: Arc<Node>| match towards {
+                Towards::End => elements,
+                Towards::Start => reversed(builder, &elements),
+            };
+            let scan = |elements: Arc<Node>, shape: &Shape| {
+                let rows = builder.descriptors(shape).pop();
+                turned(running.scan(builder, rows, &turned(elements)))
             };
             if axis == last {
-                let scan = scan(&flat(builder, self.node()), &shape);
+                let scan = scan(flat(builder, self.node()), &shape);
                 return Ok(shaped(builder, &scan, &shape));
             }
             // The axis and the last one in each other's place, there and back.
             let mut order: Vec<usize> = (0..shape.rank()).collect();
             order.swap(axis, last);
             let (elements, across) = rearranged(builder, self.node(), &shape, &order);
-            let (back, _) = rearranged(builder, &scan(&elements, &across), &across, &order);
+            let (back, _) = rearranged(builder, &scan(elements, &across), &across, &order);
             Ok(shaped(builder, &back, &shape))
         })
+    }
+}
+
+/// In which direction a scan goes along its axis.
+#[derive(Clone, Copy)]
+pub(super) enum Towards {
+    End,
+    Start,
+}
+
+/// What a scan begins with.
+pub(super) enum Running {
+    /// A starting value.
+    From(Fold, ScanKind),
+    /// The first element, by this operator.
+    First(Body),
+}
+
+impl Running {
+    /// The scan of each row; of all elements, if there are no rows.
+    fn scan(self, builder: Builder, rows: Option<Arc<Node>>, elements: &Arc<Node>) -> Arc<Node> {
+        let scan = |elements: &Arc<Node>, fold, kind| match rows {
+            Some(rows) => builder.scan_s(&rows, elements, fold, kind),
+            None => builder.scan(elements, fold, kind),
+        };
+        match self {
+            Running::From(fold, kind) => scan(elements, fold, kind),
+            Running::First(step) => from_first(builder, elements, step, |elements, fold| {
+                scan(elements, fold, ScanKind::Inclusive)
+            }),
+        }
     }
 }
 
@@ -126,12 +195,8 @@ impl<T: Num, D: Dim> Array<T, D> {
     #[track_caller]
     pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
         let fold = associative(literal(T::from_word(0)), operator(Op::Add, T::TY));
-        self.scanned(
-            Builder::named("cumsum_axis"),
-            axis,
-            fold,
-            ScanKind::Inclusive,
-        )
+        let running = Running::From(fold, ScanKind::Inclusive);
+        self.scanned(Builder::named("cumsum_axis"), axis, Towards::End, running)
     }
 }
 
@@ -176,13 +241,5 @@ impl<T: Elt, D: Multi> Array<T, D> {
             let folds = builder.fold_s(&all, &flat(builder, self.node()), fold);
             Ok(shaped(builder, &folds, &to))
         })
-    }
-}
-
-fn associative(start: Body, step: Body) -> Fold {
-    Fold {
-        start,
-        step,
-        style: FoldStyle::Associative,
     }
 }

@@ -31,6 +31,11 @@ fn the_first_mistake_comes_out() {
         concat_axis(1, &[&wrong, &wrong]).force().unwrap_err(),
         (&wrong + &wrong).force().unwrap_err(),
         wrong.flatten().force().unwrap_err(),
+        wrong.scan1_axis(0, |a, b| a / b).force().unwrap_err(),
+        wrong
+            .scan_right_axis(7, 0, |a, b| a + b)
+            .force()
+            .unwrap_err(),
         wrong.reshape(3).force().unwrap_err(),
         wrong.clone().into_dyn().force().unwrap_err(),
         generate(wrong.shape(), |(i, _)| i)

@@ -1,0 +1,78 @@
+//! What folds start from that have no start of their own.
+
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Term, TermId};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// A scan by an associative operator that starts from the first element, as `scan` of elements and a fold with a start. Where
+/// the operator has a value that it leaves no trace of, it starts from that; else a flag goes along that says whether anything
+/// came before.
+pub(crate) fn from_first(
+    builder: Builder,
+    elements: &Arc<Node>,
+    step: Body,
+    scan: impl FnOnce(&Arc<Node>, Fold) -> Arc<Node>,
+) -> Arc<Node> {
+    let style = FoldStyle::Associative;
+    if let Some(start) = identities(&step) {
+        return scan(elements, Fold { start, step, style });
+    }
+    let n = elements.types.len();
+    let mut b = BodyBuilder::new(&elements.types);
+    let mut fields = vec![b.lit(Const::bool(true))];
+    fields.extend((0..n as u32).map(|k| b.param(k)));
+    let flagged = builder.map(std::slice::from_ref(elements), b.finish(&fields));
+    let state: Vec<Ty> = [&[Ty::Bool], &elements.types[..]].concat();
+    let mut b = BodyBuilder::new(&[&state[..], &state[..]].concat());
+    let both: Vec<TermId> = (0..2 * state.len() as u32).map(|k| b.param(k)).collect();
+    let (left, right) = both.split_at(state.len());
+    let Some(joined) = b.embed(&step, &[&left[1..], &right[1..]].concat()) else {
+        // The operator's mistake comes out.
+        let start = zeros(&elements.types);
+        return scan(elements, Fold { start, step, style });
+    };
+    let mut results = vec![b.op(Op::Or, &[left[0], right[0]])];
+    for (x, y) in joined.into_iter().zip(&right[1..]) {
+        results.push(b.cond(left[0], x, *y));
+    }
+    let fold = Fold {
+        start: zeros(&state),
+        step: b.finish(&results),
+        style,
+    };
+    builder.fields(&scan(&flagged, fold), 1..1 + n as u32)
+}
+
+/// What an operator's sides start from, if it is an operator of its own for each field.
+pub(crate) fn identities(step: &Body) -> Option<Body> {
+    let width = step.results.len();
+    let param = |t: TermId| match step.terms.get(t.index())?.term {
+        Term::Param(k) => Some(k as usize),
+        _ => None,
+    };
+    let mut b = BodyBuilder::new(&[]);
+    let mut fields = Vec::new();
+    for (field, result) in step.results.iter().enumerate() {
+        let data = step.terms.get(result.index())?;
+        let Term::Op(op, args) = &data.term else {
+            return None;
+        };
+        let &[left, right] = args.as_slice() else {
+            return None;
+        };
+        let sides = [param(left)?, param(right)?];
+        if !op.joins() || (sides != [field, field + width] && sides != [field + width, field]) {
+            return None;
+        }
+        fields.push(b.lit(op.identity(data.ty)?));
+    }
+    Some(b.finish(&fields))
+}
+
+/// A value of zeros.
+pub(crate) fn zeros(types: &[Ty]) -> Body {
+    let mut b = BodyBuilder::new(&[]);
+    let fields: Vec<TermId> = types.iter().map(|t| b.lit(Const::zero(*t))).collect();
+    b.finish(&fields)
+}
