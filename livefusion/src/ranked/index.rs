@@ -153,18 +153,48 @@ impl<I: Int> Coordinate for Array<I, Ix0> {
     message = "an array of rank `{D}` cannot be indexed with `{Self}`",
     note = "give as many parts as there are axes: `(i, j)` for `Ix2`; each is a `u64`, an expression, or a delayed scalar"
 )]
-pub trait Position<D> {
+pub trait Position<D>: Target<D> {
     /// Where it may be used.
     type At: Where;
-    /// Its parts, in a closure that is traced.
-    #[doc(hidden)]
-    fn parts(self, loc: Loc) -> Vec<Field>;
 }
 
-impl<C: Coordinate> Position<Ix1> for C {
-    type At = C::At;
+/// Where in an array of rank `D` an element is put: an index ([`Position`]), or one on a condition ([`Maybe`]).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no place in an array of rank `{D}`",
+    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; `keep.then_some((i, j))` leaves out what is not to be kept"
+)]
+pub trait Target<D> {
+    /// The parts of the index, in a closure that is traced.
+    #[doc(hidden)]
+    fn parts(self, loc: Loc) -> Vec<Field>;
+    /// On which condition there is one; none if there always is.
+    #[doc(hidden)]
+    fn condition(&self) -> Option<Field> {
+        None
+    }
+}
+
+/// An index on a condition, which [`then_some`](Exp::then_some) gives.
+pub struct Maybe<P> {
+    condition: Exp<bool>,
+    index: P,
+}
+
+impl Exp<bool> {
+    /// The index, if this is true; else none, as of `bool::then_some`. It is computed only where this is true. See
+    /// [`permute`](Array::permute).
+    pub fn then_some<P>(self, index: P) -> Maybe<P> {
+        let condition = self;
+        Maybe { condition, index }
+    }
+}
+
+impl<D, P: Position<D>> Target<D> for Maybe<P> {
     fn parts(self, loc: Loc) -> Vec<Field> {
-        vec![self.field(loc)]
+        self.index.parts(loc)
+    }
+    fn condition(&self) -> Option<Field> {
+        Some(self.condition.field())
     }
 }
 
@@ -173,22 +203,39 @@ macro_rules! with {
     ($A:ident $($B:ident)+) => { <$A::At as Where>::With<with!($($B)+)> };
 }
 
-macro_rules! tuples {
-    ($($D:ident $n:literal: $($A:ident $k:tt)*;)*) => {$(
-        impl<$($A: Coordinate),*> Position<$D> for ($($A,)*) {
-            type At = with!($($A)*);
-            fn parts(self, loc: Loc) -> Vec<Field> {
-                vec![$(self.$k.field(loc)),*]
-            }
+/// The indices of ranks, and their parts.
+macro_rules! positions {
+    ($(<$($C:ident),* $(; const $N:ident)?> $D:ident $P:ty, $At:ty: |$index:ident, $loc:ident| $parts:expr;)*) => {$(
+        impl<$($C: Coordinate,)* $(const $N: usize)?> Position<$D> for $P {
+            type At = $At;
         }
 
-        impl<C: Coordinate> Position<$D> for [C; $n] {
-            type At = C::At;
-            fn parts(self, loc: Loc) -> Vec<Field> {
-                self.into_iter().map(|c| c.field(loc)).collect()
+        impl<$($C: Coordinate,)* $(const $N: usize)?> Target<$D> for $P {
+            fn parts(self, $loc: Loc) -> Vec<Field> {
+                let $index = self;
+                $parts
             }
         }
     )*};
+}
+
+positions! {
+    <C> Ix1 C, C::At: |index, loc| vec![index.field(loc)];
+    <C; const N> IxDyn [C; N], C::At: |index, loc| fields(index, loc);
+    <C> IxDyn Vec<C>, C::At: |index, loc| fields(index, loc);
+}
+
+fn fields<C: Coordinate>(index: impl IntoIterator<Item = C>, loc: Loc) -> Vec<Field> {
+    index.into_iter().map(|c| c.field(loc)).collect()
+}
+
+macro_rules! tuples {
+    ($($D:ident $n:literal: $($A:ident $k:tt)*;)*) => {
+        positions! {$(
+            <$($A),*> $D ($($A,)*), with!($($A)*): |index, loc| vec![$(index.$k.field(loc)),*];
+            <C> $D [C; $n], C::At: |index, loc| fields(index, loc);
+        )*}
+    };
 }
 
 tuples! {
@@ -199,23 +246,12 @@ tuples! {
     Ix6 6: A 0 B 1 C 2 E 3 F 4 G 5;
 }
 
-impl<C: Coordinate, const N: usize> Position<IxDyn> for [C; N] {
-    type At = C::At;
-    fn parts(self, loc: Loc) -> Vec<Field> {
-        self.into_iter().map(|c| c.field(loc)).collect()
-    }
-}
-
-impl<C: Coordinate> Position<IxDyn> for Vec<C> {
-    type At = C::At;
-    fn parts(self, loc: Loc) -> Vec<Field> {
-        self.into_iter().map(|c| c.field(loc)).collect()
-    }
-}
-
 impl<C: Coordinate + Clone> Position<IxDyn> for &[C] {
     type At = C::At;
+}
+
+impl<C: Coordinate + Clone> Target<IxDyn> for &[C] {
     fn parts(self, loc: Loc) -> Vec<Field> {
-        self.iter().cloned().map(|c| c.field(loc)).collect()
+        fields(self.iter().cloned(), loc)
     }
 }

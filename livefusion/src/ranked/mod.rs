@@ -36,7 +36,7 @@ mod stencil;
 mod zip;
 
 pub use fold::Without;
-pub use index::{Coordinate, Fixed, InClosure, Position, Where};
+pub use index::{Coordinate, Fixed, InClosure, Maybe, Position, Target, Where};
 pub use join::{concat_axis, stack};
 pub(crate) use make::{generated, repeated, reshaped};
 pub use nest::{Mapped, PerRow};

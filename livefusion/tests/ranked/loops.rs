@@ -76,3 +76,21 @@ fn one_value_is_in_no_memory() -> Result<()> {
     }
     Ok(())
 }
+
+
+#[test]
+fn what_is_left_out_is_not_scattered() -> Result<()> {
+    let a = matrix(6, 4).map(|x| x + 1.0);
+    let base = replicate((3, 4), 0.0);
+    // Rows in pairs, without the diagonal.
+    let sums = a.permute(
+        &base,
+        |old, new| old + new,
+        |(i, j)| i.ne(j).then_some((i / 2, j)),
+    );
+    assert_eq!(loops(&sums)?, 1);
+    let explained = sums.explain()?;
+    assert_eq!(explained.loops[0].arrays_written, 1, "{explained}");
+    assert_eq!(sums.force()?.shape(), [3, 4]);
+    Ok(())
+}

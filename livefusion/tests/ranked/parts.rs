@@ -280,6 +280,53 @@ fn moves_within_axes() -> Result<()> {
 }
 
 #[test]
+fn an_index_that_is_left_out() -> Result<()> {
+    for a in [cube(), late()] {
+        let [.., k] = a.shape();
+        let base = replicate((k, 4), 0u64);
+        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+            // What is left out is not computed: neither the division nor the index outside.
+            let some = a.permute(
+                &base,
+                |x, y| x.max(y),
+                |(i, j, k)| j.ne(0).then_some((k, i * 4 / j)),
+            );
+            let wrong = some.force_with(&engine).unwrap_err().kind;
+            assert!(
+                matches!(wrong, ErrorKind::OutOfRange { len: 4, .. }),
+                "{wrong:?}"
+            );
+            let some = a.permute(
+                &base,
+                |x, y| x.max(y),
+                |(i, j, k)| j.ne(0).and((i * 4 / j).lt(4)).then_some((k, i * 4 / j)),
+            );
+            let some = some.force_with(&engine)?;
+            for (p, got) in some.iter().enumerate() {
+                let (k, to) = (p / 4, p % 4);
+                let of = |i: usize, j: usize| (i * 4 / j == to).then_some(100 * i + 10 * j + k);
+                let largest = (0..4)
+                    .flat_map(|i| (1..5).filter_map(move |j| of(i, j)))
+                    .max();
+                assert_eq!(*got, largest.unwrap_or(0) as u64);
+            }
+            let none = a.permute(&base, |x, y| x + y, |(_, j, _)| j.gt(9).then_some([j, j]));
+            assert!(none.force_with(&engine)?.iter().all(|x| *x == 0));
+        }
+    }
+    // Of one axis, onto one, by an operator that reads something.
+    let by = Array::scalar(100i64);
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let odd = xs.permute(
+        &replicate(2, 0i64),
+        |x, y| x + y * &by,
+        |i| (i % 2).eq(0).then_some(i / 2),
+    );
+    assert_eq!(odd.force()?, [100, 300]);
+    Ok(())
+}
+
+#[test]
 fn transposes_fuse() -> Result<()> {
     let m = Array::from_vec((3, 3), (0..9).map(f64::from).collect());
     let symmetric = &m + &m.transpose();
