@@ -278,6 +278,15 @@ of_all! {
     var<T: Num> -> T::Mean;
     /// The standard deviation of all elements.
     std<T: Num> -> T::Mean;
+    /// The number of all elements. Computes none of them, unless a length depends on these.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = generate((2, 3), |(i, j)| i * j);
+    /// assert_eq!((m.len().force()?, m.slice((.., 1..)).len().force()?), (6, 4));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    len<T: Elt> -> u64;
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
@@ -307,6 +316,24 @@ impl<T: Elt, D: Multi> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, Ix0> {
         self.row_by_row().fold(start, op)
+    }
+
+    /// All elements joined by `op`, which must be associative, with no starting value, as in [`fold1`](Array::fold1) of one
+    /// axis.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// assert_eq!(m.fold1(|a, b| a * b).force()?, 70);
+    /// assert!(m.slice((2.., ..)).fold1(|a, b| a * b).force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn fold1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
+        self.row_by_row().fold1(op)
     }
 
     #[track_caller]

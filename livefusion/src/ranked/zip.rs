@@ -1,5 +1,6 @@
-//! Arrays of one shape side by side: `zip`, `zip_with`. See also [`zip`](crate::array::zip()) of tuples, and operators.
+//! Arrays of one shape side by side: `zip`, `zip_with`, `enumerate`. See also [`zip`](crate::array::zip()) of tuples, and operators.
 
+use super::make::{built, computed, shape, shaped};
 use crate::array::{Array, Multi};
 use crate::ast::Builder;
 use crate::elt::Elt;
@@ -36,5 +37,29 @@ impl<T: Elt, D: Multi> Array<T, D> {
         let builder = Builder::named("zip_with");
         let body = closure::<(T, U), R::Elt>(|(x, y)| f(x, y).to_exp());
         Array::wrap(builder.map(&[self.node().clone(), other.node().clone()], body))
+    }
+
+    /// Each element with its index before it, a tuple of as many `u64`s as there are axes. Copies nothing, and fuses with
+    /// everything. (Of rank [`IxDyn`](crate::IxDyn), convert with [`into_rank`](Array::into_rank) first.)
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[0.5f64, 1.5], [2.5, 3.5]]);
+    /// assert_eq!(m.enumerate().force()?.get((1, 0)), Some(((1, 0), 2.5)));
+    /// let lower = m.enumerate().map(|((i, j), x)| j.le(i).cond(x, 0.0));
+    /// assert_eq!(lower.force()?, [[0.5, 0.0], [2.5, 3.5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn enumerate(&self) -> Array<(<D::Index as IntoExp>::Elt, T), D>
+    where
+        D::Index: IntoExp,
+    {
+        let builder = Builder::named("enumerate");
+        built(builder, &[self.node()], || {
+            let shape = shape(builder, self);
+            let indices = computed(builder, &shape, |_, parts| parts.to_vec());
+            Ok(builder.zip(&[shaped(builder, &indices, &shape), self.node().clone()]))
+        })
     }
 }

@@ -29,7 +29,9 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m[1:, :2]" => m.slice((1.., ..2)), "negative ends count from the end";
         "m[::2, -1]" => m.slice(((..).step(2), -1)), "";
         "m[:, np.newaxis, :]" => m.slice((.., NewAxis, ..)), "";
-        "m[at]" => m.backpermute((3, 4), |(i, j)| (at.at(i), j)), "rows by their numbers";
+        "m[at]" => m.select(0, &at), "rows by their numbers";
+        "np.take(m, at, axis=1)" => m.select(1, &at), "an index outside, or below 0, is an error";
+        "np.ndenumerate(m)" => m.enumerate(), "indices are tuples";
         "m + row" => m.zip_with(&row.broadcast((3, ..)), |x, y| x + y), "nothing is broadcast unasked but scalars";
         "xs[:, np.newaxis] * ys" => xs.outer(&ys, |x, y| x * y), "";
         "m.T" => m.transpose(), "a function of the index, not of strides";
@@ -41,6 +43,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.pad(m, [(1, 0), (0, 2)])" => m.pad([(1, 0), (0, 2)], 0.0), "";
         "np.concatenate([m, q], axis=1)" => concat_axis(1, &[&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
         "np.stack([m, q])" => stack(0, &[&m, &q]), "";
+        "m.size" => m.len(), "a delayed scalar";
         "m.sum()" => m.sum(), "in lanes and chunks, of a fixed order";
         "m.sum(axis=0)" => m.sum_axis(0), "axes are counted from the front";
         "t.max(axis=(0, 2))" => t.max_axes([0, 2]), "";
@@ -48,7 +51,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m.argmin(axis=1)" => m.min_index_axis(1), "";
         "np.any(m > 8, axis=1)" => m.any_axis(1, |x| x.gt(8.0)), "of all elements: `any`, `all`, `count`";
         "np.cumsum(m, axis=1)" => m.cumsum_axis(1), "";
-        "np.maximum.accumulate(xs)" => xs.scan(f64::NEG_INFINITY, |a, b| a.max(b)), "any associative operator";
+        "np.maximum.accumulate(m, axis=0)" => m.scan1_axis(0, |a, b| a.max(b)), "any associative operator; `scan_axis` has a start";
+        "np.maximum.reduce(m, axis=0)" => m.fold1_axis(0, |a, b| a.max(b)), "any associative operator; of all elements `fold1`";
         "m @ b" => m.dot(&b), "fuses with what uses it";
         "np.tril(m)" => m.triangle_lower(0, 0.0), "";
         "np.apply_along_axis(lambda r: r / r.sum(), 1, m)" => m.map_rows(|r| { let s = r.sum(); r.map(|x| x / &s) }), "traced once; fuses into one nested loop";

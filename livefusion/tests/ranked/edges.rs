@@ -31,9 +31,17 @@ fn the_first_mistake_comes_out() {
         concat_axis(1, &[&wrong, &wrong]).force().unwrap_err(),
         (&wrong + &wrong).force().unwrap_err(),
         wrong.flatten().force().unwrap_err(),
+        wrong.len().force().unwrap_err(),
+        wrong.fold1(|a, b| a + b).force().unwrap_err(),
+        wrong.enumerate().force().unwrap_err(),
         wrong.scan1_axis(0, |a, b| a / b).force().unwrap_err(),
         wrong
             .scan_right_axis(7, 0, |a, b| a + b)
+            .force()
+            .unwrap_err(),
+        wrong.select(0, &iota(1)).force().unwrap_err(),
+        wrong
+            .permute(&wrong, |a, _| a, |(i, j)| i.ne(j).then_some((j, i)))
             .force()
             .unwrap_err(),
         wrong.reshape(3).force().unwrap_err(),

@@ -57,6 +57,36 @@ fn sums_and_what_uses_their_rows() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn indices_and_chosen_rows_fuse() -> Result<()> {
+    let a = matrix(6, 4);
+    let weighed = a.enumerate().map(|((i, j), x)| x * (i + j).cast::<f64>());
+    assert_eq!(loops(&(&weighed.sum_axis(1), &weighed.sum()))?, 1);
+    let chosen = Array::from(vec![5u64, 0, 2]);
+    let rows = a.map(|x| x + 1.0).select(0, &chosen.map(|i| 5 - i));
+    assert_eq!(loops(&rows.map(|x| x * 2.0).sum_axis(1))?, 1);
+    assert_eq!(loops(&a.select(1, &Array::from(vec![3u64, 1])).sum())?, 1);
+    assert_eq!(loops(&a.len())?, 0);
+    assert_eq!(loops(&(&a.fold1(|x, y| x.max(y)), &a.len(), &a.sum()))?, 1);
+    Ok(())
+}
+
+#[test]
+fn what_is_left_out_is_not_scattered() -> Result<()> {
+    let a = matrix(6, 4).map(|x| x + 1.0);
+    let base = replicate((3, 4), 0.0);
+    // Rows in pairs, without the diagonal.
+    let sums = a.permute(
+        &base,
+        |old, new| old + new,
+        |(i, j)| i.ne(j).then_some((i / 2, j)),
+    );
+    assert_eq!(loops(&sums)?, 1);
+    let explained = sums.explain()?;
+    assert_eq!(explained.loops[0].arrays_written, 1, "{explained}");
+    assert_eq!(sums.force()?.shape(), [3, 4]);
+    Ok(())
+}
 
 #[test]
 fn one_value_is_in_no_memory() -> Result<()> {
@@ -74,23 +104,5 @@ fn one_value_is_in_no_memory() -> Result<()> {
         let sums = (&ones + &a.cumsum_axis(1)).sum_axis(0);
         assert_eq!(loops(&sums)?, 1);
     }
-    Ok(())
-}
-
-
-#[test]
-fn what_is_left_out_is_not_scattered() -> Result<()> {
-    let a = matrix(6, 4).map(|x| x + 1.0);
-    let base = replicate((3, 4), 0.0);
-    // Rows in pairs, without the diagonal.
-    let sums = a.permute(
-        &base,
-        |old, new| old + new,
-        |(i, j)| i.ne(j).then_some((i / 2, j)),
-    );
-    assert_eq!(loops(&sums)?, 1);
-    let explained = sums.explain()?;
-    assert_eq!(explained.loops[0].arrays_written, 1, "{explained}");
-    assert_eq!(sums.force()?.shape(), [3, 4]);
     Ok(())
 }

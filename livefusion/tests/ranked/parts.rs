@@ -280,6 +280,38 @@ fn moves_within_axes() -> Result<()> {
 }
 
 #[test]
+fn rows_by_their_numbers() -> Result<()> {
+    let chosen = Array::from(vec![3i8, 0, 3]);
+    for a in [cube(), late()] {
+        let found = a.select(0, &chosen).force()?;
+        assert_eq!(
+            (found.shape(), found[(0, 1, 2)], found[(1, 4, 5)]),
+            ([3, 5, 6], 312, 45)
+        );
+        let found = a.select(1, &chosen.filter(|i| i.gt(0))).force()?;
+        assert_eq!((found.shape(), found[(1, 1, 2)]), ([4, 2, 6], 132));
+        let found = a.select(2, &chosen.map(|i| i + 2)).force()?;
+        assert_eq!((found.shape(), found[(1, 1, 0)]), ([4, 5, 3], 115));
+        let none = a.select(2, &chosen.take(0)).force()?;
+        assert_eq!(none.shape(), [4, 5, 0]);
+        let wrong = |axis, by: i8| {
+            let e = a.select(axis, &chosen.map(|i| i + by)).force();
+            let e = e.unwrap_err();
+            assert!(e.location.is_some_and(|l| l.file().ends_with("parts.rs")));
+            (e.combinator, e.kind)
+        };
+        let outside = ErrorKind::OutOfRange { index: 6, len: 6 };
+        assert_eq!(wrong(2, 3), ("select", outside));
+        assert!(matches!(
+            wrong(0, -1).1,
+            ErrorKind::OutOfRange { len: 4, .. }
+        ));
+        assert!(matches!(wrong(3, 0).1, ErrorKind::Malformed { .. }));
+    }
+    Ok(())
+}
+
+#[test]
 fn an_index_that_is_left_out() -> Result<()> {
     for a in [cube(), late()] {
         let [.., k] = a.shape();

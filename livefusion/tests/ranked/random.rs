@@ -99,7 +99,7 @@ fn source(dice: &mut Dice) -> Both {
 
 fn step((array, plain): Both, dice: &mut Dice) -> Both {
     let rank = plain.shape.len();
-    let (axis, choice) = (dice.below(rank), dice.below(18));
+    let (axis, choice) = (dice.below(rank), dice.below(23));
     let n = plain.shape[axis];
     match choice {
         0 => {
@@ -254,11 +254,87 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             }
             (ended.into_dyn(), now)
         }
+        17 => {
+            let kind = dice.below(7);
+            let scanned = match kind {
+                0 => array.scan1_axis(axis, |a, b| a.max(b)),
+                1 => array.scan1_axis(axis, circle),
+                2 => array.scan_exclusive_axis(axis, 7, circle),
+                3 => array.scan1_right_axis(axis, |a, b| a.max(b)),
+                4 => array.scan1_right_axis(axis, circle),
+                5 => array.scan_right_axis(axis, 7, circle),
+                _ => array.scan_exclusive_right_axis(axis, 7, circle),
+            };
+            let at = |at: &[usize]| {
+                let (xs, i) = (plain.along(at, axis), at[axis]);
+                let part = match kind {
+                    0 | 1 => &xs[..=i],
+                    2 => &xs[..i],
+                    3..=5 => &xs[i..],
+                    _ => &xs[i + 1..],
+                };
+                let joined = match kind {
+                    0 | 3 => part.iter().copied().max().unwrap_or(0),
+                    1 | 4 => circled(0, part),
+                    _ => circled(7, part),
+                };
+                joined % 101
+            };
+            (scanned.map(|x| x % 101), Plain::of(plain.shape.clone(), at))
+        }
+        18 if rank > 1 && n > 0 => fold(
+            &plain,
+            axis,
+            array.fold1_axis(axis, circle).map(|x| x % 101),
+            |xs| circled(0, xs) % 101,
+        ),
+        19 if n > 0 => {
+            let chosen: Vec<usize> = (0..dice.below(5)).map(|_| dice.below(n)).collect();
+            let numbers = Array::from(chosen.iter().map(|i| *i as u32).collect::<Vec<_>>());
+            let mut shape = plain.shape.clone();
+            shape[axis] = chosen.len();
+            let at = |at: &[usize]| plain.along(at, axis)[chosen[at[axis]]];
+            (array.select(axis, &numbers), Plain::of(shape, at))
+        }
+        20 => {
+            // Each element goes one place down along the axis, and the first ones nowhere.
+            let base = replicate(array.shape(), 5i64);
+            let moved = array.permute(
+                &base,
+                |old, new| 2 * old + new,
+                |mut at| {
+                    let i = at[axis];
+                    at[axis] = i - 1;
+                    i.gt(0).then_some(at)
+                },
+            );
+            let at = |at: &[usize]| match plain.along(at, axis).get(at[axis] + 1) {
+                Some(x) => 10 + x,
+                None => 5,
+            };
+            (moved, Plain::of(plain.shape.clone(), at))
+        }
+        21 if rank == 2 => {
+            let numbered = array.into_rank::<Ix2>().enumerate();
+            let sums = numbered.map(|((i, j), x)| x + 3 * i.cast::<i64>() - j.cast::<i64>());
+            let at = |at: &[usize]| plain.at(at) + 3 * at[0] as i64 - at[1] as i64;
+            (sums.into_dyn(), Plain::of(plain.shape.clone(), at))
+        }
         _ => {
             let shape = vec![plain.data.len()];
             (array.flatten().into_dyn(), Plain { shape, ..plain })
         }
     }
+}
+
+/// An associative operator that has an identity, 0, but is none that is recognised.
+fn circle(a: Exp<i64>, b: Exp<i64>) -> Exp<i64> {
+    a + b + a * b
+}
+
+fn circled(start: i64, xs: &[i64]) -> i64 {
+    let circle = |a: i64, b: &i64| a.wrapping_add(*b).wrapping_add(a.wrapping_mul(*b));
+    xs.iter().fold(start, circle)
 }
 
 fn fold(plain: &Plain, axis: usize, array: Array<i64, IxDyn>, f: impl Fn(&[i64]) -> i64) -> Both {
