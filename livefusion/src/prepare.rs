@@ -6,7 +6,7 @@ use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::exp::types_of;
 use crate::force::Force;
-use crate::runtime::{Engine, Prepared, force_nodes};
+use crate::runtime::{Engine, Explanation, Prepared, force_nodes};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
@@ -83,28 +83,49 @@ impl<I: Inputs, O: Force> Program<I, O> {
         self.run(inputs, &mut [])
     }
 
+    /// Says into which loops a call with these inputs fuses, and why not into fewer, as [`explain`](Force::explain) of arrays.
+    /// Of the inputs it matters which have equal lengths. Those that are delayed are computed first; nothing else is run.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let both = prepare(|(xs, ys): (Array<f64>, Array<f64>)| (xs.sum(), ys.sum()))?;
+    /// let (a, b) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64]));
+    /// assert_eq!(both.explain(&(a.clone(), a.clone()))?.loops.len(), 1);
+    /// assert_eq!(both.explain(&(a, b))?.loops.len(), 2);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What goes wrong while inputs are computed, or what the backend says.
+    pub fn explain(&self, inputs: &I) -> Result<Explanation> {
+        self.prepared.explain(&values(inputs)?)
+    }
+
     fn run(&self, inputs: &I, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
-        let mut nodes = Given::new();
-        inputs.nodes(&mut nodes);
-        let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
-        for node in nodes.iter().filter(is_missing) {
-            if let Some(value) = node.literal() {
-                // Another thread may have set it meanwhile.
-                let _ = node.value.set(value);
-            }
-        }
-        if nodes.iter().any(|n| is_missing(&n)) {
-            let missing: Vec<Arc<Node>> =
-                nodes.iter().filter(is_missing).cloned().cloned().collect();
-            force_nodes(Engine::default_engine(), &missing)?;
-        }
-        let mut values: SmallVec<[&Value; 8]> = SmallVec::new();
-        for node in nodes {
-            values.push(node.value.get().ok_or_else(no_value)?);
-        }
-        let results = self.prepared.call(&values, spare)?;
+        let results = self.prepared.call(&values(inputs)?, spare)?;
         self.output.take(&mut results.into_iter())
     }
+}
+
+/// The values of inputs. Those that are delayed are computed first.
+fn values<I: Inputs>(inputs: &I) -> Result<SmallVec<[&Value; 8]>> {
+    let mut nodes = Given::new();
+    inputs.nodes(&mut nodes);
+    let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
+    for node in nodes.iter().filter(is_missing) {
+        if let Some(value) = node.literal() {
+            // Another thread may have set it meanwhile.
+            let _ = node.value.set(value);
+        }
+    }
+    if nodes.iter().any(|n| is_missing(&n)) {
+        let missing: Vec<Arc<Node>> = nodes.iter().filter(is_missing).cloned().cloned().collect();
+        force_nodes(Engine::default_engine(), &missing)?;
+    }
+    let values = nodes
+        .into_iter()
+        .map(|n| n.value.get().ok_or_else(no_value));
+    values.collect()
 }
 
 impl<I: Inputs, O: Force> Program<I, O>

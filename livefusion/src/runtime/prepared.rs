@@ -2,6 +2,7 @@
 
 use super::binding::{Bindings, Nodes};
 use super::engine::{Engine, recover};
+use super::explain::Explanation;
 use super::iterate::run_loops;
 use super::program::Program;
 use crate::ast::{Kind, Node, Value, Values};
@@ -75,14 +76,7 @@ impl Prepared {
     /// Errors: an input whose type is not the placeholder's; traps.
     pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
-        let length = |length: &Length| match length {
-            Length::Of(k) => inputs
-                .get(*k as usize)
-                .and_then(|v| length_of(v))
-                .unwrap_or(0),
-            Length::Fixed(n) => *n,
-        };
-        let lengths: SmallVec<[u64; 8]> = self.lengths.iter().map(length).collect();
+        let lengths = self.lengths_with(inputs);
         let pattern = length_pattern(lengths.iter().copied());
         let bindings = Bindings {
             nodes: Nodes::Of(&self.graph),
@@ -98,6 +92,31 @@ impl Prepared {
                 .program(inputs, pattern)?
                 .run(&self.engine, &bindings, spare),
         }
+    }
+
+    /// Into which loops a call with these inputs fuses.
+    ///
+    /// Errors: an input whose type is not the placeholder's; what the backend says.
+    pub fn explain(&self, inputs: &[&Value]) -> Result<Explanation> {
+        self.check(inputs)?;
+        let pattern = length_pattern(self.lengths_with(inputs).iter().copied());
+        let program = match self.first.get() {
+            Some((first, program)) if *first == pattern => program.clone(),
+            _ => self.program(inputs, pattern)?,
+        };
+        Explanation::new(&self.graph, &program, &self.engine)
+    }
+
+    /// The lengths that a call with these inputs knows.
+    fn lengths_with(&self, inputs: &[&Value]) -> SmallVec<[u64; 8]> {
+        let length = |length: &Length| match length {
+            Length::Of(k) => inputs
+                .get(*k as usize)
+                .and_then(|v| length_of(v))
+                .unwrap_or(0),
+            Length::Fixed(n) => *n,
+        };
+        self.lengths.iter().map(length).collect()
     }
 
     /// The program for a pattern of lengths, compiled if it is new.
