@@ -13,15 +13,14 @@
 //! called until it changes nothing; what tells so ends at the first pixel that is new.
 
 mod detect;
-mod picture;
 mod plain;
 #[cfg(test)]
 mod tests;
 
 use detect::{Detector, Gray};
 use livefusion::prelude::*;
+use livefusion_examples::picture::{self, Plane};
 use livefusion_examples::{Outcome, best_of, data, timed};
-use plain::Plane;
 use std::path::PathBuf;
 
 /// No edge.

@@ -1,36 +1,7 @@
 //! The same detector in plain Rust: a loop per pass, and a stack of pixels in place of steps.
 
 use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
-
-/// Rows of pixels, one behind the other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plane<T> {
-    /// Pixels in a row.
-    pub width: usize,
-    /// All pixels.
-    pub pixels: Vec<T>,
-}
-
-impl<T: Copy> Plane<T> {
-    fn height(&self) -> usize {
-        self.pixels.len() / self.width
-    }
-
-    fn row(&self, y: usize) -> &[T] {
-        &self.pixels[y * self.width..][..self.width]
-    }
-
-    /// `f` of each pixel's place and the `N` rows around it. Rows outside are the nearest one inside.
-    fn map<R, const N: usize>(&self, f: impl Fn(usize, [&[T]; N]) -> R) -> Plane<R> {
-        let (width, last) = (self.width, self.height().saturating_sub(1));
-        let mut pixels = Vec::with_capacity(self.pixels.len());
-        for y in 0..self.height() {
-            let rows = std::array::from_fn(|k| self.row((y + k).saturating_sub(N / 2).min(last)));
-            pixels.extend((0..width).map(|x| f(x, rows)));
-        }
-        Plane { width, pixels }
-    }
-}
+use livefusion_examples::picture::Plane;
 
 /// What each pixel is.
 pub fn marks(photo: &Plane<u8>) -> Plane<u8> {

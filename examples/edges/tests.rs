@@ -1,10 +1,11 @@
 //! The detector and plain Rust find the same pixels.
 
 use crate::detect::{self, Detector};
-use crate::plain::{self, Plane};
-use crate::{NONE, STRONG, WEAK, array, picture};
+use crate::plain;
+use crate::{NONE, STRONG, WEAK, array};
 use livefusion::prelude::*;
 use livefusion_examples::data;
+use livefusion_examples::picture::{self, Plane};
 
 /// A picture of disks and noise.
 fn disks(width: usize, height: usize) -> Plane<u8> {

@@ -1,5 +1,7 @@
 //! What the examples share: where their data is, and how they fail and measure.
 
+pub mod picture;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

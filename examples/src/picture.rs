@@ -1,11 +1,42 @@
-//! Gray pictures as PNG files.
+//! Gray pictures, and PNG files of them.
 
-use crate::plain::Plane;
-use livefusion_examples::Outcome;
+use crate::Outcome;
 use png::{BitDepth, ColorType, Compression, Decoder, Encoder};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
+
+/// Rows of pixels, one behind the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plane<T> {
+    /// Pixels in a row.
+    pub width: usize,
+    /// All pixels.
+    pub pixels: Vec<T>,
+}
+
+impl<T: Copy> Plane<T> {
+    /// How many rows there are.
+    pub fn height(&self) -> usize {
+        self.pixels.len() / self.width
+    }
+
+    /// The pixels of a row.
+    pub fn row(&self, y: usize) -> &[T] {
+        &self.pixels[y * self.width..][..self.width]
+    }
+
+    /// `f` of each pixel's place and the `N` rows around it. Rows outside are the nearest one inside.
+    pub fn map<R, const N: usize>(&self, f: impl Fn(usize, [&[T]; N]) -> R) -> Plane<R> {
+        let (width, last) = (self.width, self.height().saturating_sub(1));
+        let mut pixels = Vec::with_capacity(self.pixels.len());
+        for y in 0..self.height() {
+            let rows = std::array::from_fn(|k| self.row((y + k).saturating_sub(N / 2).min(last)));
+            pixels.extend((0..width).map(|x| f(x, rows)));
+        }
+        Plane { width, pixels }
+    }
+}
 
 /// Reads a picture of 8 bits a pixel.
 pub fn read(path: &Path) -> Outcome<Plane<u8>> {
@@ -34,11 +65,10 @@ pub fn write(path: &Path, picture: &Plane<u8>) -> Outcome {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let height = picture.pixels.len() / picture.width;
     let mut encoder = Encoder::new(
         BufWriter::new(File::create(path)?),
         picture.width as u32,
-        height as u32,
+        picture.height() as u32,
     );
     encoder.set_color(ColorType::Grayscale);
     encoder.set_depth(BitDepth::Eight);
