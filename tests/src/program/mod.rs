@@ -14,7 +14,7 @@ mod sides;
 mod slices;
 mod wiring;
 
-pub use random::{Options, Way, drawn, programs, random};
+pub use random::{Options, Way, drawn, programs, programs_of, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{

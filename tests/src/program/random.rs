@@ -8,6 +8,7 @@ use crate::scalar;
 use livefusion::ast::{Node, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What kind of programs to make.
@@ -64,10 +65,15 @@ impl Options {
 /// Programs of consecutive seeds. The environment says otherwise: `LOOP_SEED` where to begin,
 /// `LOOP_PROGRAMS` how many there are at most.
 pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)> {
+    programs_of(0..n, options)
+}
+
+/// Those of some of the seeds that [`programs`] has.
+pub fn programs_of(seeds: Range<u64>, options: Options) -> impl Iterator<Item = (u64, Program)> {
     let number = |name| std::env::var(name).ok().and_then(|s| s.parse::<u64>().ok());
     let first = number("LOOP_SEED").unwrap_or(0);
-    let n = number("LOOP_PROGRAMS").map_or(n, |most| n.min(most));
-    (first..first + n).map(move |seed| (seed, random(seed, options)))
+    let end = number("LOOP_PROGRAMS").map_or(seeds.end, |most| seeds.end.min(most));
+    (first + seeds.start..first + end).map(move |seed| (seed, random(seed, options)))
 }
 
 /// The program of a seed.
