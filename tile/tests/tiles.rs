@@ -149,6 +149,11 @@ fn the_middle_of_a_row_and_its_ends() {
 }
 
 #[test]
+fn the_middle_of_a_row_that_is_as_most_are() {
+    golden("stencil_zeros");
+}
+
+#[test]
 fn the_middle_of_a_row_in_lanes() {
     golden("stencil_sums");
 }

@@ -5,7 +5,8 @@
 //! operands are constants, parameters, or defined in `init` and not carried; of an inner loop, defined before it, and not
 //! carried by it. Operators are total and
 //! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
-//! What an arm computes stays there: one that is not taken is not computed. A scalar loop is thought to turn: what its test
+//! What an arm computes stays there: one that is not taken is not computed; but sums and products of words, as indices are made
+//! of, go before an inner loop, where they cost less than to ask. A scalar loop is thought to turn: what its test
 //! or its turns compute of nothing that it defines goes before it, but for traps, which stay where they may happen.
 //!
 //! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at the end
@@ -17,9 +18,10 @@
 
 use super::context::Context;
 use crate::ir::{
-    Atom, Block, Loop, ParamKind, Place, Rate, RateId, RateKind, Section, Stmt, StmtKind, Var,
+    Atom, Block, Loop, ParamKind, Place, Rate, RateId, RateKind, Section, Stmt, StmtKind, Type, Var,
 };
 use crate::op::Op;
+use crate::types::Ty;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -73,6 +75,9 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
             walk::definitions(&stmt.kind, &mut |v| _ = defined.insert(v, rank));
         }
     }
+    let words: Vec<bool> = (program.vars.iter())
+        .map(|v| v.ty == Type::Scalar(Ty::U64))
+        .collect();
     let mut changed = false;
     let mut blocks = context.blocks_mut(program);
     for rate in inner.into_iter().rev() {
@@ -92,10 +97,21 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
                 walk::operands(&stmt.kind, &mut |a| moves = moves && same(a, defined));
                 moves
             };
-            if !blocks[rank].stmts.iter().any(|s| moves(s, &defined)) {
-                continue;
-            }
-            for stmt in std::mem::take(&mut blocks[rank].stmts) {
+            for mut stmt in std::mem::take(&mut blocks[rank].stmts) {
+                each_in_arms(&mut stmt, MAX_DEPTH, &mut |inner| {
+                    let is_sum = match &inner.kind {
+                        StmtKind::Let(v, Op::Add | Op::Sub | Op::Mul, _) => words[v.index()],
+                        _ => false,
+                    };
+                    let goes = is_sum && moves(inner, &defined);
+                    let to = if goes { nest } else { rank };
+                    walk::definitions(&inner.kind, &mut |v| _ = defined.insert(v, to));
+                    if goes {
+                        blocks[nest].stmts.push(inner.clone());
+                        changed = true;
+                    }
+                    !goes
+                });
                 let to = match moves(&stmt, &defined) {
                     true => nest,
                     false => rank,
@@ -107,6 +123,19 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
         }
     }
     changed
+}
+
+/// Calls `stays` on what is in the arms of a statement, in order; what does not stay is taken out.
+fn each_in_arms(stmt: &mut Stmt, depth: usize, stays: &mut impl FnMut(&Stmt) -> bool) {
+    let StmtKind::If { then, other, .. } = &mut stmt.kind else {
+        return;
+    };
+    for arm in [then, other].into_iter().filter(|_| depth > 0) {
+        arm.retain_mut(|inner| {
+            each_in_arms(inner, depth - 1, stays);
+            stays(inner)
+        });
+    }
 }
 
 /// What does not vary with the turns of scalar loops goes before them, inner ones first. Regions that are nested deeper stay

@@ -166,7 +166,7 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, N
     nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
     let sweeps = nest.sweeps(region).into_iter();
     let split = sweeps.filter(|sweep| schedule.splits(sweep.rate));
-    let middles = split.map(|sweep| Some((sweep.rate, region.middle(sweep)?)));
+    let middles = split.map(|sweep| Some((sweep.rate, region.middle_of_row(sweep)?)));
     let middles: Option<Vec<(RateId, Case)>> = middles.collect();
     let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);

@@ -1,10 +1,12 @@
 //! Segments in three parts: the middle, in which comparisons with the counter have the answers that they have for most of a
-//! long segment, and what is before and behind it, of which nothing is known.
+//! long segment, and what is before and behind it, of which nothing is known. The middle takes conditions that are the same in all
+//! of a segment to be so that neighbours are read; where they are not, there is none.
 
 use super::Lower;
 use super::cases::{Known, asked};
 use crate::ir::{Asked, Operand};
 use crate::region::{Case, Sweep, Test};
+use loop_lang::ir::Atom;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -19,7 +21,7 @@ impl<'r> Lower<'r, '_> {
         (from, to): (Operand, Operand),
         case: &'r Case,
     ) -> Vec<Stretch<'r>> {
-        if case.tests.is_empty() {
+        if !case.asks() {
             return vec![(from, to, Known::Case(case))];
         }
         let word = |lower: &mut Self, name, op, args: &[Operand]| lower.op(name, Ty::U64, op, args);
@@ -45,6 +47,15 @@ impl<'r> Lower<'r, '_> {
             let (right, same) = self.answer_at(sweep, (case, test), first);
             let stays = word(self, "stays", Op::Select, &[right, same, Lower::u64(0)]);
             steps = word(self, "steps", Op::Min, &[steps, stays]);
+        }
+        // There is no middle where the row is none of those that it was thought to be.
+        for (v, truth) in &case.assumed {
+            let is = self.operand(Atom::Var(*v));
+            let all = match truth {
+                true => [is, steps, Lower::u64(0)],
+                false => [is, Lower::u64(0), steps],
+            };
+            steps = word(self, "steps", Op::Select, &all);
         }
         let last = word(self, "last", Op::Add, &[first, steps]);
         vec![

@@ -81,6 +81,8 @@ pub struct Case {
     pub tests: Vec<Test>,
     /// Accesses that whoever enters the case makes sure of.
     pub rooms: Vec<Room>,
+    /// What is the same in the whole sweep, and is taken to be so; whoever enters the case makes sure of that, too.
+    pub assumed: Vec<(Var, bool)>,
     /// Conditions whose value is known.
     pub known: FxHashMap<Var, bool>,
     /// Minima and maxima that are one of their operands.
@@ -94,6 +96,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// Whether anything is asked, before a row or in it.
+    pub fn asks(&self) -> bool {
+        !self.tests.is_empty() || !self.assumed.is_empty()
+    }
+
     /// How a value is computed from others that are known before the sweep, if it is.
     pub fn def(&self, a: Atom) -> Option<Def> {
         let def = self.defs.get(&a.var()?)?;
@@ -152,7 +159,7 @@ impl Region<'_> {
         let mut cases = Vec::new();
         let mut open = vec![Vec::new()];
         while let Some(answers) = open.pop() {
-            match self.case(sweep, &answers) {
+            match self.case(sweep, &answers, false) {
                 Ok(case) => cases.push(case),
                 Err(_) => {
                     for answer in [false, true] {
@@ -178,9 +185,19 @@ impl Region<'_> {
 
     /// The case for the middle of a long sweep, if there are not too many comparisons.
     pub fn middle(&self, sweep: &Sweep) -> Option<Case> {
+        self.middle_if(sweep, false)
+    }
+
+    /// The case for the middle of a long row, in which also is what most rows are thought to have: where a condition is the
+    /// same in all of a row, the arm is taken that reads.
+    pub fn middle_of_row(&self, sweep: &Sweep) -> Option<Case> {
+        self.middle_if(sweep, true)
+    }
+
+    fn middle_if(&self, sweep: &Sweep, assumes: bool) -> Option<Case> {
         let mut answers = Vec::new();
         while answers.len() <= MAX_TESTS {
-            match self.case(sweep, &answers) {
+            match self.case(sweep, &answers, assumes) {
                 Ok(case) => return Some(case),
                 Err(test) => answers.push(is_before_in_the_middle(sweep, &test)),
             }
@@ -190,11 +207,12 @@ impl Region<'_> {
 
     /// What is known of a sweep under answers to its comparisons, in the order of their statements; the comparison
     /// that wants one more answer, if these are too few.
-    fn case(&self, sweep: &Sweep, answers: &[bool]) -> Result<Case, Test> {
+    fn case(&self, sweep: &Sweep, answers: &[bool], assumes: bool) -> Result<Case, Test> {
         let mut walk = Walk {
             region: self,
             sweep,
             answers,
+            assumes,
             shapes: FxHashMap::from_iter([(sweep.counter, Shape::Up)]),
             case: Case::default(),
             undecided: None,
@@ -223,6 +241,7 @@ struct Walk<'w> {
     region: &'w Region<'w>,
     sweep: &'w Sweep<'w>,
     answers: &'w [bool],
+    assumes: bool,
     shapes: FxHashMap<Var, Shape>,
     case: Case,
     undecided: Option<Test>,
@@ -282,7 +301,10 @@ impl Walk<'_> {
                 }
                 StmtKind::If {
                     cond, then, other, ..
-                } => match self.known(*cond) {
+                } => match self
+                    .known(*cond)
+                    .or_else(|| self.assume(*cond, then, other))
+                {
                     Some(true) => {
                         self.skip(other);
                         work.push((then, sure));
@@ -296,6 +318,26 @@ impl Walk<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Takes a condition that is the same in the whole sweep to be such that the arm is taken that reads.
+    fn assume(&mut self, cond: Atom, then: &[Stmt], other: &[Stmt]) -> Option<bool> {
+        let v = cond.var().filter(|v| self.assumes && self.is_outside(*v))?;
+        let reads = |arm: &[Stmt]| {
+            let mut reads = false;
+            facts::each_stmt(arm, &mut |s| {
+                reads |= matches!(s.kind, StmtKind::ReadArray(..))
+            });
+            reads
+        };
+        let truth = match (reads(then), reads(other)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => return None,
+        };
+        self.case.known.insert(v, truth);
+        self.case.assumed.push((v, truth));
+        Some(truth)
     }
 
     fn let_op(&mut self, v: Var, op: Op, args: &[Atom]) {

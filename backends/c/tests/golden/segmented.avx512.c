@@ -120,7 +120,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes[1] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(n_arr_1, ix_1) < ((first + size + 15) & ~15ul) - first || lf_room(n_out_3, ix_1) < ((first + size + 15) & ~15ul) - first) {
+        if (size >= after || lf_room(n_arr_1, ix_1) < size || lf_room(n_out_3, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
@@ -140,7 +140,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
               const u8 inside = (u8)(~out & 0xff);
               const u8 both = (u8)(here & inside);
               const lf_v8f64 acc_2 = acc_2_lanes[lane / 8];
-              const lf_v8f64 elt_1 = *(const lf_v8f64_at *)(arr_1 + ix_1_3);
+              const lf_v8f64 elt_1 = lf_some_lf_v8f64_8((const f64 *)((u64)arr_1 + (ix_1_3) * 8ul), lf_bits_of_u8(both));
               /* 3: scan_s */
               const lf_v8f64 kept = lf_pick_lf_v8f64_8(both, elt_1, lf_v8f64_all((-0.0)));
               lf_v8f64 acc_3_sum = lf_v8f64_scan_add(kept);
@@ -149,7 +149,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
               const lf_v8f64 end_2 = LF_SHUFFLE(lf_v8i64, acc_3_sum, acc_3_sum, 7, 7, 7, 7, 7, 7, 7, 7);
               const lf_v8f64 total = acc_3_total_all + end_2;
               acc_3_total_all = total;
-              { const u64 l = lf_bits_of_u8(both); const lf_v8f64 x = elt_3; if (l == 0xff) *(lf_v8f64_at *)(out_3 + ix_1_3) = x; else for (u64 k = 0; k < 8; k++) if (l >> k & 1) (out_3 + ix_1_3)[k] = x[k]; }
+              { const u64 l = lf_bits_of_u8(both); const lf_v8f64 x = elt_3; f64 *const p = (f64 *)((u64)out_3 + (ix_1_3) * 8ul); if (l == 0xff) *(lf_v8f64_at *)p = x; else for (u64 k = 0; k < 8; k++) if (l >> k & 1) p[k] = x[k]; }
               /* 2: fold_s */
               const lf_v8f64 new_2 = acc_2 + elt_1;
               const lf_v8f64 kept_2 = lf_pick_lf_v8f64_8(both, new_2, acc_2);
@@ -174,7 +174,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes_2[3] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(n_arr_1, ix_1) < ((first + size + 31) & ~31ul) - first || lf_room(n_out_3, ix_1) < ((first + size + 31) & ~31ul) - first) {
+        if (size >= after || lf_room(n_arr_1, ix_1) < size || lf_room(n_out_3, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
@@ -217,7 +217,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
                 const u8 both_2 = (u8)(here_2 & inside_2);
                 const lf_v8f64 acc_2_4 = acc_2_lanes_2[lane_3 / 8];
                 /* 1: manifest */
-                const lf_v8f64 elt_1_3 = *(const lf_v8f64_at *)(arr_1 + ix_1_6);
+                const lf_v8f64 elt_1_3 = lf_some_lf_v8f64_8((const f64 *)((u64)arr_1 + (ix_1_6) * 8ul), lf_bits_of_u8(both_2));
                 /* 3: scan_s */
                 const lf_v8f64 kept_3 = lf_pick_lf_v8f64_8(both_2, elt_1_3, lf_v8f64_all((-0.0)));
                 lf_v8f64 acc_3_sum_3 = lf_v8f64_scan_add(kept_3);
@@ -226,7 +226,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
                 const lf_v8f64 end_4 = LF_SHUFFLE(lf_v8i64, acc_3_sum_3, acc_3_sum_3, 7, 7, 7, 7, 7, 7, 7, 7);
                 const lf_v8f64 total_3 = acc_3_total_all + end_4;
                 acc_3_total_all = total_3;
-                { const u64 l = lf_bits_of_u8(both_2); const lf_v8f64 x = elt_3_3; if (l == 0xff) *(lf_v8f64_at *)(out_3 + ix_1_6) = x; else for (u64 k = 0; k < 8; k++) if (l >> k & 1) (out_3 + ix_1_6)[k] = x[k]; }
+                { const u64 l = lf_bits_of_u8(both_2); const lf_v8f64 x = elt_3_3; f64 *const p = (f64 *)((u64)out_3 + (ix_1_6) * 8ul); if (l == 0xff) *(lf_v8f64_at *)p = x; else for (u64 k = 0; k < 8; k++) if (l >> k & 1) p[k] = x[k]; }
                 /* 2: fold_s */
                 const lf_v8f64 new_2_3 = acc_2_4 + elt_1_3;
                 const lf_v8f64 kept_4 = lf_pick_lf_v8f64_8(both_2, new_2_3, acc_2_4);

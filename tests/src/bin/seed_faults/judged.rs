@@ -19,8 +19,20 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "a compress has room for one element",
         file: "verify/bounds.rs",
-        sound: "let lanes = self.tile.operand_shape(*under).lanes; self.access(Memory::Array(*array), *at, lanes, *proof);",
-        faulty: "let _ = under; self.access(Memory::Array(*array), *at, 1, *proof);",
+        sound: "let lanes = u64::from(self.tile.operand_shape(*under).lanes); self.access((Memory::Array(*array), *at), lanes, *proof, None);",
+        faulty: "let _ = under; self.access((Memory::Array(*array), *at), 1, *proof, None);",
+    },
+    Fault {
+        what: "a mask of steps that are there is one wherever its lanes begin",
+        file: "verify/segments.rs",
+        sound: "told.ends.is_some_and(|ends| high <= ends)",
+        faulty: "told.ends.is_some_and(|_| high == high)",
+    },
+    Fault {
+        what: "a mask keeps aligned turns from what is in front of a segment",
+        file: "verify/segments.rs",
+        sound: "!self.aligned || told.begins.is_some_and(|begins| low >= begins)",
+        faulty: "!self.aligned || low >= told.begins.unwrap_or(0)",
     },
     Fault {
         what: "any entry proves any access",
@@ -97,8 +109,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a count was before a segment is what its rooms speak of",
         file: "verify/segments.rs",
-        sound: "Place::Count { .. } | Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true,",
-        faulty: "Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true, Place::Count { .. } => false,",
+        sound: "let speaks = |p: &Place| match p { Place::Count { .. } | Place::Within(..)",
+        faulty: "let speaks = |p: &Place| match p { Place::Count { .. } => false, Place::Within(..)",
     },
     Fault {
         what: "an entry speaks of a count in a segment",

@@ -211,14 +211,32 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a segment needs no room for whole turns",
         file: "eval/mod.rs",
-        sound: "let whole = (some.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));",
-        faulty: "let _ = step; let whole = some.checked_add(before);",
+        sound: "let turns = size.max(u64::from(once)).checked_next_multiple_of(step);",
+        faulty: "let _ = (once, step); let turns = Some(size);",
     },
     Fault {
-        what: "a segment of one turn that has no steps needs no room",
+        what: "a segment needs no room",
         file: "eval/mod.rs",
-        sound: "let some = size.max(u64::from(once));",
-        faulty: "let _ = once; let some = size;",
+        sound: "false => room >= size,",
+        faulty: "false => true,",
+    },
+    Fault {
+        what: "a tail loads what is not there",
+        file: "lower/segment.rs",
+        sound: "self.here.filter(|_| goes_with_it)",
+        faulty: "self.here.filter(|_| goes_with_it && false)",
+    },
+    Fault {
+        what: "parts of a segment change what they share before all of them fit",
+        file: "lower/nest.rs",
+        sound: "let fits = parts.len() > 1 && inner.groups.iter().any(shares);",
+        faulty: "let fits = parts.is_empty() && inner.groups.iter().any(shares);",
+    },
+    Fault {
+        what: "all rows are taken to be as most are",
+        file: "lower/split.rs",
+        sound: "true => [is, steps, Lower::u64(0)],",
+        faulty: "true => [is, steps, steps],",
     },
     Fault {
         what: "lanes that segments share are few in a short one",
@@ -283,8 +301,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "vectors have lanes that segments share wherever these begin",
         file: "lower/segment.rs",
-        sound: "scans || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))",
-        faulty: "scans",
+        sound: "scans || parts || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))",
+        faulty: "scans || parts",
     },
     Fault {
         what: "a mask is not applied to a group",

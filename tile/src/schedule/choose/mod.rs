@@ -199,7 +199,10 @@ fn split(region: &Region, sweep: &Sweep, aim: Aim) -> Option<Schedule> {
         }
         RateKind::Root { .. } => true,
         RateKind::Nested { .. } if aim == Aim::Start => false,
-        RateKind::Nested { uniform, .. } => uniform && sweep.groups.is_empty() && asks(),
+        RateKind::Nested { uniform, .. } => {
+            let middle = || region.middle_of_row(sweep);
+            uniform && sweep.groups.is_empty() && middle().is_some_and(|case| case.asks())
+        }
         RateKind::Sub { .. } | RateKind::Cursor { .. } => false,
     };
     let schedule = Schedule::new();

@@ -109,7 +109,7 @@ pub(super) fn segments_side_by_side(
     // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
     let undoes = nest.can_be_undone(region);
     let split = split_lanes(region, sweep);
-    let middle = split.as_ref().and_then(|_| region.middle(sweep));
+    let middle = split.as_ref().and_then(|_| region.middle_of_row(sweep));
     let near = |a: &Access| {
         let room =
             |room: &Room| !room.down && (room.array, Atom::Var(room.index)) == (a.array, a.index);
@@ -160,7 +160,7 @@ fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
     let mut roles = sweep.roles.values();
     let lanes = roles.all(|role| matches!(role, Role::Lanes(_))) && !sweep.groups.is_empty();
     let fits = uniform && lanes && sweep.exits.is_empty() && !sweep.scatters;
-    let asks = fits && region.cases(sweep).ask();
+    let asks = fits && region.middle_of_row(sweep).is_some_and(|case| case.asks());
     asks.then(|| with(region, &Schedule::new(), sweep.rate, Decision::Split))?
 }
 
