@@ -5,8 +5,8 @@
 //! operands are constants, parameters, or defined in `init` and not carried; of an inner loop, defined before it, and not
 //! carried by it. Operators are total and
 //! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
-//! What an arm computes stays there: one that is not taken is not computed; but sums and products of words, as indices are made
-//! of, go before an inner loop, where they cost less than to ask. A scalar loop is thought to turn: what its test
+//! What an arm computes stays there: one that is not taken is not computed; but sums, products and comparisons of words, which
+//! indices are made of and held against, go before an inner loop, where they cost less than to ask. A scalar loop is thought to turn: what its test
 //! or its turns compute of nothing that it defines goes before it, but for traps, which stay where they may happen.
 //!
 //! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at the end
@@ -99,11 +99,7 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
             };
             for mut stmt in std::mem::take(&mut blocks[rank].stmts) {
                 each_in_arms(&mut stmt, MAX_DEPTH, &mut |inner| {
-                    let is_sum = match &inner.kind {
-                        StmtKind::Let(v, Op::Add | Op::Sub | Op::Mul, _) => words[v.index()],
-                        _ => false,
-                    };
-                    let goes = is_sum && moves(inner, &defined);
+                    let goes = is_cheap(inner, &words) && moves(inner, &defined);
                     let to = if goes { nest } else { rank };
                     walk::definitions(&inner.kind, &mut |v| _ = defined.insert(v, to));
                     if goes {
@@ -123,6 +119,21 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
         }
     }
     changed
+}
+
+/// Whether a statement is a sum, a product or a comparison of words.
+fn is_cheap(stmt: &Stmt, words: &[bool]) -> bool {
+    let StmtKind::Let(_, op, args) = &stmt.kind else {
+        return false;
+    };
+    let is_word = |a: &Atom| match a {
+        Atom::Const(c) => c.ty == Ty::U64,
+        Atom::Var(v) => words[v.index()],
+    };
+    matches!(
+        op,
+        Op::Add | Op::Sub | Op::Mul | Op::Lt | Op::Le | Op::Gt | Op::Ge
+    ) && args.iter().all(is_word)
 }
 
 /// Calls `stays` on what is in the arms of a statement, in order; what does not stay is taken out.

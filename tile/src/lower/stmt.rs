@@ -216,6 +216,9 @@ impl Lower<'_, '_> {
     }
 
     fn trap(&mut self, unless: Atom) {
+        if self.answer(unless) == Some(true) {
+            return;
+        }
         let mut unless = self.operand(unless);
         if unless == Const::bool(true).into() {
             return;

@@ -81,7 +81,7 @@ pub struct Case {
     pub tests: Vec<Test>,
     /// Accesses that whoever enters the case makes sure of.
     pub rooms: Vec<Room>,
-    /// What is the same in the whole sweep, and is taken to be so; whoever enters the case makes sure of that, too.
+    /// Conditions that are the same in the whole sweep, and are taken to be so; whoever enters the case makes sure of them, too.
     pub assumed: Vec<(Var, bool)>,
     /// Conditions whose value is known.
     pub known: FxHashMap<Var, bool>,
@@ -188,8 +188,8 @@ impl Region<'_> {
         self.middle_if(sweep, false)
     }
 
-    /// The case for the middle of a long row, in which also is what most rows are thought to have: where a condition is the
-    /// same in all of a row, the arm is taken that reads.
+    /// The case for the middle of a long row that is as most are thought to be: where a condition is the same in all of a row, the
+    /// arm is taken that reads, and nothing traps.
     pub fn middle_of_row(&self, sweep: &Sweep) -> Option<Case> {
         self.middle_if(sweep, true)
     }
@@ -299,11 +299,12 @@ impl Walk<'_> {
                 {
                     self.access(*a, *i);
                 }
+                StmtKind::Trap { unless, .. } => self.assume(*unless, true),
                 StmtKind::If {
                     cond, then, other, ..
                 } => match self
                     .known(*cond)
-                    .or_else(|| self.assume(*cond, then, other))
+                    .or_else(|| self.assume_arm(*cond, then, other))
                 {
                     Some(true) => {
                         self.skip(other);
@@ -320,9 +321,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes a condition that is the same in the whole sweep to be such that the arm is taken that reads.
-    fn assume(&mut self, cond: Atom, then: &[Stmt], other: &[Stmt]) -> Option<bool> {
-        let v = cond.var().filter(|v| self.assumes && self.is_outside(*v))?;
+    /// Takes a condition to be such that the arm is taken that reads, if only one does.
+    fn assume_arm(&mut self, cond: Atom, then: &[Stmt], other: &[Stmt]) -> Option<bool> {
         let reads = |arm: &[Stmt]| {
             let mut reads = false;
             facts::each_stmt(arm, &mut |s| {
@@ -330,14 +330,19 @@ impl Walk<'_> {
             });
             reads
         };
-        let truth = match (reads(then), reads(other)) {
-            (true, false) => true,
-            (false, true) => false,
-            _ => return None,
-        };
-        self.case.known.insert(v, truth);
-        self.case.assumed.push((v, truth));
-        Some(truth)
+        if reads(then) != reads(other) {
+            self.assume(cond, reads(then));
+        }
+        self.known(cond)
+    }
+
+    /// Takes a condition that is the same in the whole sweep to be so, if nothing is known of it.
+    fn assume(&mut self, cond: Atom, truth: bool) {
+        let fixed = |v: &Var| self.assumes && self.is_outside(*v) && self.known(cond).is_none();
+        if let Some(v) = cond.var().filter(fixed) {
+            self.case.known.insert(v, truth);
+            self.case.assumed.push((v, truth));
+        }
     }
 
     fn let_op(&mut self, v: Var, op: Op, args: &[Atom]) {
