@@ -100,6 +100,33 @@ fn the_report_of_unfused_loops() {
     golden("unfused.txt", &explained.to_string());
 }
 
+/// Folds and scans of rows, and a fold of the folds of rows: each says which rewrite was done, or not, and why.
+#[test]
+fn the_report_of_rewrites() {
+    let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
+    let rows = m.sum_axis(1);
+    let all = rows.sum();
+    let columns = m.sum_axis(0);
+    let last = m.fold1_axis(0, |_, b| b);
+    let running = m.cumsum_axis(0);
+    let roots = [
+        rows.node(),
+        all.node(),
+        columns.node(),
+        last.node(),
+        running.node(),
+    ];
+    golden("rewrites.txt", &explain(&roots.map(Arc::clone)).to_string());
+}
+
+/// A fold of the folds of rows: one root, and no loop in it.
+#[test]
+fn the_report_of_a_flattened_fold() {
+    let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
+    let most = m.map(|x| x * x).max_axis(1).max();
+    golden("red_flat.txt", &explain(&[most.node().clone()]).to_string());
+}
+
 /// Panics where tags do not match.
 fn well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();

@@ -12,6 +12,8 @@ mod loops;
 mod parts;
 #[path = "ranked/random.rs"]
 mod random;
+#[path = "ranked/rewrites.rs"]
+mod rewrites;
 #[path = "ranked/scans.rs"]
 mod scans;
 #[path = "ranked/stencils.rs"]

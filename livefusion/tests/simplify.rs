@@ -68,6 +68,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
     Arc::new(Node {
         name: "map",
         loc: Location::caller(),
+        rewrite: None,
         types: body.result_types(),
         kind: Kind::Map(body),
         inputs: [input.clone()].into_iter().collect(),

@@ -4,7 +4,7 @@ use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
     After, ArrayLoop, Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len,
-    MERGE_CHECK, Node, Places, ScanKind, Shape, Term, Types, Value,
+    MERGE_CHECK, Node, Places, Rewrite, ScanKind, Shape, Term, Types, Value, red_flat,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
@@ -33,6 +33,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Builder {
     pub(super) name: &'static str,
     pub(super) loc: Loc,
+    pub(super) rewrite: Option<Rewrite>,
 }
 
 impl Builder {
@@ -40,20 +41,35 @@ impl Builder {
     /// and reports have it as it is, the text of loops as a [word](loop_lang::verify::as_word).
     #[track_caller]
     pub fn named(name: &'static str) -> Builder {
-        Builder {
-            name,
-            loc: Location::caller(),
-        }
+        Builder::at(name, Location::caller())
     }
 
     /// A builder for the combinator `name`, called at `loc`.
     pub fn at(name: &'static str, loc: Loc) -> Builder {
-        Builder { name, loc }
+        Builder {
+            name,
+            loc,
+            rewrite: None,
+        }
+    }
+
+    /// A builder for what stands in place of a node: its name and place, and the rewrite that it comes from.
+    pub fn like(node: &Node) -> Builder {
+        Builder {
+            rewrite: node.rewrite,
+            ..Builder::at(node.name, node.loc)
+        }
+    }
+
+    /// The same call, of whose nodes it is said that they come from a rewrite.
+    pub fn rewriting(self, rewrite: Rewrite) -> Builder {
+        let rewrite = Some(rewrite);
+        Builder { rewrite, ..self }
     }
 
     /// The same place under another name.
     pub fn renamed(self, name: &'static str) -> Builder {
-        Builder { name, ..self }
+        Builder::at(name, self.loc)
     }
 
     /// What the user called.
@@ -262,8 +278,16 @@ impl Builder {
         d.array(Kind::Pack, data.types.clone())
     }
 
-    /// All elements folded into a delayed scalar.
+    /// All elements folded into a delayed scalar. Of folds of rows it is one fold of their elements, where that gives the same
+    /// ([`Rewrite::RedFlat`]).
     pub fn fold(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        match red_flat::elements(self, input, &fold) {
+            Some(elements) => self.rewriting(Rewrite::RedFlat).folded(&elements, fold),
+            None => self.folded(input, fold),
+        }
+    }
+
+    fn folded(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         let state = d.fold(&fold, &input.types);
@@ -312,8 +336,19 @@ impl Builder {
         d.array(Kind::Expand(body), types)
     }
 
-    /// Each segment's elements folded: one result per segment.
+    /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
+    /// rows, where that gives the same ([`Rewrite::RedFlat`]).
     pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        match red_flat::rows(self, lengths, data, &fold) {
+            Some((lengths, elements)) => {
+                let builder = self.rewriting(Rewrite::RedFlat);
+                builder.folded_s(&lengths, &elements, fold)
+            }
+            None => self.folded_s(lengths, data, fold),
+        }
+    }
+
+    fn folded_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
         d.arrays();
         d.lengths(lengths);
@@ -531,6 +566,7 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
     Arc::new(Node {
         name: scan.name,
         loc: scan.loc,
+        rewrite: scan.rewrite,
         kind: Kind::Scan(fold.clone(), *kind),
         inputs: scan.inputs.clone(),
         types: scan.types.clone(),

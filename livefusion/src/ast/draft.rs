@@ -186,7 +186,7 @@ impl Draft {
             return;
         }
         if let Some(e) = &body.error {
-            let Builder { name, loc } = self.builder;
+            let Builder { name, loc, .. } = self.builder;
             let location = e.location.or(Some(loc));
             self.error = Some(Box::new(Error {
                 combinator: name,
@@ -253,7 +253,7 @@ impl Draft {
         let axes = axes.as_ref().map_or(&[][..], Shape::axes);
         axes.iter().for_each(|axis| self.comes_behind(axis.node()));
         let Draft {
-            builder: Builder { name, loc },
+            builder: Builder { name, loc, rewrite },
             inputs,
             len,
             shape,
@@ -265,6 +265,7 @@ impl Draft {
         Arc::new(Node {
             name,
             loc,
+            rewrite,
             is_stream: kind.is_stream(&inputs),
             kind,
             inputs,

@@ -1,6 +1,6 @@
 //! What folds start from that have no start of their own.
 
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Term, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, TermId, identities};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -42,32 +42,6 @@ pub(crate) fn from_first(
         style,
     };
     builder.fields(&scan(&flagged, fold), 1..1 + n as u32)
-}
-
-/// What an operator's sides start from, if it is an operator of its own for each field.
-pub(crate) fn identities(step: &Body) -> Option<Body> {
-    let width = step.results.len();
-    let param = |t: TermId| match step.terms.get(t.index())?.term {
-        Term::Param(k) => Some(k as usize),
-        _ => None,
-    };
-    let mut b = BodyBuilder::new(&[]);
-    let mut fields = Vec::new();
-    for (field, result) in step.results.iter().enumerate() {
-        let data = step.terms.get(result.index())?;
-        let Term::Op(op, args) = &data.term else {
-            return None;
-        };
-        let &[left, right] = args.as_slice() else {
-            return None;
-        };
-        let sides = [param(left)?, param(right)?];
-        if !op.joins() || (sides != [field, field + width] && sides != [field + width, field]) {
-            return None;
-        }
-        fields.push(b.lit(op.identity(data.ty)?));
-    }
-    Some(b.finish(&fields))
 }
 
 /// A value of zeros.

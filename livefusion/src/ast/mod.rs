@@ -8,18 +8,23 @@ mod draft;
 mod first;
 pub(crate) mod lately;
 mod node;
+mod plain;
+mod red_flat;
+mod rewrite;
 mod shape;
 mod simplify;
 mod term;
 
 pub(crate) use body::show_types;
 pub(crate) use builder::identity;
-pub(crate) use first::{from_first, identities, zeros};
+pub(crate) use first::{from_first, zeros};
+pub(crate) use plain::{identities, plain};
 
 pub use array_loop::{After, ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::Builder;
 pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind};
+pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
 pub use term::{

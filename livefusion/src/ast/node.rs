@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{After, Body, Capture, Shape, Term, TermId, Types, Value, show_types};
+use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use smallvec::SmallVec;
@@ -13,6 +13,8 @@ pub struct Node {
     pub name: &'static str,
     /// Where the user called it (not part of the node's identity).
     pub loc: Loc,
+    /// The rewrite that it comes from, or would be of (not part of the node's identity).
+    pub rewrite: Option<Rewrite>,
     /// What it computes.
     pub kind: Kind,
     /// Arrays that it consumes, in the order that the kind says.

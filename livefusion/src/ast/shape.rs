@@ -231,7 +231,7 @@ impl Builder {
         Some(fitted.collect())
     }
 
-    /// An array that is held against another shape: beside it stands a generator whose length is there only if all axes agree.
+    /// An array that is held against another shape: against a length that is there only if all axes agree.
     fn held_against(self, array: &Arc<Node>, own: &Shape, expected: &Shape) -> Arc<Node> {
         let mut b = BodyBuilder::new(&[]);
         b.locate(Some(self.loc()));
@@ -242,10 +242,15 @@ impl Builder {
             all = b.op(Op::Mul, &[all, agreed]);
         }
         let size = self.compute(b.finish(&[all]));
-        let beside = self.generate(Len::Delayed(size), super::identity(&[Ty::U64]));
-        let both = self.zip(&[self.reshape(array, None), beside]);
-        let fields = 0..array.types.len() as u32;
-        self.reshape(&self.fields(&both, fields), Some(own.clone()))
+        let held = self.held(&self.reshape(array, None), Len::Delayed(size));
+        self.reshape(&held, Some(own.clone()))
+    }
+
+    /// An array of rank 1 that is held against a length when it is computed: that of a generator beside it.
+    pub(crate) fn held(self, array: &Arc<Node>, len: Len) -> Arc<Node> {
+        let beside = self.generate(len, super::identity(&[Ty::U64]));
+        let both = self.zip(&[array.clone(), beside]);
+        self.fields(&both, 0..array.types.len() as u32)
     }
 
     /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing.

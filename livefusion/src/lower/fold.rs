@@ -17,7 +17,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::operators;
 use super::placement::{Opening, Placer, Spot};
-use crate::ast::{Fold, FoldStyle, Kind};
+use crate::ast::{Fold, FoldStyle, Kind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -70,7 +70,7 @@ pub(super) fn fold_at(
     let unseen = matches!(fold.style, FoldStyle::First)
         && f.carried.is_segmented(e)
         && e.program.rate(spot.rate).kind.is_sub();
-    match (&fold.style, operators::plain(&fold.step)) {
+    match (&fold.style, plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(e),
         (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(e, &ops)),
         _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(e),

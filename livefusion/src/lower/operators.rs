@@ -4,7 +4,7 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
-use crate::ast::{Body, Term, TermId};
+use crate::ast::{Body, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -16,38 +16,6 @@ const LANE_BYTES: usize = 256;
 const RUN: u32 = 128;
 /// Bytes that a plain float scan joins by a tree.
 const PREFIX_BYTES: usize = 64;
-
-/// The operator of each field, if a body of (left fields, right fields) is one associative and
-/// commutative operator per field: each field is then a group of its own.
-pub fn plain(body: &Body) -> Option<Vec<Op>> {
-    let width = body.results.len();
-    if body.params.len() != 2 * width {
-        return None;
-    }
-    body.results
-        .iter()
-        .enumerate()
-        .map(|(field, t)| plain_field(body, field, width, *t))
-        .collect()
-}
-
-fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op> {
-    let Term::Op(op, args) = &body.terms[t.index()].term else {
-        return None;
-    };
-    if !op.joins() {
-        return None;
-    }
-    let param = |t: TermId| match body.terms[t.index()].term {
-        Term::Param(k) => Some(k as usize),
-        _ => None,
-    };
-    match (param(args[0])?, param(args[1])?) {
-        (x, y) if x == field && y == field + width => Some(*op),
-        (y, x) if x == field && y == field + width => Some(*op),
-        _ => None,
-    }
-}
 
 /// The value that a plain fold starts from. (What the operator is not for, no body computes.)
 pub fn identity(op: Op, ty: Ty) -> Const {

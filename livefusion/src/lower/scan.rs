@@ -15,7 +15,7 @@ use super::emission::Emission;
 use super::fold::{Carried, elements, has_captures, start};
 use super::operators;
 use super::placement::{Placer, Spot};
-use crate::ast::{Fold, FoldStyle, Kind, ScanKind};
+use crate::ast::{Fold, FoldStyle, Kind, ScanKind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -72,7 +72,7 @@ pub(super) fn scan_at(
         elements,
         start,
     };
-    let running = match operators::plain(&fold.step) {
+    let running = match plain(&fold.step) {
         _ if anew.is_some() => s.sequential(e, owner)?,
         _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, spot.rate)?,
         Some(ops) => s.plain(e, &ops),

@@ -155,7 +155,7 @@ impl Lift {
 
     /// What becomes of a node that depends on the segment.
     fn rule(&mut self, node: &Arc<Node>) -> Lifted {
-        let b = Builder::at(node.name, node.loc);
+        let b = Builder::like(node);
         match &node.kind {
             Kind::Manifest | Kind::Input(_) => Lifted::Same(node.clone()),
             Kind::Map(body) => {
@@ -267,13 +267,13 @@ pub(super) fn rows(lengths: Arc<Node>, data: Arc<Node>) -> Lifted {
 
 /// The error that a combinator has no rule.
 pub(super) fn no_rule(node: &Node) -> Lifted {
-    let b = Builder::at(node.name, node.loc);
+    let b = Builder::like(node);
     Lifted::Same(b.fault(&node.types, node.rank, ErrorKind::NotNested))
 }
 
 /// A combinator as an index function, if that is what runs in segments.
 fn by_index(node: &Node) -> Option<Arc<Node>> {
-    let b = Builder::at(node.name, node.loc);
+    let b = Builder::like(node);
     match &node.kind {
         Kind::Append => Some(append_by_index(b, &node.inputs)),
         Kind::ZipShortest => Some(shortest_by_index(b, &node.inputs)),

@@ -5,7 +5,7 @@ use super::make::{
 };
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Shape, TermId, flat_index,
+    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Rewrite, Shape, TermId, flat_index,
 };
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -227,7 +227,8 @@ impl<'s> Folded<'s> {
         flat_index(b, &kept, &self.rest())
     }
 
-    /// The results, row by row; where no axis is kept, a delayed scalar.
+    /// The results, row by row; where no axis is kept, a delayed scalar. Along another axis than the last ones, rows stay
+    /// outside if elements of theirs may be results, or else IRWIM is done.
     pub(super) fn fold(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
         if self.kept.is_empty() {
             return builder.fold(elements, fold);
@@ -257,6 +258,7 @@ impl<'s> Folded<'s> {
             FoldStyle::Aggregate(_) => FoldStyle::Sequential,
             style => style,
         };
+        let builder = builder.rewriting(Rewrite::Irwim);
         self.fold_rows(builder, &read, Fold { style, ..fold })
     }
 
@@ -277,6 +279,7 @@ impl<'s> Folded<'s> {
         step: Body,
     ) -> Arc<Node> {
         let places = computed(builder, self.shape, |b, parts| vec![self.place(b, parts)]);
+        let builder = builder.rewriting(Rewrite::RowsOutside);
         builder.scatter_within(base, &places, elements, Some(step))
     }
 

@@ -68,11 +68,7 @@ pub(crate) fn reshaped<T: Elt, D: Dim>(
             }
             (Some(_), Some(_)) => Ok(elements),
             // An array of rank 1 has no shape that would say a length: it is one that is held beside.
-            _ => {
-                let beside = builder.generate(axis.len(), identity(&[Ty::U64]));
-                let both = builder.zip(&[elements, beside]);
-                Ok(builder.fields(&both, 0..input.types.len() as u32))
-            }
+            _ => Ok(builder.held(&elements, axis.len())),
         }
     })
 }

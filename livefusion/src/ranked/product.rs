@@ -71,8 +71,8 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// or matrix that stands first fuse with what makes them only if `other` is a vector; what is read across is in memory,
     /// or computed where it is read. Where `other` is a vector, floats are added in several lanes, see [`fold`](Array::fold);
     /// where it is a matrix, each sum goes from left to right: the loop over its columns is the inner one, so that memory is
-    /// read in order, and rows of sums are joined side by side (the interchange that "A T2 Graph-Reduction Approach To
-    /// Fusion", section 4.2, calls IRWIM).
+    /// read in order, and rows of sums are joined side by side (what "A T2 Graph-Reduction Approach To Fusion", section 4.2,
+    /// calls IRWIM would bring each sum inside, and is not done).
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -5,7 +5,7 @@ use super::make::{axis_of, built, computed, flat, rearranged, shape, shaped};
 use crate::array::{
     Array, Dim, Multi, as_indices, associative, length_of, literal, operator, operator_of, reversed,
 };
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, from_first};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, Rewrite, ScanKind, Shape, from_first};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
@@ -131,19 +131,20 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 Towards::End => elements,
                 Towards::Start => reversed(builder, &elements),
             };
-            let scan = |elements: Arc<Node>, shape: &Shape| {
+            let scan = |builder: Builder, elements: Arc<Node>, shape: &Shape| {
                 let rows = builder.descriptors(shape).pop();
                 turned(running.scan(builder, rows, &turned(elements)))
             };
             if axis == last {
-                let scan = scan(flat(builder, self.node()), &shape);
+                let scan = scan(builder, flat(builder, self.node()), &shape);
                 return Ok(shaped(builder, &scan, &shape));
             }
-            // The axis and the last one in each other's place, there and back.
+            // ISWIM: the axis and the last one in each other's place, there and back.
             let mut order: Vec<usize> = (0..shape.rank()).collect();
             order.swap(axis, last);
             let (elements, across) = rearranged(builder, self.node(), &shape, &order);
-            let (back, _) = rearranged(builder, &scan(elements, &across), &across, &order);
+            let scan = scan(builder.rewriting(Rewrite::Iswim), elements, &across);
+            let (back, _) = rearranged(builder, &scan, &across, &order);
             Ok(shaped(builder, &back, &shape))
         })
     }

@@ -36,7 +36,7 @@ pub(crate) use engine::Kernels;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
     Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Literal, Place,
-    Role, Traffic,
+    Rewritten, Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

@@ -14,8 +14,8 @@ mod key;
 pub mod place;
 mod skeleton;
 
-use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
-use crate::error::{Error, ErrorKind, Result};
+use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node, Rewrite};
+use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::nested;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
@@ -77,6 +77,8 @@ pub struct Graph {
     pub constants: Vec<Const>,
     /// The structure: equal keys give equal code.
     pub key: GraphKey,
+    /// The rewrites that AST nodes come from, with what was called where: those of unified nodes, too.
+    pub rewrites: Vec<(Rewrite, &'static str, Loc)>,
     /// The id of every AST node, by its address: unified nodes share one.
     pub by_address: FxHashMap<usize, NodeId>,
 }
@@ -263,6 +265,8 @@ impl Recovery {
             constants: vec![],
         };
         if !leaf {
+            let rewrite = node.rewrite.map(|r| (r, node.name, node.loc));
+            self.graph.rewrites.extend(rewrite);
             entry.inputs = node.inputs.iter().map(id_of).collect();
             for body in bodies(&node.kind) {
                 if let Some(e) = &body.error {

@@ -99,7 +99,7 @@ fn source(dice: &mut Dice) -> Both {
 
 fn step((array, plain): Both, dice: &mut Dice) -> Both {
     let rank = plain.shape.len();
-    let (axis, choice) = (dice.below(rank), dice.below(23));
+    let (axis, choice) = (dice.below(rank), dice.below(24));
     let n = plain.shape[axis];
     match choice {
         0 => {
@@ -319,6 +319,32 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             let sums = numbered.map(|((i, j), x)| x + 3 * i.cast::<i64>() - j.cast::<i64>());
             let at = |at: &[usize]| plain.at(at) + 3 * at[0] as i64 - at[1] as i64;
             (sums.into_dyn(), Plain::of(plain.shape.clone(), at))
+        }
+        22 if rank > 1 && !plain.data.is_empty() => {
+            // Folds of folds along the last axes.
+            let (times, kind) = (1 + dice.below(rank - 1), dice.below(4));
+            let last = |both: Both, _| {
+                let axis = both.1.shape.len() - 1;
+                match kind {
+                    0 => fold(&both.1, axis, both.0.sum_axis(axis), |xs| xs.iter().sum()),
+                    1 => fold(&both.1, axis, both.0.max_axis(axis), |xs| {
+                        xs.iter().copied().max().unwrap_or(0)
+                    }),
+                    2 => fold(
+                        &both.1,
+                        axis,
+                        both.0.fold_axis(axis, 0, |a, b| a ^ b),
+                        |xs| xs.iter().fold(0, |a, b| a ^ b),
+                    ),
+                    _ => fold(
+                        &both.1,
+                        axis,
+                        both.0.fold_axis(axis, 1, |a, b| a + b),
+                        |xs| xs.iter().fold(1, |a, b| a + b),
+                    ),
+                }
+            };
+            (0..times).fold((array, plain), last)
         }
         _ => {
             let shape = vec![plain.data.len()];

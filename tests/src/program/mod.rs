@@ -358,6 +358,7 @@ impl Step {
         Arc::new(Node {
             name: built.name,
             loc: built.loc,
+            rewrite: built.rewrite,
             kind,
             inputs: self
                 .inputs()

@@ -5,6 +5,7 @@
 //! | `calls` | from nodes back to what the user called, and what flows between |
 //! | `bytes` | what loops read and write |
 //! | `text` | the report |
+//! | `rewrites` | rewrites with names |
 //! | `literals` | which literals are part of the code |
 //! | `pictures` | the graph with its loops as boxes |
 
@@ -12,6 +13,7 @@ mod bytes;
 mod calls;
 mod literals;
 mod pictures;
+mod rewrites;
 mod text;
 
 use super::engine::Engine;
@@ -34,12 +36,13 @@ use std::sync::Arc;
 pub use bytes::{Bytes, Traffic};
 pub use calls::{Call, Flow, Place};
 pub use literals::{Literal, Role};
+pub use rewrites::Rewritten;
 
 /// The schedule of a program: into which loops it fuses, and why not into fewer.
 ///
 /// `Display` is a report that a person reads: for each loop its rates, the calls that run at each with
-/// their source lines, what it reads and writes beside what one loop per call would; then a reason for
-/// everything that flows from loop to loop. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
+/// their source lines, what it reads and writes beside what one loop per call would; then the rewrites that
+/// were done or weighed, and a reason for everything that flows from loop to loop. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
 /// pictures of the same.
 ///
 /// ```
@@ -73,6 +76,8 @@ pub struct Explanation {
     pub cost: Cost,
     /// What every schedule costs at least. If it is the cost, no schedule is better.
     pub bound: Cost,
+    /// Rewrites of folds and scans of rows that were done, or were not since that costs less.
+    pub rewrites: Vec<Rewritten>,
     /// Literals that are part of the code: where another one takes their place, the program is compiled anew.
     /// What changes from force to force is better a delayed scalar, which is data, as other literals are.
     pub literals: Vec<Literal>,
@@ -178,6 +183,7 @@ impl Explanation {
                 .filter_map(|n| Some((n, calls.of(n)?)))
                 .collect(),
             calls: calls.all,
+            rewrites: rewrites::of(graph),
             literals: literals::in_code(graph),
             loops,
             ids: graph.by_address.clone(),

@@ -48,6 +48,7 @@ impl Display for Explanation {
         for (at, l) in self.loops.iter().enumerate() {
             self.show_loop(f, at, l)?;
         }
+        self.show_rewrites(f)?;
         self.show_known(f)?;
         self.show_crossings(f)?;
         self.show_literals(f)?;
@@ -216,6 +217,17 @@ impl Explanation {
             writeln!(f, "    {} {shape} at {loc}: {}", m.node.name, m.bytes)?;
         }
         Ok(())
+    }
+
+    fn show_rewrites(&self, f: &mut Formatter<'_>) -> Result {
+        if !self.rewrites.is_empty() {
+            writeln!(f, "\nrewrites:")?;
+        }
+        self.rewrites.iter().try_for_each(|r| {
+            let (rewrite, reason) = (r.rewrite, r.rewrite.reason());
+            writeln!(f, "  {rewrite}: {} at {}", r.call, short(r.loc))?;
+            writeln!(f, "      {reason}")
+        })
     }
 
     /// Results for which no loop runs: lengths.

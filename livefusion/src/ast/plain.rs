@@ -1,0 +1,41 @@
+//! Plain operators of folds: one operator for each field, which associates and commutes.
+
+use crate::ast::{Body, BodyBuilder, Term, TermId};
+use loop_lang::op::Op;
+
+/// The operator of each field, if a body of (left fields, right fields) is one associative and commutative operator per
+/// field.
+pub(crate) fn plain(step: &Body) -> Option<Vec<Op>> {
+    let width = step.results.len();
+    let field = |(field, result): (usize, &TermId)| plain_field(step, field, width, *result);
+    let fields = step.results.iter().enumerate().map(field);
+    fields
+        .collect::<Option<_>>()
+        .filter(|_| step.params.len() == 2 * width)
+}
+
+fn plain_field(step: &Body, field: usize, width: usize, result: TermId) -> Option<Op> {
+    let Term::Op(op, args) = &step.terms.get(result.index())?.term else {
+        return None;
+    };
+    let &[left, right] = args.as_slice() else {
+        return None;
+    };
+    let param = |t: TermId| match step.terms.get(t.index())?.term {
+        Term::Param(k) => Some(k as usize),
+        _ => None,
+    };
+    let (left, right) = (param(left)?, param(right)?);
+    let sides = (left.min(right), left.max(right));
+    (op.joins() && sides == (field, field + width)).then_some(*op)
+}
+
+/// What an operator's sides start from, if it is plain.
+pub(crate) fn identities(step: &Body) -> Option<Body> {
+    let mut b = BodyBuilder::new(&[]);
+    let mut fields = Vec::new();
+    for (op, ty) in plain(step)?.into_iter().zip(step.result_types()) {
+        fields.push(b.lit(op.identity(ty)?));
+    }
+    Some(b.finish(&fields))
+}

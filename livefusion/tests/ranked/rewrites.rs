@@ -1,0 +1,235 @@
+//! Rewrites with names: which are done, what loops they leave, and that values and errors stay.
+
+use livefusion::ast::Rewrite;
+use livefusion::prelude::*;
+use livefusion::prepare::prepare_with;
+use livefusion::runtime::Explanation;
+use livefusion::{Error, ErrorKind, Force, Result};
+use loop_lang::ir::RateKind;
+
+const N: usize = 30;
+const M: usize = 41;
+
+fn numbers() -> Vec<i64> {
+    (0..N * M).map(|k| (k * 37 % 101) as i64 - 50).collect()
+}
+
+fn matrix() -> Array<i64, Ix2> {
+    Array::from_vec((N, M), numbers())
+}
+
+fn engines() -> [Engine; 4] {
+    let threads = Engine::builder().threads(3).eager().build();
+    [Engine::interp(), Engine::jit(), Engine::c(), threads]
+}
+
+/// A length that only the run tells.
+fn late(n: usize) -> Array<u64, Ix0> {
+    iota(99).filter(move |x| x.lt(n as u64)).len()
+}
+
+fn rewrites(explained: &Explanation) -> Vec<(Rewrite, &'static str)> {
+    let all = explained.rewrites.iter();
+    all.map(|r| (r.rewrite, r.call)).collect()
+}
+
+fn nested_rates(explained: &Explanation) -> usize {
+    let rates = explained.loops.iter().flat_map(|l| &l.program.rates);
+    let nested = rates.filter(|r| matches!(r.kind, RateKind::Nested { .. }));
+    nested.count()
+}
+
+/// How many loops and nested rates a program has that RedFlat was done for, by this call alone.
+fn flattened(program: &impl Force, call: &'static str) -> Result<(usize, usize)> {
+    let explained = program.explain_with(&Engine::interp())?;
+    assert_eq!(
+        rewrites(&explained),
+        [(Rewrite::RedFlat, call)],
+        "{explained}"
+    );
+    Ok((explained.loops.len(), nested_rates(&explained)))
+}
+
+#[test]
+fn folds_of_folds_of_rows_are_one_loop_without_a_nest() -> Result<()> {
+    let m = matrix();
+    assert_eq!(flattened(&m.sum_axis(1).sum(), "sum")?, (1, 0));
+    assert_eq!(flattened(&m.product_axis(1).product(), "product")?, (1, 0));
+    assert_eq!(flattened(&m.max_axis(1).max(), "max")?, (1, 0));
+    assert_eq!(
+        flattened(&m.min_axis(1).fold(9, |a, b| a.min(b)), "fold")?,
+        (1, 0)
+    );
+    assert_eq!(
+        flattened(&m.sum_axis(1).fold1(|a, b| a + b), "fold1")?,
+        (1, 0)
+    );
+    assert_eq!(
+        flattened(&m.map_rows(|row| row.sum()).sum(), "sum")?,
+        (1, 0)
+    );
+    assert_eq!(flattened(&m.sum_axis(1).sum_axis(0), "sum_axis")?, (1, 0));
+    let odd = m.any_axis(1, |x| (x & 1).eq(1));
+    assert_eq!(flattened(&odd.fold(false, |a, b| a | b), "fold")?, (1, 0));
+    let both = m.map(|x| (x, x));
+    let both = both.fold_axis(1, (0, -1), |(a, b), (c, d)| (a ^ c, b & d));
+    let both = both.fold((3, -1), |(a, b), (c, d)| (a ^ c, b & d));
+    assert_eq!(flattened(&both, "fold")?, (1, 0));
+    let squares = m.map(|x| x * x).sum_axis(1).sum();
+    assert_eq!(flattened(&squares, "sum")?, (1, 0));
+    for engine in engines() {
+        let xs = numbers();
+        assert_eq!(squares.force_with(&engine)?, xs.iter().map(|x| x * x).sum());
+        let (all, odd) = xs.iter().fold((3, -1), |(a, b), x| (a ^ x, b & x));
+        assert_eq!(
+            matrix()
+                .map_rows(|row| row.max())
+                .max()
+                .force_with(&engine)?,
+            50
+        );
+        assert_eq!(both.force_with(&engine)?, (all, odd));
+    }
+    Ok(())
+}
+
+#[test]
+fn three_axes_are_flattened_by_one_or_by_two() -> Result<()> {
+    let xs: Vec<i64> = (0..4 * 5 * 6).collect();
+    let cube = Array::from_vec((4, 5, 6), xs.clone());
+    let planes = cube.sum_axis(2).sum_axis(1);
+    assert_eq!(flattened(&planes, "sum_axis")?, (1, 1));
+    assert_eq!(flattened(&cube.sum_axis(2).sum(), "sum")?, (1, 0));
+    assert_eq!(flattened(&planes.sum(), "sum")?, (1, 0));
+    let of_rows = cube.map_rows(|row| row.sum()).map_rows(|row| row.sum());
+    assert_eq!(flattened(&of_rows.sum(), "sum")?, (1, 0));
+    for engine in engines() {
+        let expected: Vec<i64> = xs.chunks(30).map(|plane| plane.iter().sum()).collect();
+        assert_eq!(planes.force_with(&engine)?, expected);
+        assert_eq!(of_rows.force_with(&engine)?, expected);
+        assert_eq!(planes.sum().force_with(&engine)?, xs.iter().sum());
+    }
+    Ok(())
+}
+
+#[test]
+fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
+    for engine in engines() {
+        let rows = matrix().map(|x| x + 1).sum_axis(1);
+        let both = (&rows, &rows.sum());
+        assert_eq!(flattened(&both, "sum")?, (1, 1));
+        let (rows, all) = both.force_with(&engine)?;
+        assert_eq!(rows.iter().sum::<i64>(), all);
+        let xs = numbers();
+        assert_eq!(all, xs.iter().map(|x| x + 1).sum());
+    }
+    // Beside the same fold of all elements there is one, and both calls are named.
+    let m = matrix();
+    let explained = (&m.sum(), &m.sum_axis(1).sum()).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&explained), [(Rewrite::RedFlat, "sum")]);
+    assert_eq!((explained.loops.len(), nested_rates(&explained)), (1, 0));
+    Ok(())
+}
+
+#[test]
+fn what_could_give_other_bits_is_not_flattened() -> Result<()> {
+    let m = matrix();
+    let kept = |program: &dyn Fn() -> Array<i64, Ix0>| -> Result<()> {
+        let explained = program().explain_with(&Engine::interp())?;
+        assert_eq!(rewrites(&explained), [], "{explained}");
+        assert!(nested_rates(&explained) > 0, "{explained}");
+        Ok(())
+    };
+    // A start that each row adds, other operators, one that is not known to associate, an order that is asked for.
+    kept(&|| m.fold_axis(1, 1, |a, b| a + b).sum())?;
+    kept(&|| m.max_axis(1).sum())?;
+    kept(&|| {
+        m.fold_axis(1, 0, |a, b| a + b + a * b)
+            .fold(0, |a, b| a + b + a * b)
+    })?;
+    kept(&|| m.sum_axis(1).fold_seq(0, |a, b| a + b))?;
+    kept(&|| m.sum_axis(1).map(|x| x + 1).sum())?;
+    let floats = m.map(|x| x.cast::<f64>());
+    let explained = floats.sum_axis(1).sum().explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&explained), []);
+    // Results that are in memory are read from there.
+    let rows = m.sum_axis(1);
+    rows.force_with(&Engine::interp())?;
+    let explained = rows.sum().explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&explained), []);
+    assert_eq!(explained.traffic.reads.known, 8 * N as u64);
+    Ok(())
+}
+
+fn error<T>(result: Result<T>) -> Error {
+    result.err().expect("an error")
+}
+
+#[test]
+fn errors_of_rows_stay() -> Result<()> {
+    for engine in engines() {
+        let m = matrix();
+        let wrong = error(m.sum_axis(2).sum().force_with(&engine));
+        assert_eq!(wrong.combinator, "sum_axis");
+        // Rows without elements have no greatest one, whatever is joined of them; no rows are no mistake of theirs.
+        let none = Array::from_vec((3, 0), Vec::<i64>::new());
+        assert_eq!(
+            error(none.max_axis(1).max().force_with(&engine)).combinator,
+            "max_axis"
+        );
+        assert_eq!(none.sum_axis(1).fold1(|a, b| a + b).force_with(&engine)?, 0);
+        let empty = Array::from_vec((0, 3), Vec::<i64>::new());
+        let error_of_max = error(empty.max_axis(1).max().force_with(&engine));
+        assert_eq!(
+            (error_of_max.combinator, error_of_max.kind),
+            ("max", ErrorKind::Empty)
+        );
+        // A shape that only the run tells is held against the elements, in the name of the fold of rows.
+        let shaped = |rows| Array::from(numbers()).reshape((late(rows), M));
+        let line = line!() + 1;
+        let total = |rows| shaped(rows).sum_axis(1).sum();
+        assert_eq!(flattened(&total(N), "sum")?, (2, 0));
+        assert_eq!(total(N).force_with(&engine)?, numbers().iter().sum());
+        let wrong = error(total(N + 1).force_with(&engine));
+        assert_eq!(wrong.combinator, "sum_axis");
+        assert_eq!(wrong.location.map(|l| l.line()), Some(line));
+    }
+    Ok(())
+}
+
+#[test]
+fn prepared_programs_are_flattened_too() -> Result<()> {
+    for engine in engines() {
+        let program = prepare_with(&engine, |m: Array<i64, Ix2>| m.sum_axis(1).sum())?;
+        let explained = program.explain(&matrix())?;
+        assert_eq!(
+            rewrites(&explained),
+            [(Rewrite::RedFlat, "sum")],
+            "{explained}"
+        );
+        assert_eq!((explained.loops.len(), nested_rates(&explained)), (1, 0));
+        assert_eq!(program.call(&matrix())?, numbers().iter().sum());
+    }
+    Ok(())
+}
+
+#[test]
+fn folds_and_scans_of_rows_say_which_axis_is_inside() -> Result<()> {
+    let m = matrix();
+    let said = |program: &Array<i64>| -> Result<_> {
+        Ok(rewrites(&program.explain_with(&Engine::interp())?))
+    };
+    assert_eq!(said(&m.sum_axis(0))?, [(Rewrite::RowsOutside, "sum_axis")]);
+    assert_eq!(said(&m.max_axis(0))?, [(Rewrite::RowsOutside, "max_axis")]);
+    let product = m.fold1_axis(0, |a, b| a * b);
+    assert_eq!(said(&product)?, [(Rewrite::Irwim, "fold1_axis")]);
+    assert_eq!(said(&m.sum_axis(1))?, []);
+    assert_eq!(said(&m.map_rows(|row| row.sum()))?, []);
+    let scan = m.cumsum_axis(0).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&scan), [(Rewrite::Iswim, "cumsum_axis")]);
+    let scan = m.cumsum_axis(1).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&scan), []);
+    let product = m.transpose().matmul(&m).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&product), [(Rewrite::RowsOutside, "matmul")]);
+    Ok(())
+}
