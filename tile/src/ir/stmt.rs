@@ -340,7 +340,7 @@ pub enum StmtKind {
         /// Whether it was gone through before.
         again: bool,
         /// Arrays with indices, from whose values on there must be as many elements as the segment has steps; as whole turns
-        /// have, where [`Tile::asks_whole_turns`] says so. An index is where the counter begins, a count that goes up by at most
+        /// have, where [`asks_whole_turns`](super::Tile::asks_whole_turns) says so. An index is where the counter begins, a count that goes up by at most
         /// one in a step, or what steps add to how far the counter has come; of aligned turns the first.
         rooms: Vec<(Var, Operand)>,
         /// What is done in each turn; but for one that has not all of its steps, or is the last, if turns have several.
