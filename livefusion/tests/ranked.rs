@@ -14,6 +14,8 @@ mod parts;
 mod random;
 #[path = "ranked/rewrites.rs"]
 mod rewrites;
+#[path = "ranked/rows.rs"]
+mod rows;
 #[path = "ranked/scans.rs"]
 mod scans;
 #[path = "ranked/stencils.rs"]

@@ -46,10 +46,10 @@ impl Plain {
     }
 }
 
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(0x5851_f42d_4c95_7f2d)
