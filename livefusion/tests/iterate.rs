@@ -119,6 +119,25 @@ fn memory_is_used_again() -> Result<()> {
     Ok(())
 }
 
+/// What a state was two steps ago is written over, also where a component is passed on to another one.
+#[test]
+fn memory_of_what_is_passed_on_is_used_again() -> Result<()> {
+    let engine = Engine::interp();
+    let start = (
+        &Array::from(vec![0.0f64; 100]),
+        &Array::from(vec![1.0f64; 100]),
+    );
+    let (_, is) = iterate_n(20, start, |(was, is): (Array<f64>, Array<f64>)| {
+        let next = is.reverse().zip_with(&was, |is, was| 2.0 * is - was);
+        (is, next)
+    });
+    assert_eq!(is.force_with(&engine)?[0], 21.0);
+    // The first three steps make an array each: those that the loop starts from are not changed.
+    assert_eq!(engine.counters().written_over, 17);
+    assert_eq!(start.0.to_vec()?, vec![0.0; 100]);
+    Ok(())
+}
+
 /// Loops may be in each other's steps and starts; what they capture from outside is computed before.
 #[test]
 fn loops_of_loops() -> Result<()> {
@@ -291,5 +310,32 @@ fn shapes_stay_known() -> Result<()> {
     assert!(matches!(e.kind, ErrorKind::ShapeMismatch { .. }), "{e}");
     let ends = last(1);
     assert_eq!(ends.force()?, [[4, 5, 8], [16, 17, 20]]);
+    Ok(())
+}
+
+/// What steps need of other arrays than the state is passed over once, before the first step; not if there is none. What only
+/// maps such arrays stays in the step.
+#[test]
+fn what_no_step_changes_is_computed_once() -> Result<()> {
+    let weights = Array::from(vec![3i64, -1, 4, -5]);
+    for steps in [0u64, 5] {
+        let (kept, mapped) = (weights.filter(|x| x.gt(0)), weights.map(|x| x * 2));
+        let (total, most) = (kept.sum(), mapped.take(1).sum());
+        let start = vec![10i64, 20, 30, 40];
+        let end = iterate_n(steps, &Array::from(start.clone()), |xs| {
+            let turned = xs.reverse().zip_with(&mapped, |x, w| x + w);
+            turned.map(|x| x - &total + &most)
+        });
+        let mut expected = start;
+        for _ in 0..steps {
+            expected.reverse();
+            let all = expected.iter_mut().zip([6, -2, 8, -10]);
+            all.for_each(|(x, w)| *x += w - 7 + 6);
+        }
+        assert_eq!(end.to_vec()?, expected);
+        let is_there = |node: &std::sync::Arc<livefusion::ast::Node>| node.value.get().is_some();
+        assert_eq!(is_there(total.node()), steps > 0);
+        assert!(!is_there(mapped.node()) && !is_there(kept.node()));
+    }
     Ok(())
 }

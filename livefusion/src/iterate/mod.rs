@@ -32,7 +32,8 @@ use std::sync::{Arc, OnceLock};
 ///
 /// *Cost and fusion.* A step is a program of its own: it fuses within itself, is compiled once, and is called again and again
 /// with the arrays of the state before the last as memory for the next one. Nothing fuses across the loop's begin, its end, or
-/// from step to step. The arrays that it starts from are not changed.
+/// from step to step. The arrays that it starts from are not changed. What a step folds, scans, filters or scatters of other
+/// arrays than the state is computed once, before the first step.
 ///
 /// A step that only maps the state, element by element, is done for each element alone: the loop becomes a scalar loop in one
 /// map, as [`iterate`](crate::exp::iterate) makes it, which fuses as maps do. So does a loop over delayed scalars.

@@ -76,6 +76,7 @@ fn run(engine: &Engine, of: &ArrayLoop) -> Result<Vec<Value>> {
     if left == 0 {
         return Ok(state.into_vec());
     }
+    force_nodes(engine, &fixed(&of.step))?;
     let step = Prepared::new(engine, of.step.clone(), of.inputs.clone())?;
     let mut spare: SmallVec<[Vec<Arc<Buffer>>; 8]> = SmallVec::new();
     spare.resize_with(of.step.len(), Vec::new);
@@ -89,15 +90,42 @@ fn run(engine: &Engine, of: &ArrayLoop) -> Result<Vec<Value>> {
             true => left - 1,
             false => word(next.pop()),
         };
-        // The last state's memory is there for the state after the next one, where nobody else has it.
-        for (spare, old) in spare.iter_mut().zip(std::mem::replace(&mut state, next)) {
-            *spare = match old {
-                Value::Array(columns) => columns,
-                Value::Scalar(_) => Vec::new(),
-            };
-        }
+        let old = std::mem::replace(&mut state, next);
+        let old = old.into_iter().zip(&mut spare);
+        old.for_each(|(old, spare)| *spare = columns(old));
+        exchange(&mut spare, &state);
     }
     Ok(state.into_vec())
+}
+
+fn columns(value: Value) -> Vec<Arc<Buffer>> {
+    match value {
+        Value::Array(columns) => columns,
+        Value::Scalar(_) => Vec::new(),
+    }
+}
+
+/// The last state's memory is there for the state after the next one, where nobody else has it. A component that was passed on,
+/// as in `(was, is) -> (is, next)`, needs none: what it was before is there for another one, whose memory it has now.
+fn exchange(spare: &mut [Vec<Arc<Buffer>>], state: &[Value]) {
+    let is_alone = |column: &Arc<Buffer>| Arc::strong_count(column) == 1;
+    let mut free: Vec<Arc<Buffer>> = Vec::new();
+    for (k, value) in state.iter().enumerate() {
+        let Value::Array(now) = value else { continue };
+        let was = |column| spare.iter().flatten().any(|old| Arc::ptr_eq(old, column));
+        if now.iter().all(was) {
+            free.extend(std::mem::take(&mut spare[k]).into_iter().filter(is_alone));
+        }
+    }
+    let held = spare
+        .iter_mut()
+        .flatten()
+        .filter(|column| !is_alone(column));
+    for column in held {
+        if let Some(at) = free.iter().position(|other| other.ty() == column.ty()) {
+            *column = free.swap_remove(at);
+        }
+    }
 }
 
 /// The values that a loop starts from.
@@ -120,16 +148,75 @@ fn start(engine: &Engine, of: &ArrayLoop, wanted: &[Arc<Node>]) -> Result<Vec<Va
 
 /// Whether something that is not there yet stands for an input.
 fn depends_on_inputs(roots: &[Arc<Node>]) -> bool {
+    let varies = varying(roots);
+    roots.iter().any(|root| varies.contains(&Arc::as_ptr(root)))
+}
+
+/// The nodes below these that something stands for which is not there yet, or that are computed from such.
+fn varying(roots: &[Arc<Node>]) -> FxHashSet<*const Node> {
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
-    let mut stack: Vec<&Arc<Node>> = roots.iter().collect();
+    let mut varies: FxHashSet<*const Node> = FxHashSet::default();
+    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|root| (root, false)).collect();
+    while let Some((node, below)) = stack.pop() {
+        if below {
+            let mut links = links(node).into_iter();
+            let is_input = matches!(node.kind, Kind::Input(_));
+            if is_input || links.any(|link| varies.contains(&Arc::as_ptr(link))) {
+                varies.insert(Arc::as_ptr(node));
+            }
+        } else if node.value.get().is_none() && seen.insert(Arc::as_ptr(node)) {
+            stack.push((node, true));
+            stack.extend(links(node).into_iter().map(|link| (link, false)));
+        }
+    }
+    varies
+}
+
+/// What the steps of a loop need, and each would compute again: what is folded, scanned, filtered or scattered of arrays that
+/// are not of the state. What only maps them is computed where it is used, as everywhere.
+fn fixed(step: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    let varies = varying(step);
+    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+    let mut fixed = Vec::new();
+    let mut stack: Vec<&Arc<Node>> = step.iter().collect();
     while let Some(node) = stack.pop() {
         if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) {
             continue;
         }
-        if let Kind::Input(_) = node.kind {
-            return true;
+        match varies.contains(&Arc::as_ptr(node)) || !passes_over(&node.kind) {
+            true => stack.extend(links(node)),
+            false => fixed.push(node.clone()),
         }
-        stack.extend(links(node));
     }
-    false
+    fixed
+}
+
+/// Whether a combinator passes over its inputs, and is not computed for single elements.
+fn passes_over(kind: &Kind) -> bool {
+    match kind {
+        Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::Filter(_)
+        | Kind::Pack
+        | Kind::Merge(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Scatter(..)
+        | Kind::Custom(_) => true,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Zip
+        | Kind::ZipShortest
+        | Kind::Fields(_)
+        | Kind::Expand(_)
+        | Kind::Take(_)
+        | Kind::Append
+        | Kind::Compute(_)
+        | Kind::Len => false,
+    }
 }
