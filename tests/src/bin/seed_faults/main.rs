@@ -172,7 +172,8 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let name = entry.file_name();
-            if name == "target" || name == ".git" {
+            // Builds are marked; a folder of sources may be called `target`, too.
+            if name == ".git" || entry.path().join("CACHEDIR.TAG").exists() {
                 continue;
             }
             let (from, to) = (entry.path(), to.join(&name));

@@ -106,7 +106,8 @@ impl Writer<'_, '_, '_> {
         }
         if let Some(under) = under {
             let address = self.address(from, at, shape.ty);
-            self.load_some(to, &address, under);
+            let in_segment = self.segment.is_some() && matches!(from, Memory::Array(_));
+            self.load_some(to, &address, under, in_segment);
             return;
         }
         let place = self.place(from, at);
@@ -146,11 +147,16 @@ impl Writer<'_, '_, '_> {
         matches!(into, Memory::Lanes(_)) && self.masks.registers && whole
     }
 
-    /// Lanes that a mask lets; zeros elsewhere.
-    fn load_some(&mut self, to: Value, address: &str, under: Operand) {
+    /// Lanes that a mask lets. Elsewhere are zeros; in a tail it does not matter what is there, and if there is room, there is
+    /// something.
+    fn load_some(&mut self, to: Value, address: &str, under: Operand, in_segment: bool) {
         let shape = self.shape(to);
         let (bits, load) = (self.bits_of(under), self.masked_load(shape));
-        let some = format!("{load}((const {0} *)({address}), {bits})", cell(shape.ty));
+        let mut some = format!("{load}((const {0} *)({address}), {bits})", cell(shape.ty));
+        if in_segment && !self.masks.registers {
+            let vector = self.in_memory(shape);
+            some = format!("(roomy ? ({vector})*(const {vector}_at *)({address}) : {some})");
+        }
         let text = match shape.ty {
             Ty::Bool => self.mask_of_bytes(&some),
             _ => some,

@@ -102,6 +102,7 @@ impl Writer<'_, '_, '_> {
                 self.fetch_ahead(begins, rooms);
             }
         }
+        self.is_roomy(*step, *aligned, rooms);
         // One without steps asks for the turn's own.
         let asks = self.segments_ask && self.segment.is_none() && !(*again || *once);
         let name = self.name(*counter);
@@ -209,6 +210,25 @@ impl Writer<'_, '_, '_> {
         self.undo();
         self.unit.close();
         self.unit.line("after -= size;");
+    }
+
+    /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is seldom so near
+    /// an end that they have not.
+    fn is_roomy(&mut self, step: u64, aligned: bool, rooms: &[(Var, Operand)]) {
+        if step == 1 || self.masks.registers {
+            return;
+        }
+        let mut roomy = vec!["1".to_string()];
+        for (array, index) in rooms {
+            let (length, index) = (self.unit.length(*array), self.operand(*index));
+            roomy.push(format!("lf_room({length}, {index}) >= size + {step}"));
+            if aligned {
+                roomy.push(format!("{index} >= {step}"));
+            }
+        }
+        let roomy = roomy.join(" && ");
+        let line = format!("const bool roomy = {roomy}; (void)roomy;");
+        self.unit.line(line);
     }
 
     /// Whether a segment that begins there goes on where the last one ended.
