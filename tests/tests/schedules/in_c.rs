@@ -55,11 +55,14 @@ fn in_c() {
         let backend = livefusion_tests::backends::c().with_schedules(schedules);
         let programs: Vec<&Loop> = some.iter().map(|(p, _)| p).collect();
         let kernels = backend.compile_batch(&programs);
+        let kernels: Result<Vec<_>, _> = kernels.into_iter().collect();
+        let kernels = kernels.unwrap_or_else(|e| {
+            // One that does not compile fails all: which it is.
+            let fails = |program: &&Loop| backend.compile_batch(&[*program])[0].is_err();
+            let k = programs.iter().position(|p| fails(&p)).unwrap_or(0);
+            panic!("{e}\n{}\n{}", decided[k].show(programs[k]), programs[k]);
+        });
         for (k, (kernel, (program, args))) in kernels.into_iter().zip(some).enumerate() {
-            let kernel = match kernel {
-                Ok(kernel) => kernel,
-                Err(e) => panic!("{e}\n{}\n{program}", decided[k].show(program)),
-            };
             let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
             let alone = interp.compile(program).expect("it is interpreted");
             let want = loops::run(&*alone, Pass::Emit, STEPS, &args);

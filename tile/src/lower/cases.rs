@@ -111,7 +111,9 @@ impl Lower<'_, '_> {
             return false;
         };
         self.stays(v, same);
-        if let Some(first) = self.first_of(same) {
+        // What has a room goes on from where that begins.
+        let first = self.first_of(same);
+        if let Some(first) = first.filter(|_| !self.rooms.begins_at(v)) {
             self.firsts.insert(v, first);
         }
         true

@@ -91,13 +91,6 @@ fn in_parts(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<(), &
     if !schedule.quick(region, sweep).is_empty() {
         return Err("segments in several parts that may be gone through again");
     }
-    // An index that is another one in a part has no room of its own there.
-    let elsewhere = |a: &Access| !a.is_read && a.index.var() != Some(sweep.counter);
-    if lanes > 1 && sweep.accesses.iter().any(elsewhere) {
-        return Err(
-            "segments in several parts, in vectors that write elsewhere than at the counter",
-        );
-    }
     match sweep.groups.is_empty() {
         true if lanes == 1 => Ok(()),
         false if lanes > 1 && sweep.exits.is_empty() && sweep.roles.values().all(in_lanes) => {
