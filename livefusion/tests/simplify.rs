@@ -124,6 +124,21 @@ proptest! {
     }
 }
 
+/// Constants that come to nothing leave nothing behind, at once.
+#[test]
+fn constants_that_cancel() {
+    let mut b = BodyBuilder::new(&[Ty::I64]);
+    let x = b.param(0);
+    let (five, less) = (
+        b.lit(Const::int(Ty::I64, 5)),
+        b.lit(Const::int(Ty::I64, -5)),
+    );
+    let more = b.op(Op::Add, &[x, five]);
+    let same = b.op(Op::Add, &[less, more]);
+    let simple = simplify(b.finish(&[same]));
+    assert_eq!(simple.terms.len(), 1, "{simple:?}");
+}
+
 /// A strict `select` whose test is known still computes both sides: one that traps is not left out.
 #[test]
 fn a_known_select_keeps_what_may_trap() {

@@ -158,6 +158,12 @@ fn the_middle_of_a_row_in_lanes() {
     golden("stencil_sums");
 }
 
+/// In the middle of a row the index is another one; its room is its own.
+#[test]
+fn the_middle_of_a_row_that_is_written_further_on() {
+    golden("moved_sums");
+}
+
 #[test]
 fn rows_that_are_joined_onto_one_in_vectors() {
     golden("column_sums");
@@ -171,4 +177,14 @@ fn reads_from_the_end() {
 #[test]
 fn lanes_from_the_end() {
     golden("mirror_scan");
+}
+
+/// What a piece of a sweep only joins in the end has the lanes of vectors all the same: printers write it in such.
+#[test]
+fn a_register_that_is_only_joined_is_a_vector() {
+    let program = common::loop_of("filter_sum");
+    let text = "tile t at r0\n  range from .. end\n  given zero_2: i32\n  register sums: i32x4\n  \
+                set sums = zero_2 @0\n  let all: i32 = halves add sums\n";
+    let tile = parse(text, &program).expect("a tile");
+    assert_eq!(tile.lanes(), 4);
 }

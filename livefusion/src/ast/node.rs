@@ -122,6 +122,36 @@ pub enum Places {
 pub const MERGE_CHECK: usize = 3;
 
 impl Kind {
+    /// Whether it passes over its inputs, so that no element of it is computed alone.
+    pub(crate) fn passes_over(&self) -> bool {
+        match self {
+            Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Merge(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Scatter(..)
+            | Kind::Custom(_) => true,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Zip
+            | Kind::ZipShortest
+            | Kind::Fields(_)
+            | Kind::Expand(_)
+            | Kind::Take(_)
+            | Kind::Append
+            | Kind::Compute(_)
+            | Kind::Len => false,
+        }
+    }
+
     /// Whether its elements are some of its first input's, passed on as they are.
     pub(crate) fn passes_on(&self) -> bool {
         match self {

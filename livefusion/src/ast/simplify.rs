@@ -251,7 +251,7 @@ fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Co
 }
 
 /// `(x op c) op d` is `x op (c op d)`, whichever side the constants are on, where an operator associates: on all but floats,
-/// which round.
+/// which round; `x` alone, if the constants cancel.
 fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
     let [x, y] = match (lit(terms, args[0]), lit(terms, args[1])) {
         (None, Some(_)) => args,
@@ -271,7 +271,11 @@ fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
         _ => return Simpler::No,
     };
     let both = c.and_then(|c| fold(op, [c, last].into_iter().collect(), ty));
-    both.map_or(Simpler::No, |both| Simpler::Joined(x, both))
+    match both {
+        Some(both) if is_right_identity(op, both) => Simpler::Is(x),
+        Some(both) => Simpler::Joined(x, both),
+        None => Simpler::No,
+    }
 }
 
 fn is_right_identity(op: Op, c: Const) -> bool {

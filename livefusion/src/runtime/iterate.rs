@@ -183,40 +183,10 @@ fn fixed(step: &[Arc<Node>]) -> Vec<Arc<Node>> {
         if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) {
             continue;
         }
-        match varies.contains(&Arc::as_ptr(node)) || !passes_over(&node.kind) {
+        match varies.contains(&Arc::as_ptr(node)) || !node.kind.passes_over() {
             true => stack.extend(links(node)),
             false => fixed.push(node.clone()),
         }
     }
     fixed
-}
-
-/// Whether a combinator passes over its inputs, and is not computed for single elements.
-fn passes_over(kind: &Kind) -> bool {
-    match kind {
-        Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::Filter(_)
-        | Kind::Pack
-        | Kind::Merge(_)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Scatter(..)
-        | Kind::Custom(_) => true,
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Expand(_)
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::Compute(_)
-        | Kind::Len => false,
-    }
 }

@@ -362,19 +362,22 @@ pub(super) fn makes_last(c: Const) -> bool {
     c == Const::u64(1)
 }
 
-/// Calls `f` on the literals that say what a divisor is at least, or how far one shifts: `x / y.max(1)` has nothing to check.
-fn bounds(body: &Body, divisor: TermId, f: &mut impl FnMut(usize)) {
-    // Few operators deep: code does not look further either.
-    let mut open = vec![(divisor, 0)];
-    while let Some((t, depth)) = open.pop() {
-        match &body.terms[t.index()].term {
-            Term::Lit(_) => f(t.index()),
-            Term::Op(Op::Max | Op::Min | Op::Sub, args) if depth < 4 => {
-                open.extend(args.iter().map(|a| (*a, depth + 1)));
-            }
-            _ => {}
-        }
-    }
+/// The literals that a divisor is, or that keep it above zero, as in `x / y.max(1)` and `max(n, 3) - 2`: there is nothing to check
+/// then.
+fn of_divisor(body: &Body, divisor: TermId) -> impl Iterator<Item = usize> {
+    let term = |t: TermId| &body.terms[t.index()].term;
+    let maximum = |t: TermId| match term(t) {
+        Term::Op(Op::Max, sides) => Some(&sides[..]),
+        _ => None,
+    };
+    let (most, less) = match term(divisor) {
+        Term::Op(Op::Sub, sides) if maximum(sides[0]).is_some() => (sides[0], Some(sides[1])),
+        _ => (divisor, None),
+    };
+    let sides = maximum(most).unwrap_or_default().iter().copied();
+    let all = sides.chain([most]).chain(less);
+    all.filter(move |t| matches!(term(*t), Term::Lit(_)))
+        .map(TermId::index)
 }
 
 /// Literals that stay in the code.
@@ -385,11 +388,14 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         .map(|t| function || t.ty == Ty::Bool)
         .collect();
     for data in &body.terms {
-        if let Term::Op(op, args) = &data.term
-            && (op.divides() || op.shifts())
-            && !body.ty(args[1]).is_float()
-        {
-            bounds(body, args[1], &mut |literal| shaping[literal] = true);
+        let Term::Op(op, args) = &data.term else {
+            continue;
+        };
+        if op.shifts() {
+            shaping[args[1].index()] = true;
+        }
+        if op.divides() && !body.ty(args[1]).is_float() {
+            of_divisor(body, args[1]).for_each(|t| shaping[t] = true);
         }
     }
     for t in taken_from_scalars(body) {

@@ -5,9 +5,10 @@
 //! operands are constants, parameters, or defined in `init` and not carried; of an inner loop, defined before it, and not
 //! carried by it. Operators are total and
 //! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
-//! What an arm computes stays there: one that is not taken is not computed; but sums, products and comparisons of words, which
-//! indices are made of and held against, go before an inner loop, where they cost less than to ask. A scalar loop is thought to turn: what its test
-//! or its turns compute of nothing that it defines goes before it, but for traps, which stay where they may happen.
+//! What an arm computes stays there, since an arm that is not taken is not computed. Sums, products and comparisons of words, which
+//! indices are made of and held against, leave it all the same, and go before an inner loop: they cost less than to ask. A scalar
+//! loop is thought to turn: what its test or its turns compute of nothing that it defines goes before it, but for traps, which
+//! stay where they may happen.
 //!
 //! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at the end
 //! of `init`.

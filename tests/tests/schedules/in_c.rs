@@ -59,7 +59,7 @@ fn in_c() {
         let kernels = kernels.unwrap_or_else(|e| {
             // One that does not compile fails all: which it is.
             let fails = |program: &&Loop| backend.compile_batch(&[*program])[0].is_err();
-            let k = programs.iter().position(|p| fails(&p)).unwrap_or(0);
+            let k = programs.iter().position(fails).unwrap_or(0);
             panic!("{e}\n{}\n{}", decided[k].show(programs[k]), programs[k]);
         });
         for (k, (kernel, (program, args))) in kernels.into_iter().zip(some).enumerate() {

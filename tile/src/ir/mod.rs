@@ -235,7 +235,7 @@ impl Tile {
         asks
     }
 
-    /// How many lanes its vectors have. What steps one by one have left in lanes, and is loaded only to be joined, is no vector
+    /// How many lanes its vectors have. What is only joined in the end, as lanes that steps one by one have left, is no vector
     /// beside others.
     pub fn lanes(&self) -> u32 {
         let mut halved = FxHashSet::default();
@@ -246,9 +246,8 @@ impl Tile {
         });
         let (mut lanes, mut joined) = (1, 1);
         self.each_stmt(&mut |s| match &s.kind {
-            StmtKind::Load { to, .. } if halved.contains(to) => {
-                joined = joined.max(self.shape(*to).lanes);
-            }
+            StmtKind::Halves { of, .. } => joined = joined.max(self.operand_shape(*of).lanes),
+            StmtKind::Load { to, .. } if halved.contains(to) => {}
             StmtKind::Set { .. } | StmtKind::For { .. } => {}
             kind => lanes = lanes.max(kind.target().map_or(1, |to| self.shape(to).lanes)),
         });

@@ -171,8 +171,13 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// A segment that does nothing: one with its range and rooms fits behind it.
-    fn make_fit(&mut self, (from, to, rooms): Segment) {
+    fn make_fit(&mut self, range: Segment) {
         let counter = self.add("fits", Shape::scalar(Ty::U64), Origin::Let);
+        self.push_steps(counter, range, Vec::new());
+    }
+
+    /// A segment of steps one by one.
+    fn push_steps(&mut self, counter: Value, (from, to, rooms): Segment, body: Vec<Stmt>) {
         self.push(StmtKind::Segment {
             counter,
             from,
@@ -182,7 +187,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             once: false,
             again: false,
             rooms: rooms.to_vec(),
-            body: Vec::new(),
+            body,
             tail: Vec::new(),
             rest: Vec::new(),
         });
@@ -230,19 +235,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let few = self.clear_lanes(&own, (from, to));
         let body = self.step_of_segment(nest, &[shared, own.clone()].concat());
         self.comb = comb;
-        self.push(StmtKind::Segment {
-            counter,
-            from,
-            to,
-            step: 1,
-            aligned: false,
-            once: false,
-            again: false,
-            rooms: rooms.to_vec(),
-            body,
-            tail: Vec::new(),
-            rest: Vec::new(),
-        });
+        self.push_steps(counter, (from, to, rooms), body);
         for (g, v) in own {
             self.join_lanes(g, v, few);
         }
