@@ -231,12 +231,16 @@ impl Run<'_> {
                 ..
             } => {
                 let first = self.scalar(*at);
+                let elsewhere = match self.stop {
+                    Some(_) => anything(self.tile.shape(*to).ty),
+                    None => 0,
+                };
                 let mut words = Vec::new();
                 for k in 0..self.lanes(*to) {
                     let at = first.wrapping_add(k as u64);
                     words.push(match self.is_set(*under, k) {
                         true => self.read(*from, at).ok_or_else(|| outside("load", at))?,
-                        false => 0,
+                        false => elsewhere,
                     });
                 }
                 self.values[to.index()] = words;
@@ -559,6 +563,15 @@ fn beat(op: Op, ty: Ty, new: u64, old: u64) -> u64 {
     match eval(wins, ty, Ty::Bool, &[new, old]) {
         0 => old,
         _ => new,
+    }
+}
+
+/// What may be in a lane of a tail that is not there: something that is told from zero.
+fn anything(ty: Ty) -> u64 {
+    match ty {
+        Ty::F32 => u64::from(f32::NAN.to_bits()),
+        Ty::F64 => f64::NAN.to_bits(),
+        ty => eval(Op::Not, ty, ty, &[0]),
     }
 }
 

@@ -101,7 +101,8 @@ pub enum StmtKind {
         /// What the others are below.
         end: Operand,
     },
-    /// `let v = load a[i]`: neighbours from `i` on, one a lane; under a mask only where it is set, zero elsewhere.
+    /// `let v = load a[i]`: neighbours from `i` on, one a lane; under a mask only where it is set, zero elsewhere, or, in a segment,
+    /// anything.
     Load {
         /// The result.
         to: Value,
