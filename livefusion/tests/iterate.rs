@@ -179,27 +179,6 @@ fn mistakes() -> Result<()> {
     Ok(())
 }
 
-/// A loop that starts from inputs of a prepared program, or of another loop's step, says so.
-#[test]
-fn loops_that_start_from_inputs() -> Result<()> {
-    let program = prepare(|xs: Array<i64>| iterate_n(3, &xs, |xs| xs.reverse()));
-    assert!(matches!(
-        program.map(|_| ()).unwrap_err().kind,
-        ErrorKind::Malformed { .. }
-    ));
-    let xs = Array::from(vec![1i64, 2]);
-    let inner = iterate_n(2, &xs, |xs| iterate_n(2, &xs, |xs| xs.reverse()));
-    assert!(matches!(
-        inner.force().unwrap_err().kind,
-        ErrorKind::Malformed { .. }
-    ));
-    // What such a loop makes without them is there.
-    let two = iterate_n(2, &Array::scalar(0i64), |n| n + 1);
-    let program = prepare(|xs: Array<i64>| xs.map(|x| x + two.value()))?;
-    assert_eq!(program.call(&xs)?, [3, 4]);
-    Ok(())
-}
-
 #[test]
 fn loops_are_cancelled() {
     let token = CancelToken::new();

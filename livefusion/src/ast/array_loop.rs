@@ -39,6 +39,8 @@ pub struct ArrayLoop {
     pub step: Vec<Arc<Node>>,
     /// When it ends.
     pub ends: Ends,
+    /// What its steps need from outside, and what is there before the first.
+    pub captures: Vec<Arc<Node>>,
     /// The state that it has ended with.
     pub ended: OnceLock<Vec<Value>>,
 }
@@ -53,10 +55,15 @@ pub enum Ends {
 }
 
 impl ArrayLoop {
-    /// The nodes that it needs before it begins, those of the step among them.
-    pub fn needs(&self) -> impl Iterator<Item = &Arc<Node>> {
+    /// Where it begins: the state, then how often it goes on, or whether it does.
+    pub fn begin(&self) -> impl Iterator<Item = &Arc<Node>> {
         let (Ends::After(first) | Ends::Unless(first)) = &self.ends;
-        self.start.iter().chain(&self.step).chain([first])
+        self.start.iter().chain([first])
+    }
+
+    /// The nodes outside of it that it needs.
+    pub fn needs(&self) -> impl Iterator<Item = &Arc<Node>> {
+        self.begin().chain(&self.captures)
     }
 
     /// The nodes that it refers to, for good.
@@ -65,6 +72,7 @@ impl ArrayLoop {
         out.extend(self.start);
         out.extend(self.inputs);
         out.extend(self.step);
+        out.extend(self.captures);
         out.extend([first]);
     }
 }

@@ -1,13 +1,17 @@
 //! Loops over arrays: `iterate_n`, `iterate_while`. What they are in a graph is in `ast/array_loop`, how they run in
 //! `runtime/iterate`.
 
+mod captures;
 mod recover;
+
+pub(crate) use captures::varying;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
 use crate::ast::{After, ArrayLoop, Builder, Ends, Node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs};
+use crate::sharing::links;
 use std::sync::{Arc, OnceLock};
 
 /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
@@ -35,14 +39,16 @@ use std::sync::{Arc, OnceLock};
 /// from step to step. The arrays that it starts from are not changed. What a step folds, scans, filters or scatters of other
 /// arrays than the state is computed once, before the first step.
 ///
+/// A step may have loops in it. They, and those of a [prepared](mod@crate::prepare) program, are compiled once and run each
+/// time. One that depends on nothing that changes runs once.
+///
 /// A step that only maps the state, element by element, is done for each element alone: the loop becomes a scalar loop in one
 /// map, as [`iterate`](crate::exp::iterate) makes it, which fuses as maps do. So does a loop over delayed scalars.
 ///
 /// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To Fusion", section 2.
 ///
 /// # Errors
-/// When forced: what goes wrong in a step, with the place of the call that did; that the loop starts from inputs of a prepared
-/// program; that the engine was told to stop.
+/// When forced: what goes wrong in a step, with the place of the call that did; that the engine was told to stop.
 #[track_caller]
 pub fn iterate_n<S: Start>(
     n: impl IntoLen,
@@ -107,16 +113,19 @@ fn build<S: Inputs>(
     // What has a mistake may not have all components.
     let whole = start.len() == inputs.len() && step.len() == inputs.len();
     step.extend(goes_on);
-    let of = Arc::new(ArrayLoop {
+    let mut of = ArrayLoop {
         name: builder.name(),
         loc: builder.loc(),
         start,
         inputs,
         step,
         ends,
+        captures: Vec::new(),
         ended: OnceLock::new(),
-    });
-    let mistaken = of.needs().find(|n| n.error.is_some());
+    };
+    of.captures = captures::of(&of.step, &of.inputs);
+    let of = Arc::new(of);
+    let mistaken = of.begin().chain(&of.step).find(|n| n.error.is_some());
     let recovered = match mistaken.is_none() && whole {
         true => recover::recovered(builder, &of),
         false => None,
@@ -193,6 +202,14 @@ macro_rules! tuples {
 }
 
 crate::tuples::up_to_six!(tuples);
+
+/// What a node is computed from. Of a component of a loop's last state it is what the loop needs from outside.
+pub(crate) fn sources(node: &Node) -> Vec<&Arc<Node>> {
+    match &node.after {
+        After::Loop(of, _) => of.needs().collect(),
+        After::Nothing | After::Loops => links(node),
+    }
+}
 
 /// Whether a node waits for loops that have not run.
 pub(crate) fn waits(node: &Node) -> bool {

@@ -1,8 +1,8 @@
 //! Loop recovery: a loop over arrays that only maps, element by element, is a scalar loop in one map; a loop over delayed
 //! scalars is a scalar loop alone. (The Accelerate chapter, on loop recovery.)
 
+use super::sources;
 use crate::ast::{ArrayLoop, Body, BodyBuilder, Builder, Capture, Ends, Kind, Node, TermId, Value};
-use crate::sharing::links;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -84,7 +84,7 @@ impl Recovery<'_> {
         while let Some((node, ready)) = stack.pop() {
             let at = address(&node);
             if ready {
-                let depends = links(&node)
+                let depends = sources(&node)
                     .into_iter()
                     .any(|n| self.varies.contains(&address(n)));
                 let is_state = !self.instead.contains_key(&at)
@@ -104,7 +104,7 @@ impl Recovery<'_> {
             }
             if node.value.get().is_none() && seen.insert(at) {
                 stack.push((node.clone(), true));
-                stack.extend(links(&node).into_iter().map(|n| (n.clone(), false)));
+                stack.extend(sources(&node).into_iter().map(|n| (n.clone(), false)));
             }
         }
         Some(order)

@@ -7,6 +7,7 @@ use super::counters::Counters;
 use super::dump::{Record, Stage};
 use super::explain::Explanation;
 use super::iterate::run_loops;
+use super::prepared::Prepared;
 use super::program::Program;
 use super::programs::Programs;
 use super::watch::{CancelToken, Progress, Watch};
@@ -21,6 +22,7 @@ use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustc_hash::FxHashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -275,14 +277,10 @@ impl Engine {
         }
     }
 
-    /// Says into which loops a force of these nodes would fuse, without running anything but the loops over arrays that come
-    /// before. It compiles what is not compiled yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
+    /// Says into which loops a force of these nodes would fuse, without running anything. It compiles what is not compiled
+    /// yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
-        run_loops(self, roots)?;
-        let graph = recover(roots)?;
-        let lengths = known_lengths(&graph, &[]);
-        let (program, _) = self.lookup(roots, &graph, &lengths)?;
-        Explanation::new(&graph, &program, self)
+        Prepared::staged(self, roots.to_vec(), Vec::new())?.explain_with(Vec::new())
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
@@ -304,7 +302,7 @@ impl Engine {
     }
 
     /// The compiled program, and whether it had to be compiled.
-    fn lookup(
+    pub(super) fn lookup(
         &self,
         roots: &[Arc<Node>],
         graph: &Graph,
@@ -376,12 +374,15 @@ impl Engine {
     }
 }
 
-/// Recovers the graph that is to be run. Of a mistake nothing but the nodes can be shown.
+/// Recovers the graph that is to be run, behind nodes in whose place there are inputs. Of a mistake nothing but the nodes can be shown.
 ///
 /// Errors: the first mistake that was made while the graph was built.
-pub(super) fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
+pub(super) fn recover(
+    roots: &[Arc<Node>],
+    instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
+) -> Result<Graph> {
     let show = |_: &Error| Record::next().add(Stage::Ast, || stages::ast_of(roots));
-    sharing::recover(roots).inspect_err(show)
+    sharing::recover_behind(roots, instead).inspect_err(show)
 }
 
 /// A loop, compiled.
@@ -423,7 +424,7 @@ pub(super) fn backend_error(why: String) -> Error {
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
     if roots.iter().any(is_missing) {
-        run_loops(engine, roots)?;
+        run_loops(engine, roots, &FxHashSet::default())?;
     }
     if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;
@@ -451,7 +452,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         };
         return program.run(engine, &bindings, &mut []);
     }
-    let graph = recover(roots)?;
+    let graph = recover(roots, &mut |_| None)?;
     let lengths = known_lengths(&graph, &[]);
     let program = engine.program(roots, &graph, &lengths)?;
     let programs = &engine.0.programs;

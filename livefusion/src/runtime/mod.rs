@@ -20,6 +20,7 @@ mod known;
 #[cfg(all(test, shuttle))]
 mod models;
 mod parallel;
+mod part;
 mod prepared;
 mod program;
 mod programs;
@@ -35,8 +36,8 @@ pub use counters::Counters;
 pub(crate) use engine::Kernels;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Literal, Place,
-    Rewritten, Role, Traffic,
+    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation,
+    Flow, Literal, Place, Rewritten, Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

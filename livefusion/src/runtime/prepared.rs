@@ -1,72 +1,89 @@
-//! Prepared programs: traced once, called many times with new inputs.
+//! Prepared programs: traced once, called many times with new inputs. Loops over arrays that depend on these are stages.
 
-use super::binding::{Bindings, Nodes};
-use super::engine::{Engine, recover};
-use super::explain::Explanation;
-use super::iterate::run_loops;
-use super::program::Program;
-use crate::ast::{Kind, Node, Value, Values};
+use super::engine::{Engine, force_nodes};
+use super::explain::{ExplainedArrayLoop, Explanation};
+use super::iterate::{lacks_a_result, run_loops, turns, word};
+use super::part::{Given, Part, There, length_of};
+use crate::ast::{After, ArrayLoop, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphNode};
+use crate::iterate::{sources, varying, waits};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
-use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Arc, OnceLock};
 
-/// A graph over placeholders. What a call depends on beyond the structure is which of its inputs have
-/// equal lengths: each such pattern is compiled once.
+/// A program over inputs: loops over arrays one after the other, then what comes behind them all.
 pub struct Prepared {
     engine: Engine,
-    roots: Vec<Arc<Node>>,
-    graph: Graph,
     inputs: Vec<Arc<Node>>,
-    /// The lengths that a call knows, in the order of their nodes.
-    lengths: Vec<Length>,
-    /// The program of the first call, and its pattern: most calls have that.
-    first: OnceLock<(Pattern, Arc<Program>)>,
-    others: RwLock<Vec<(Pattern, Arc<Program>)>>,
+    given: Given,
+    loops: Vec<Stage>,
+    last: Part,
 }
 
-/// A length that is known when a program is called.
-enum Length {
-    /// That of an input.
-    Of(u32),
-    /// One that every call has.
-    Fixed(u64),
+/// A loop over arrays of a program.
+struct Stage {
+    of: Arc<ArrayLoop>,
+    /// How many places are there before it.
+    known: usize,
+    /// The state that it starts from, and how often it goes on, or whether it does.
+    begin: Part,
+    /// Which components of its last state are wanted.
+    wanted: Vec<u32>,
+    /// What is needed once it takes a step.
+    steps: OnceLock<Steps>,
 }
+
+/// The steps of a loop.
+struct Steps {
+    /// What they need from outside.
+    captured: Part,
+    /// One step: its inputs are the state, then what is captured.
+    step: Prepared,
+}
+
+/// A loop over arrays, and which nodes are which components of its last state.
+type Ended = (Arc<ArrayLoop>, Vec<(Arc<Node>, u32)>);
 
 impl Prepared {
-    /// Recovers the graph of `roots`, in which `inputs` are placeholders ([`crate::ast::Kind::Input`]).
+    /// Recovers the program of `roots`, for which calls bring the values of `inputs`. Loops over arrays that do not depend
+    /// on these run now.
     ///
-    /// Errors: whatever went wrong while the graph was built; a placeholder of another program in it.
+    /// Errors: whatever went wrong while the graph was built, or in these loops; an input of another program in it.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
-        run_loops(engine, &roots)?;
-        let graph = recover(&roots)?;
-        let is_own = |node: &Arc<Node>| inputs.iter().any(|own| Arc::ptr_eq(own, node));
-        for GraphNode { node, .. } in &graph.nodes {
-            let is_input = matches!(node.kind, Kind::Input(_)) && node.value.get().is_none();
-            if is_input && !is_own(node) {
-                let kind = ErrorKind::Malformed {
-                    expected: "inputs of this program only".into(),
-                    got: "one of another program".into(),
-                };
-                return Err(Error::new(node.name, node.loc, kind));
-            }
+        let own: FxHashSet<*const Node> = inputs.iter().map(Arc::as_ptr).collect();
+        let varies = varying(&roots, &|node| own.contains(&Arc::as_ptr(node)));
+        run_loops(engine, &roots, &varies)?;
+        Prepared::staged(engine, roots, inputs)
+    }
+
+    /// As [`new`](Prepared::new). All loops that have not run are stages.
+    pub(super) fn staged(
+        engine: &Engine,
+        roots: Vec<Arc<Node>>,
+        inputs: Vec<Arc<Node>>,
+    ) -> Result<Prepared> {
+        let mut given = Given::new(&inputs);
+        let mut loops = Vec::new();
+        for (of, results) in loops_below(&roots, &given)? {
+            let known = given.len();
+            let begin = Part::new(of.begin().cloned().collect(), &given, known)?;
+            of.begin().for_each(|node| given.add(node));
+            results.iter().for_each(|(node, _)| given.add(node));
+            loops.push(Stage {
+                of,
+                known,
+                begin,
+                wanted: results.iter().map(|(_, component)| *component).collect(),
+                steps: OnceLock::new(),
+            });
         }
-        let fixed = known_lengths(&graph, &[]);
-        let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
-            Kind::Input(k) if fixed.is_none() && node.node.rank > 0 => Some(Length::Of(k)),
-            _ => fixed.map(Length::Fixed),
-        };
         Ok(Prepared {
             engine: engine.clone(),
-            lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
-            roots,
-            graph,
+            last: Part::new(roots, &given, given.len())?,
             inputs,
-            first: OnceLock::new(),
-            others: RwLock::default(),
+            given,
+            loops,
         })
     }
 
@@ -76,65 +93,46 @@ impl Prepared {
     /// Errors: an input whose type is not the placeholder's; traps.
     pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
-        let lengths = self.lengths_with(inputs);
-        let pattern = length_pattern(lengths.iter().copied());
-        let bindings = Bindings {
-            nodes: Nodes::Of(&self.graph),
-            constants: &self.graph.constants,
-            lengths: &lengths,
-            inputs,
-        };
-        match self.first.get() {
-            Some((first, program)) if *first == pattern => {
-                program.run(&self.engine, &bindings, spare)
-            }
-            _ => self
-                .program(inputs, pattern)?
-                .run(&self.engine, &bindings, spare),
-        }
+        self.run(inputs, spare)
     }
 
-    /// Into which loops a call with these inputs fuses.
+    /// Runs the program on inputs of the right types.
+    pub(super) fn run(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
+        let mut made = Vec::new();
+        for stage in &self.loops {
+            stage.run(&self.engine, &self.given, inputs, &mut made)?;
+        }
+        let there = There {
+            inputs,
+            made: &made,
+        };
+        self.last.call(&self.engine, there, spare)
+    }
+
+    /// Into which loops a call with these inputs fuses. Nothing runs.
     ///
     /// Errors: an input whose type is not the placeholder's; what the backend says.
     pub fn explain(&self, inputs: &[&Value]) -> Result<Explanation> {
         self.check(inputs)?;
-        let pattern = length_pattern(self.lengths_with(inputs).iter().copied());
-        let program = match self.first.get() {
-            Some((first, program)) if *first == pattern => program.clone(),
-            _ => self.program(inputs, pattern)?,
-        };
-        Explanation::new(&self.graph, &program, &self.engine)
+        let lengths = inputs.iter().map(|value| length_of(value));
+        self.explain_with(lengths.collect())
     }
 
-    /// The lengths that a call with these inputs knows.
-    fn lengths_with(&self, inputs: &[&Value]) -> SmallVec<[u64; 8]> {
-        let length = |length: &Length| match length {
-            Length::Of(k) => inputs
-                .get(*k as usize)
-                .and_then(|v| length_of(v))
-                .unwrap_or(0),
-            Length::Fixed(n) => *n,
-        };
-        self.lengths.iter().map(length).collect()
-    }
-
-    /// The program for a pattern of lengths, compiled if it is new.
-    fn program(&self, inputs: &[&Value], pattern: Pattern) -> Result<Arc<Program>> {
-        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, program)) = others.iter().find(|(p, _)| *p == pattern) {
-            return Ok(program.clone());
+    /// As [`explain`](Prepared::explain), where arrays have these lengths, as far as they are known. States are taken to
+    /// be as long as they are at the start.
+    pub(super) fn explain_with(&self, mut lengths: Vec<Option<u64>>) -> Result<Explanation> {
+        let mut array_loops = Vec::new();
+        for stage in &self.loops {
+            let (explained, begun) = stage.explain(&self.engine, &self.given, &lengths)?;
+            array_loops.push(explained);
+            let wanted = stage.wanted.iter().map(|k| begun.get(*k as usize).copied());
+            let ended: Vec<Option<u64>> = wanted.map(Option::flatten).collect();
+            lengths.extend(begun);
+            lengths.extend(ended);
         }
-        drop(others);
-        let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
-        let lengths = known_lengths(&self.graph, &lens);
-        let program = self.engine.program(&self.roots, &self.graph, &lengths)?;
-        let known = (pattern, program.clone());
-        if let Err(known) = self.first.set(known) {
-            let others = self.others.write();
-            others.unwrap_or_else(PoisonError::into_inner).push(known);
-        }
-        Ok(program)
+        let (mut explanation, _) = self.last.explain(&self.engine, &lengths)?;
+        explanation.array_loops = array_loops;
+        Ok(explanation)
     }
 
     fn check(&self, inputs: &[&Value]) -> Result<()> {
@@ -165,12 +163,115 @@ impl Prepared {
     }
 }
 
-/// How long an array is.
-fn length_of(value: &Value) -> Option<u64> {
-    match value {
-        Value::Array(fields) => fields.first().map(|f| f.len() as u64),
-        Value::Scalar(_) => None,
+impl Stage {
+    /// Runs the loop, and adds what it started from and its results to what was made.
+    fn run(
+        &self,
+        engine: &Engine,
+        given: &Given,
+        inputs: &[&Value],
+        made: &mut Vec<Value>,
+    ) -> Result<()> {
+        let begun = self.begin.call(engine, There { inputs, made }, &mut [])?;
+        let mut state: Values = begun.clone();
+        let left = word(state.pop());
+        if left > 0 {
+            let steps = self.steps(engine, given)?;
+            let there = There { inputs, made };
+            let captured = steps.captured.call(engine, there, &mut [])?;
+            state = turns(engine, &self.of, &steps.step, (state, left), &captured)?;
+        }
+        made.extend(begun);
+        for component in &self.wanted {
+            let value = state.get(*component as usize).cloned();
+            made.push(value.ok_or_else(|| lacks_a_result(&self.of))?);
+        }
+        Ok(())
     }
+
+    /// Its steps, recovered when the first one is taken. What they need, and what no call changes, is computed then.
+    fn steps(&self, engine: &Engine, given: &Given) -> Result<&Steps> {
+        if let Some(steps) = self.steps.get() {
+            return Ok(steps);
+        }
+        let captures = &self.of.captures;
+        let varies = varying(captures, &|node| given.place(node, self.known).is_some());
+        let is_fixed = |node: &&Arc<Node>| !varies.contains(&Arc::as_ptr(node));
+        let fixed: Vec<Arc<Node>> = captures.iter().filter(is_fixed).cloned().collect();
+        force_nodes(engine, &fixed)?;
+        let steps = self.recovered(engine, given)?;
+        Ok(self.steps.get_or_init(|| steps))
+    }
+
+    fn recovered(&self, engine: &Engine, given: &Given) -> Result<Steps> {
+        let is_missing = |node: &&Arc<Node>| node.value.get().is_none();
+        let captures = self.of.captures.iter().filter(is_missing);
+        let captures: Vec<Arc<Node>> = captures.cloned().collect();
+        let inputs = self.of.inputs.iter().chain(&captures).cloned().collect();
+        Ok(Steps {
+            step: Prepared::staged(engine, self.of.step.clone(), inputs)?,
+            captured: Part::new(captures, given, self.known)?,
+        })
+    }
+
+    /// What becomes of the loop, and the lengths of what it starts from.
+    fn explain(
+        &self,
+        engine: &Engine,
+        given: &Given,
+        lengths: &[Option<u64>],
+    ) -> Result<(ExplainedArrayLoop, Vec<Option<u64>>)> {
+        let recovered;
+        let steps = match self.steps.get() {
+            Some(steps) => steps,
+            None => {
+                recovered = self.recovered(engine, given)?;
+                &recovered
+            }
+        };
+        let (start, begun) = self.begin.explain(engine, lengths)?;
+        let (captured, beside) = steps.captured.explain(engine, lengths)?;
+        let state = begun.iter().take(self.of.inputs.len()).copied();
+        let explained = ExplainedArrayLoop {
+            name: self.of.name,
+            loc: self.of.loc,
+            start,
+            captured,
+            step: steps.step.explain_with(state.chain(beside).collect())?,
+        };
+        Ok((explained, begun))
+    }
+}
+
+/// The loops over arrays that nodes need, and that have not run: those that others need come first.
+///
+/// Errors: none of this, but one that a node has.
+fn loops_below(roots: &[Arc<Node>], given: &Given) -> Result<Vec<Ended>> {
+    let mut loops: Vec<Ended> = Vec::new();
+    let mut places: FxHashMap<*const ArrayLoop, usize> = FxHashMap::default();
+    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().rev().map(|n| (n, false)).collect();
+    while let Some((node, ready)) = stack.pop() {
+        if ready {
+            if let After::Loop(of, component) = &node.after {
+                let at = *places.entry(Arc::as_ptr(of)).or_insert_with(|| {
+                    loops.push((of.clone(), Vec::new()));
+                    loops.len() - 1
+                });
+                loops[at].1.push((node.clone(), *component));
+            }
+            continue;
+        }
+        if let Some(error) = &node.error {
+            return Err((**error).clone());
+        }
+        let is_there = given.place(node, given.len()).is_some();
+        if waits(node) && !is_there && seen.insert(Arc::as_ptr(node)) {
+            stack.push((node, true));
+            stack.extend(sources(node).into_iter().map(|from| (from, false)));
+        }
+    }
+    Ok(loops)
 }
 
 fn malformed(expected: String, got: String) -> Error {
@@ -184,10 +285,11 @@ fn malformed(expected: String, got: String) -> Error {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let loops = self.loops.len();
         write!(
             f,
-            "Prepared({} nodes, {:?})",
-            self.graph.nodes.len(),
+            "Prepared({} nodes, {loops} array loops, {:?})",
+            self.last.nodes(),
             self.engine
         )
     }

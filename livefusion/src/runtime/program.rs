@@ -381,7 +381,7 @@ fn tells_ends(tags: &Arc<Node>) -> bool {
     }
 }
 
-fn cancelled() -> Error {
+pub(super) fn cancelled() -> Error {
     Error {
         combinator: "force",
         element: None,

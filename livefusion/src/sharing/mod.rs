@@ -203,6 +203,16 @@ pub fn links(node: &Node) -> Vec<&Arc<Node>> {
 ///
 /// Errors: the first mistake that was made while a root's graph was built.
 pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
+    recover_behind(roots, &mut |_| None)
+}
+
+/// As [`recover`], of what comes behind nodes that are there already: an input takes such a node's place.
+///
+/// Errors: as of [`recover`].
+pub fn recover_behind(
+    roots: &[Arc<Node>],
+    instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
+) -> Result<Graph> {
     for root in roots {
         if let Some(e) = &root.error {
             return Err((**e).clone());
@@ -210,7 +220,7 @@ pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
     }
     let mut recovery = Recovery::default();
     for root in roots {
-        recovery.visit(root)?;
+        recovery.visit(root, instead)?;
     }
     let Recovery { mut graph, keys } = recovery;
     graph.roots = roots
@@ -228,14 +238,22 @@ struct Recovery {
 }
 
 impl Recovery {
-    fn visit(&mut self, root: &Arc<Node>) -> Result<()> {
+    fn visit(
+        &mut self,
+        root: &Arc<Node>,
+        instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
+    ) -> Result<()> {
         let mut stack: Vec<(&Arc<Node>, bool)> = vec![(root, false)];
         while let Some((node, ready)) = stack.pop() {
             if self.graph.by_address.contains_key(&address(node)) {
                 continue;
             }
-            if ready || node.is_leaf() {
-                self.add(node)?;
+            if ready {
+                self.add(node, node)?;
+            } else if let Some(input) = instead(node) {
+                self.add(node, &input)?;
+            } else if node.is_leaf() {
+                self.add(node, node)?;
             } else {
                 stack.push((node, true));
                 stack.extend(links(node).into_iter().rev().map(|n| (n, false)));
@@ -244,7 +262,8 @@ impl Recovery {
         Ok(())
     }
 
-    fn add(&mut self, node: &Arc<Node>) -> Result<()> {
+    /// Adds a node in the place of `at`, which is itself or what it stands for.
+    fn add(&mut self, at: &Arc<Node>, node: &Arc<Node>) -> Result<()> {
         if let Some(e) = &node.error {
             return Err((**e).clone());
         }
@@ -287,7 +306,7 @@ impl Recovery {
                 id
             }
         };
-        self.graph.by_address.insert(address(node), id);
+        self.graph.by_address.insert(address(at), id);
         Ok(())
     }
 }
@@ -300,7 +319,8 @@ pub fn address(node: &Arc<Node>) -> usize {
 /// The length of a leaf or of a generator that is known now; none for delayed scalars and inputs.
 pub fn known_length(node: &GraphNode) -> Option<u64> {
     use crate::ast::Value;
-    match node.node.value.get() {
+    // What was no leaf when the graph was recovered is none, even if it has its value now.
+    match node.node.value.get().filter(|_| node.leaf) {
         Some(Value::Array(fields)) => fields.first().map(|b| b.len() as u64),
         Some(Value::Scalar(_)) => None,
         None => match &node.node.kind {

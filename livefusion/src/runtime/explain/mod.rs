@@ -62,6 +62,8 @@ pub use rewrites::Rewritten;
 pub struct Explanation {
     /// Loops in the order in which they run.
     pub loops: Vec<ExplainedLoop>,
+    /// Loops over arrays that come before these, in the order in which they run.
+    pub array_loops: Vec<ExplainedArrayLoop>,
     /// The backend that runs them.
     pub backend: String,
     /// Why the engine does without C, for all loops or for some: see [`Engine::fallback`].
@@ -120,6 +122,21 @@ pub struct ExplainedLoop {
     pub in_order: Option<Why>,
     /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
     pub sizing: Option<Loop>,
+}
+
+/// A [loop over arrays](crate::iterate).
+#[derive(Clone, Debug)]
+pub struct ExplainedArrayLoop {
+    /// What the user called.
+    pub name: &'static str,
+    /// Where.
+    pub loc: Loc,
+    /// What computes its start, and how often it goes on or whether it does.
+    pub start: Explanation,
+    /// What computes, before the first step, what all steps need.
+    pub captured: Explanation,
+    /// What each step runs.
+    pub step: Explanation,
 }
 
 /// A combinator in a loop.
@@ -186,6 +203,7 @@ impl Explanation {
             rewrites: rewrites::of(graph),
             literals: literals::in_code(graph),
             loops,
+            array_loops: Vec::new(),
             ids: graph.by_address.clone(),
             pulled: graph
                 .ids()

@@ -1,0 +1,60 @@
+//! What the steps of a loop over arrays need from outside of it.
+
+use super::sources;
+use crate::ast::{Kind, Node};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What a step needs that is not of the state, and what is there before the first step: what stands for something that is
+/// not there yet, results of loops, and what each step would pass over again, to fold, scan, filter or scatter it. What only
+/// maps such things is computed where it is used, as everywhere.
+///
+/// Loops in the step have theirs already, so no walk enters a step.
+pub(super) fn of(step: &[Arc<Node>], state: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    let is_state = |node: &Arc<Node>| state.iter().any(|own| Arc::ptr_eq(own, node));
+    let varies = varying(step, &is_state);
+    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+    let mut captures = Vec::new();
+    let mut stack: Vec<&Arc<Node>> = step.iter().collect();
+    while let Some(node) = stack.pop() {
+        if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) || is_state(node) {
+            continue;
+        }
+        let is_ready = matches!(node.kind, Kind::Input(_)) || node.kind.passes_over();
+        match is_ready && !varies.contains(&Arc::as_ptr(node)) {
+            true => captures.push(node.clone()),
+            false => stack.extend(sources(node)),
+        }
+    }
+    captures
+}
+
+/// The nodes from these down that are computed from certain ones, these among them.
+pub(crate) fn varying(
+    roots: &[Arc<Node>],
+    is_one: &dyn Fn(&Arc<Node>) -> bool,
+) -> FxHashSet<*const Node> {
+    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+    let mut varies: FxHashSet<*const Node> = FxHashSet::default();
+    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|root| (root, false)).collect();
+    while let Some((node, below)) = stack.pop() {
+        let at = Arc::as_ptr(node);
+        if below {
+            let sources = sources(node);
+            if sources
+                .iter()
+                .any(|from| varies.contains(&Arc::as_ptr(from)))
+            {
+                varies.insert(at);
+            }
+        } else if node.value.get().is_none() && seen.insert(at) {
+            if is_one(node) {
+                varies.insert(at);
+                continue;
+            }
+            stack.push((node, true));
+            stack.extend(sources(node).into_iter().map(|from| (from, false)));
+        }
+    }
+    varies
+}

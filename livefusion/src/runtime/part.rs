@@ -1,0 +1,260 @@
+//! A part of a prepared program: a graph without loops over arrays, behind what is there before it.
+
+use super::binding::{Bindings, Nodes};
+use super::engine::{Engine, recover};
+use super::explain::Explanation;
+use super::program::Program;
+use crate::ast::{After, Kind, Node, Value, Values};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphNode, address};
+use livefusion_backend::Buffer;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// The nodes that are there when parts of a program run, each at its place: the inputs of a call first, then what was made
+/// on the way.
+#[derive(Default)]
+pub struct Given {
+    places: FxHashMap<usize, usize>,
+    next: usize,
+}
+
+impl Given {
+    /// Nodes that are there from the beginning on.
+    pub fn new(inputs: &[Arc<Node>]) -> Given {
+        let mut given = Given::default();
+        inputs.iter().for_each(|node| given.add(node));
+        given
+    }
+
+    /// How many places there are.
+    pub fn len(&self) -> usize {
+        self.next
+    }
+
+    /// The next place is a node's. One that has its value needs none, one that was there before stays where it was.
+    pub fn add(&mut self, node: &Arc<Node>) {
+        if node.value.get().is_none() {
+            self.places.entry(address(node)).or_insert(self.next);
+        }
+        self.next += 1;
+    }
+
+    /// The place of a node, if it is one of the first `known`.
+    pub fn place(&self, node: &Arc<Node>, known: usize) -> Option<usize> {
+        let place = self.places.get(&address(node)).copied();
+        place.filter(|at| *at < known)
+    }
+}
+
+/// The values at the places.
+#[derive(Clone, Copy)]
+pub struct There<'a> {
+    /// Of the inputs of a call.
+    pub inputs: &'a [&'a Value],
+    /// What was made on the way.
+    pub made: &'a [Value],
+}
+
+impl<'a> There<'a> {
+    fn get(self, place: usize) -> Option<&'a Value> {
+        match place.checked_sub(self.inputs.len()) {
+            None => self.inputs.get(place).copied(),
+            Some(made) => self.made.get(made),
+        }
+    }
+}
+
+/// A graph behind what is there. What a call depends on beyond the structure is which of the arrays that are there have
+/// equal lengths: each such pattern is compiled once.
+pub struct Part {
+    roots: Vec<Arc<Node>>,
+    graph: Graph,
+    /// The place of each input of the graph.
+    takes: SmallVec<[usize; 8]>,
+    /// The lengths that a call knows, in the order of their nodes.
+    lengths: Vec<Length>,
+    /// The program of the first call, and its pattern: most calls have that.
+    first: OnceLock<(Pattern, Arc<Program>)>,
+    others: RwLock<Vec<(Pattern, Arc<Program>)>>,
+}
+
+/// A length that is known when a program is called.
+enum Length {
+    /// That of an input.
+    Of(u32),
+    /// One that every call has.
+    Fixed(u64),
+}
+
+impl Part {
+    /// Recovers the graph of `roots` behind the nodes at the first `known` places.
+    ///
+    /// Errors: whatever went wrong while the graph was built; an input of another program in it.
+    pub fn new(roots: Vec<Arc<Node>>, given: &Given, known: usize) -> Result<Part> {
+        let mut takes = SmallVec::new();
+        let mut leaked = None;
+        let graph = recover(&roots, &mut |node| {
+            if let Some(place) = given.place(node, known) {
+                takes.push(place);
+                return Some(input(node, takes.len() as u32 - 1));
+            }
+            let is_input = matches!(node.kind, Kind::Input(_)) && node.value.get().is_none();
+            if is_input && leaked.is_none() {
+                leaked = Some(node.clone());
+            }
+            None
+        })?;
+        if let Some(node) = leaked {
+            let kind = ErrorKind::Malformed {
+                expected: "inputs of this program only".into(),
+                got: "one of another program".into(),
+            };
+            return Err(Error::new(node.name, node.loc, kind));
+        }
+        let fixed = known_lengths(&graph, &[]);
+        let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
+            Kind::Input(k) if fixed.is_none() && node.node.rank > 0 => Some(Length::Of(k)),
+            _ => fixed.map(Length::Fixed),
+        };
+        Ok(Part {
+            lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
+            roots,
+            graph,
+            takes,
+            first: OnceLock::new(),
+            others: RwLock::default(),
+        })
+    }
+
+    /// Runs it. Results may be written into `spare` arrays, of each root its columns: those that are used are taken out.
+    ///
+    /// Errors: what the backend says; traps.
+    pub fn call(
+        &self,
+        engine: &Engine,
+        there: There<'_>,
+        spare: &mut [Vec<Arc<Buffer>>],
+    ) -> Result<Values> {
+        let inputs = self.takes.iter().filter_map(|place| there.get(*place));
+        let inputs: SmallVec<[&Value; 8]> = inputs.collect();
+        let lengths = self.lengths_with(&inputs);
+        let pattern = length_pattern(lengths.iter().copied());
+        let bindings = Bindings {
+            nodes: Nodes::Of(&self.graph),
+            constants: &self.graph.constants,
+            lengths: &lengths,
+            inputs: &inputs,
+        };
+        match self.first.get() {
+            Some((first, program)) if *first == pattern => program.run(engine, &bindings, spare),
+            _ => self
+                .program(engine, &inputs, pattern)?
+                .run(engine, &bindings, spare),
+        }
+    }
+
+    /// Into which loops it fuses where arrays at the places have these lengths, as far as they are known; and the lengths of
+    /// its results.
+    ///
+    /// Errors: what the backend says.
+    pub fn explain(
+        &self,
+        engine: &Engine,
+        lengths: &[Option<u64>],
+    ) -> Result<(Explanation, Vec<Option<u64>>)> {
+        let at = |place: &usize| lengths.get(*place).copied().flatten();
+        let inputs: Vec<Option<u64>> = self.takes.iter().map(at).collect();
+        let lengths = known_lengths(&self.graph, &inputs);
+        let program = match lengths.iter().flatten().count() == self.lengths.len() {
+            true => engine.lookup(&self.roots, &self.graph, &lengths)?.0,
+            // No call knows so little: nobody needs this one later.
+            false => Arc::new(Program::compile(
+                engine,
+                &self.roots,
+                &self.graph,
+                &lengths,
+            )?),
+        };
+        let rates = &program.plan.rates;
+        let length = |root: &Arc<Node>| {
+            let id = self.graph.by_address.get(&address(root))?;
+            let (id, _) = self.graph.resolve(*id, 0);
+            let in_memory = || rates.in_memory(rates.output(id)?);
+            let known = lengths[id.index()].or_else(|| lengths[in_memory()?.index()]);
+            known.or_else(|| root.known_len())
+        };
+        let of_results = self.roots.iter().map(length).collect();
+        let explanation = Explanation::new(&self.graph, &program, engine)?;
+        Ok((explanation, of_results))
+    }
+
+    /// The lengths that a call with these inputs knows.
+    fn lengths_with(&self, inputs: &[&Value]) -> SmallVec<[u64; 8]> {
+        let length = |length: &Length| match length {
+            Length::Of(k) => inputs
+                .get(*k as usize)
+                .and_then(|v| length_of(v))
+                .unwrap_or(0),
+            Length::Fixed(n) => *n,
+        };
+        self.lengths.iter().map(length).collect()
+    }
+
+    /// The program for a pattern of lengths, compiled if it is new.
+    fn program(
+        &self,
+        engine: &Engine,
+        inputs: &[&Value],
+        pattern: Pattern,
+    ) -> Result<Arc<Program>> {
+        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, program)) = others.iter().find(|(p, _)| *p == pattern) {
+            return Ok(program.clone());
+        }
+        drop(others);
+        let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
+        let lengths = known_lengths(&self.graph, &lens);
+        let program = engine.program(&self.roots, &self.graph, &lengths)?;
+        let known = (pattern, program.clone());
+        if let Err(known) = self.first.set(known) {
+            let others = self.others.write();
+            others.unwrap_or_else(PoisonError::into_inner).push(known);
+        }
+        Ok(program)
+    }
+
+    /// How many nodes its graph has.
+    pub fn nodes(&self) -> usize {
+        self.graph.nodes.len()
+    }
+}
+
+/// The k-th input of a graph, for a node that is there.
+fn input(node: &Node, k: u32) -> Arc<Node> {
+    Arc::new(Node {
+        name: node.name,
+        loc: node.loc,
+        rewrite: None,
+        kind: Kind::Input(k),
+        inputs: SmallVec::new(),
+        types: node.types.clone(),
+        rank: node.rank,
+        shape: node.shape.clone(),
+        is_stream: false,
+        len: None,
+        after: After::Nothing,
+        error: None,
+        value: OnceLock::new(),
+    })
+}
+
+/// How long an array is.
+pub fn length_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(fields) => fields.first().map(|f| f.len() as u64),
+        Value::Scalar(_) => None,
+    }
+}
