@@ -58,7 +58,8 @@ pub trait Force {
     }
 
     /// Says into which loops a force would fuse on the default engine, and why not into fewer. Nothing
-    /// is run but [loops over arrays](crate::iterate) that come before; what was compiled is there when the force comes.
+    /// is run; what was compiled is there when the force comes. What comes behind a [loop over arrays](crate::iterate) may
+    /// fuse otherwise then, where it matters how long the results of the loop are.
     ///
     /// ```
     /// use livefusion::prelude::*;

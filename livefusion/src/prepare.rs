@@ -28,8 +28,22 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
+/// [Loops over arrays](crate::iterate) may start from inputs, and depend on them in all ways. Their steps are compiled once,
+/// when the first call comes to them. Loops that do not depend on inputs run now.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let smooth = prepare(|(xs, n): (Array<f64>, Array<u64, Ix0>)| {
+///     iterate_n(&n, &xs, |xs| xs.stencil(Boundary::Clamp, |[a, b, c]| (a + b + c) / 3.0))
+/// })?;
+/// let xs = Array::from(vec![0.0f64, 9.0, 0.0]);
+/// assert_eq!(smooth.call(&(xs.clone(), Array::scalar(1u64)))?, [3.0, 3.0, 3.0]);
+/// assert_eq!(smooth.call(&(xs, Array::scalar(0u64)))?, [0.0, 9.0, 0.0]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
 /// # Errors
-/// The first mistake made while building, or what the backend says.
+/// The first mistake made while building, what goes wrong in loops that run now, or what the backend says.
 #[track_caller]
 pub fn prepare<I: Inputs, O: Force>(f: impl FnOnce(I) -> O) -> Result<Program<I, O>> {
     build(Engine::default_engine(), Location::caller(), f)

@@ -369,3 +369,39 @@ fn literals_need_no_loop() {
     let divided = Array::scalar(1i64) / Array::scalar(0i64);
     assert!(divided.force().is_err());
 }
+
+/// Loops over arrays, with one in the step: what is computed before, and each step.
+#[test]
+fn the_report_of_loops_over_arrays() -> Result<(), livefusion::Error> {
+    let heat = |rows: &Array<f64, Ix2>, weights: &Array<f64>| {
+        iterate_n(3, rows, |rows| {
+            let total = weights.sum();
+            let near = rows.stencil2(Boundary::Clamp, |[[a, b, c]]| a + b + c);
+            iterate_n(2, &near, |rows| {
+                rows.cumsum_axis(1).map(|x| x / total.value())
+            })
+        })
+    };
+    let engine = Engine::interp();
+    let (rows, weights) = (Array::from([[1.0f64, 2.0], [3.0, 4.0]]), floats());
+    let ended = heat(&rows, &weights).map(|x| x * 2.0).flatten().sum();
+    golden("array_loops.txt", &ended.explain_with(&engine)?.to_string());
+    // Nothing has run.
+    assert_eq!(engine.counters().misses, 0);
+    assert!(ended.node().value.get().is_none());
+    // The same program, prepared, has the same loops.
+    let program = livefusion::prepare::prepare_with(
+        &engine,
+        |(rows, weights): (Array<f64, Ix2>, Array<f64>)| {
+            let start = rows.map(|x| x + 1.0);
+            heat(&start, &weights).map(|x| x * 2.0).flatten().sum()
+        },
+    )?;
+    let inputs = (rows, weights);
+    let explained = program.explain(&inputs)?.to_string();
+    golden("array_loops_prepared.txt", &explained);
+    // What was compiled for that is there, but for what depends on the lengths that results turn out to have.
+    program.call(&inputs)?;
+    assert_eq!(program.explain(&inputs)?.to_string(), explained);
+    Ok(())
+}

@@ -253,10 +253,11 @@ impl Store {
     /// A root's value.
     pub fn root(&self, b: &Bindings<'_>, scalar: bool, fields: &[Origin]) -> Result<Value> {
         if !scalar {
-            let array = |from: &Origin| self.array(b, *from).ok_or_else(|| unbound(b, *from));
-            return Ok(Value::Array(
-                fields.iter().map(array).collect::<Result<_>>()?,
-            ));
+            let mut columns = Vec::with_capacity(fields.len());
+            for from in fields {
+                columns.push(self.array(b, *from).ok_or_else(|| unbound(b, *from))?);
+            }
+            return Ok(Value::Array(columns));
         }
         let mut words = SmallVec::with_capacity(fields.len());
         for from in fields {

@@ -93,14 +93,11 @@ fn cut(program: &Loop) -> FxHashMap<Var, Var> {
 /// it.
 pub fn offer(homes: &[Home], spare: &mut [Vec<Arc<Buffer>>], frame: &mut Frame<'_>) {
     for home in homes {
-        let columns = spare.get_mut(home.field.0);
-        if let Some(column) = columns.and_then(|c| c.get_mut(home.field.1)) {
-            let none = Arc::new(Buffer::empty(column.ty()));
-            let old = Arc::try_unwrap(std::mem::replace(column, none));
-            frame.spare.offer(
-                home.slot,
-                old.unwrap_or_else(|shared| Buffer::empty(shared.ty())),
-            );
+        let column = spare.get_mut(home.field.0);
+        let column = column.and_then(|columns| columns.get_mut(home.field.1));
+        if let Some(old) = column.and_then(Arc::get_mut) {
+            let none = Buffer::empty(old.ty());
+            frame.spare.offer(home.slot, std::mem::replace(old, none));
         }
     }
 }

@@ -42,8 +42,9 @@ pub use rewrites::Rewritten;
 ///
 /// `Display` is a report that a person reads: for each loop its rates, the calls that run at each with
 /// their source lines, what it reads and writes beside what one loop per call would; then the rewrites that
-/// were done or weighed, and a reason for everything that flows from loop to loop. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
-/// pictures of the same.
+/// were done or weighed, and a reason for everything that flows from loop to loop; then, indented, the same of each
+/// [loop over arrays](crate::iterate) that comes before. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
+/// pictures of the same without these.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -124,7 +125,10 @@ pub struct ExplainedLoop {
     pub sizing: Option<Loop>,
 }
 
-/// A [loop over arrays](crate::iterate).
+/// A [loop over arrays](crate::iterate). It is not run to explain it: its state is taken to be as long as it is at the start,
+/// and what is only known then is explained as unknown.
+///
+/// `Display` says what it consists of.
 #[derive(Clone, Debug)]
 pub struct ExplainedArrayLoop {
     /// What the user called.

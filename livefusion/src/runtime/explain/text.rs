@@ -1,6 +1,8 @@
 //! The report: [`Explanation`] as text that a person reads.
 
-use super::{Bytes, Call, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic};
+use super::{
+    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic,
+};
 use crate::error::Loc;
 use crate::fusion::Recomputed;
 use loop_lang::Loop;
@@ -52,14 +54,33 @@ impl Display for Explanation {
         self.show_known(f)?;
         self.show_crossings(f)?;
         self.show_literals(f)?;
-        match self.absent.is_empty() {
-            true => Ok(()),
-            false => writeln!(
-                f,
-                "\nscheduled, but in no loop here: {}",
-                self.absent.join(", ")
-            ),
+        if !self.absent.is_empty() {
+            let absent = self.absent.join(", ");
+            writeln!(f, "\nscheduled, but in no loop here: {absent}")?;
         }
+        self.array_loops.iter().try_for_each(|l| write!(f, "\n{l}"))
+    }
+}
+
+impl Display for ExplainedArrayLoop {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let (name, loc) = (self.name, short(self.loc));
+        writeln!(f, "{name} at {loc}, which comes before:")?;
+        for (what, part) in [
+            ("its start", &self.start),
+            ("what all steps need", &self.captured),
+            ("each step", &self.step),
+        ] {
+            if part.loops.is_empty() && part.array_loops.is_empty() {
+                continue;
+            }
+            writeln!(f, "  {what}:")?;
+            for line in part.to_string().lines() {
+                let indent = if line.is_empty() { 0 } else { 4 };
+                writeln!(f, "{:indent$}{line}", "")?;
+            }
+        }
+        Ok(())
     }
 }
 
