@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// ```
 /// use livefusion::prelude::*;
 /// let smooth = prepare(|(xs, n): (Array<f64>, Array<u64, Ix0>)| {
-///     iterate_n(&n, &xs, |xs| xs.stencil(Boundary::Clamp, |[a, b, c]| (a + b + c) / 3.0))
+///     iterate_n(&n, &xs, |xs| xs.stencil1(Boundary::Clamp, |[a, b, c]| (a + b + c) / 3.0))
 /// })?;
 /// let xs = Array::from(vec![0.0f64, 9.0, 0.0]);
 /// assert_eq!(smooth.call(&(xs.clone(), Array::scalar(1u64)))?, [3.0, 3.0, 3.0]);

@@ -185,6 +185,13 @@ fn nests() -> Result<()> {
         (0..3000).fold(xs, |xs, _| iterate_n(1, &xs, turn))
     })?;
     assert_eq!(deep.call(&Array::from(vec![1i64, 2]))?, [3001, 3002]);
+    // Each captures the one before.
+    let deep = prepare_with(&Engine::interp(), |xs: Array<i64>| {
+        (0..1000).fold(xs.clone(), |last, _| {
+            iterate_n(1, &xs, |xs| xs.reverse().zip_with(&last, |x, y| x % 2 + y))
+        })
+    })?;
+    assert_eq!(deep.call(&Array::from(vec![1i64, 2]))?, [1, 1002]);
     Ok(())
 }
 
@@ -344,7 +351,18 @@ fn mistakes_have_their_places() -> Result<()> {
     // A closure on segments has no loops over arrays.
     let rows = Segmented::new(&Array::from(vec![2u64, 1]), &xs);
     let each = rows.map_segments(|row| iterate_n(2, &row, |row| row.reverse().map(|x| x + 1)));
-    assert!(each.data().force().is_err());
+    let error = each.data().force().unwrap_err();
+    assert_eq!(
+        (error.combinator, error.kind),
+        ("iterate_n", ErrorKind::NotNested)
+    );
+    // One that does not depend on the segment is the same for all.
+    let turned = iterate_n(1, &xs, |xs| xs.reverse());
+    let each = rows.map_segments(|row| {
+        let within = iterate_n(2, &turned, |xs| xs.reverse().map(|x| x + 1)).sum();
+        row.map(|x| x + within.value())
+    });
+    assert_eq!(each.data().force()?, [4 + 12, 2 + 12, 12]);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use super::reads::Place;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{Builder, FoldStyle, Kind, Len, Node};
 use crate::error::ErrorKind;
-use crate::sharing::links;
+use crate::iterate::{sources, waits};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -104,11 +104,11 @@ impl Lift {
             if self.known.contains_key(&name) {
                 continue;
             }
-            if node.is_leaf() || node.error.is_some() {
+            if node.is_leaf() && !waits(&node) || node.error.is_some() {
                 self.stands_for(&node, Lifted::Same(node.clone()));
             } else if !ready {
                 stack.push((node.clone(), true));
-                let below = links(&node).into_iter();
+                let below = sources(&node).into_iter();
                 let new = below.filter(|n| !self.known.contains_key(&Arc::as_ptr(n)));
                 stack.extend(new.map(|n| (n.clone(), false)));
             } else if let Some(other) = instead.remove(&name) {
@@ -116,7 +116,7 @@ impl Lift {
                 self.stands_for(&node, lifted);
             } else if let Some(fault) = self.fault_below(&node) {
                 self.stands_for(&node, Lifted::Same(fault));
-            } else if links(&node).into_iter().all(|n| self.is_same(n)) {
+            } else if sources(&node).into_iter().all(|n| self.is_same(n)) {
                 self.stands_for(&node, Lifted::Same(node.clone()));
             } else if let Some(other) = by_index(&node) {
                 instead.insert(name, other.clone());
@@ -132,10 +132,12 @@ impl Lift {
 
     /// A node in place of one that depends on what cannot be lifted, with that error.
     fn fault_below(&self, node: &Node) -> Option<Arc<Node>> {
-        let error = links(node).into_iter().find_map(|n| match self.lifted(n) {
-            Lifted::Same(lifted) => lifted.error.clone(),
-            Lifted::Each(_) | Lifted::Rows(_) => None,
-        })?;
+        let error = sources(node)
+            .into_iter()
+            .find_map(|n| match self.lifted(n) {
+                Lifted::Same(lifted) => lifted.error.clone(),
+                Lifted::Each(_) | Lifted::Rows(_) => None,
+            })?;
         let loc = error.location.unwrap_or(node.loc);
         let b = Builder::at(error.combinator, loc);
         Some(b.fault(&node.types, node.rank, error.kind))
@@ -157,7 +159,9 @@ impl Lift {
     fn rule(&mut self, node: &Arc<Node>) -> Lifted {
         let b = Builder::like(node);
         match &node.kind {
-            Kind::Manifest | Kind::Input(_) => Lifted::Same(node.clone()),
+            Kind::Manifest => Lifted::Same(node.clone()),
+            // A loop over arrays that depends on the segment.
+            Kind::Input(_) => no_rule(node),
             Kind::Map(body) => {
                 let (lengths, inputs) = self.in_step(b, node);
                 let place = Place::Element(lengths.clone());
