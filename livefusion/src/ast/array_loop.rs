@@ -3,6 +3,7 @@
 use crate::ast::{Node, Value};
 use crate::error::Loc;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Whether loops over arrays have to end before a node can be computed.
@@ -39,6 +40,8 @@ pub struct ArrayLoop {
     pub step: Vec<Arc<Node>>,
     /// When it ends.
     pub ends: Ends,
+    /// Loops are numbered: this is the number when its step was to be traced, and when it had been.
+    pub traced: Range<u64>,
     /// What its steps need from outside, and what is there before the first.
     pub captures: Vec<Arc<Node>>,
     /// The state that it has ended with.

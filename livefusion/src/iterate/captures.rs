@@ -1,7 +1,7 @@
 //! What the steps of a loop over arrays need from outside of it.
 
-use super::sources;
-use crate::ast::{Kind, Node};
+use super::{sources, sources_in};
+use crate::ast::{ArrayLoop, Kind, Node};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// maps such things is computed where it is used, as everywhere.
 ///
 /// Loops in the step have theirs already, so no walk enters a step.
-pub(super) fn of(step: &[Arc<Node>], state: &[Arc<Node>]) -> Vec<Arc<Node>> {
-    let is_state = |node: &Arc<Node>| state.iter().any(|own| Arc::ptr_eq(own, node));
-    let varies = varying(step, &is_state);
+pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
+    let is_state = |node: &Arc<Node>| of.inputs.iter().any(|own| Arc::ptr_eq(own, node));
+    let varies = marked(&of.step, &is_state, &|node| sources_in(of, node));
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
     let mut captures = Vec::new();
-    let mut stack: Vec<&Arc<Node>> = step.iter().collect();
+    let mut stack: Vec<&Arc<Node>> = of.step.iter().collect();
     while let Some(node) = stack.pop() {
         if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) || is_state(node) {
             continue;
@@ -34,17 +34,22 @@ pub(crate) fn varying(
     roots: &[Arc<Node>],
     is_one: &dyn Fn(&Arc<Node>) -> bool,
 ) -> FxHashSet<*const Node> {
+    marked(roots, is_one, &|node| sources(node))
+}
+
+fn marked<'a>(
+    roots: &'a [Arc<Node>],
+    is_one: &dyn Fn(&Arc<Node>) -> bool,
+    sources: &dyn Fn(&'a Node) -> Vec<&'a Arc<Node>>,
+) -> FxHashSet<*const Node> {
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
     let mut varies: FxHashSet<*const Node> = FxHashSet::default();
     let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|root| (root, false)).collect();
     while let Some((node, below)) = stack.pop() {
         let at = Arc::as_ptr(node);
         if below {
-            let sources = sources(node);
-            if sources
-                .iter()
-                .any(|from| varies.contains(&Arc::as_ptr(from)))
-            {
+            let mut sources = sources(node).into_iter();
+            if sources.any(|from| varies.contains(&Arc::as_ptr(from))) {
                 varies.insert(at);
             }
         } else if node.value.get().is_none() && seen.insert(at) {

@@ -12,6 +12,7 @@ use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs};
 use crate::sharing::links;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
@@ -99,6 +100,9 @@ pub fn iterate_while<S: Start>(
     })
 }
 
+/// How many steps were begun or done with.
+static TRACED: AtomicU64 = AtomicU64::new(0);
+
 /// Traces a step, and makes the results of the loop.
 fn build<S: Inputs>(
     builder: Builder,
@@ -106,6 +110,8 @@ fn build<S: Inputs>(
     ends: Ends,
     step: impl FnOnce(S) -> (S, Option<Arc<Node>>),
 ) -> S {
+    let number = || TRACED.fetch_add(1, Ordering::Relaxed);
+    let before = number();
     let mut inputs = Vec::new();
     let (next, goes_on) = step(S::placeholders(builder.loc(), &mut inputs));
     let start = nodes_of(&state);
@@ -120,10 +126,11 @@ fn build<S: Inputs>(
         inputs,
         step,
         ends,
+        traced: before..number(),
         captures: Vec::new(),
         ended: OnceLock::new(),
     };
-    of.captures = captures::of(&of.step, &of.inputs);
+    of.captures = captures::of(&of);
     let of = Arc::new(of);
     let mistaken = of.begin().chain(&of.step).find(|n| n.error.is_some());
     let recovered = match mistaken.is_none() && whole {
@@ -208,6 +215,14 @@ pub(crate) fn sources(node: &Node) -> Vec<&Arc<Node>> {
     match &node.after {
         After::Loop(of, _) => of.needs().collect(),
         After::Nothing | After::Loops => links(node),
+    }
+}
+
+/// As [`sources`], but none of a loop that was there before another one's step was traced: it does not depend on that state.
+fn sources_in<'a>(of: &ArrayLoop, node: &'a Node) -> Vec<&'a Arc<Node>> {
+    match &node.after {
+        After::Loop(before, _) if before.traced.end <= of.traced.start => Vec::new(),
+        _ => sources(node),
     }
 }
 

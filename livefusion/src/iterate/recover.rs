@@ -1,7 +1,7 @@
 //! Loop recovery: a loop over arrays that only maps, element by element, is a scalar loop in one map; a loop over delayed
 //! scalars is a scalar loop alone. (The Accelerate chapter, on loop recovery.)
 
-use super::sources;
+use super::sources_in;
 use crate::ast::{ArrayLoop, Body, BodyBuilder, Builder, Capture, Ends, Kind, Node, TermId, Value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -84,7 +84,7 @@ impl Recovery<'_> {
         while let Some((node, ready)) = stack.pop() {
             let at = address(&node);
             if ready {
-                let depends = sources(&node)
+                let depends = sources_in(self.of, &node)
                     .into_iter()
                     .any(|n| self.varies.contains(&address(n)));
                 let is_state = !self.instead.contains_key(&at)
@@ -104,7 +104,11 @@ impl Recovery<'_> {
             }
             if node.value.get().is_none() && seen.insert(at) {
                 stack.push((node.clone(), true));
-                stack.extend(sources(&node).into_iter().map(|n| (n.clone(), false)));
+                stack.extend(
+                    sources_in(self.of, &node)
+                        .into_iter()
+                        .map(|n| (n.clone(), false)),
+                );
             }
         }
         Some(order)
