@@ -1,7 +1,24 @@
 //! Loops over arrays, against plain Rust.
 
+#[path = "iterate/nested.rs"]
+mod nested;
+#[path = "iterate/prepared.rs"]
+mod prepared;
+#[path = "iterate/random.rs"]
+mod random;
+
 use livefusion::prelude::*;
 use livefusion::{CancelToken, Clustering, ErrorKind, Result, stages};
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// How many programs an engine has compiled, and how many it was asked for again. Of what is prepared it is asked for each once.
+fn compiled(engine: &Engine) -> (u64, u64) {
+    let counters = engine.counters();
+    (counters.misses, counters.hits)
+}
 
 /// What a step of the Game of Life makes of cells with nothing around them.
 fn life(cells: &[Vec<u64>]) -> Vec<Vec<u64>> {

@@ -280,7 +280,7 @@ impl Engine {
     /// Says into which loops a force of these nodes would fuse, without running anything. It compiles what is not compiled
     /// yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
-        Prepared::staged(self, roots.to_vec(), Vec::new())?.explain_with(Vec::new())
+        Prepared::whole(self, roots.to_vec(), Vec::new())?.explain_with(Vec::new())
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program

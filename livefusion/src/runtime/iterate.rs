@@ -72,7 +72,7 @@ fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
         return Ok(state);
     }
     force_nodes(engine, &of.captures)?;
-    let step = Prepared::staged(engine, of.step.clone(), of.inputs.clone())?;
+    let step = Prepared::whole(engine, of.step.clone(), of.inputs.clone())?;
     turns(engine, of, &step, (state, left), &[])
 }
 

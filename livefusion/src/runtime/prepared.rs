@@ -1,4 +1,4 @@
-//! Prepared programs: traced once, called many times with new inputs. Loops over arrays that depend on these are stages.
+//! Prepared programs: traced once, called many times with new inputs. Loops over arrays that depend on these are in them.
 
 use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedArrayLoop, Explanation};
@@ -17,12 +17,12 @@ pub struct Prepared {
     engine: Engine,
     inputs: Vec<Arc<Node>>,
     given: Given,
-    loops: Vec<Stage>,
+    loops: Vec<PreparedLoop>,
     last: Part,
 }
 
 /// A loop over arrays of a program.
-struct Stage {
+struct PreparedLoop {
     of: Arc<ArrayLoop>,
     /// How many places are there before it.
     known: usize,
@@ -54,11 +54,11 @@ impl Prepared {
         let own: FxHashSet<*const Node> = inputs.iter().map(Arc::as_ptr).collect();
         let varies = varying(&roots, &|node| own.contains(&Arc::as_ptr(node)));
         run_loops(engine, &roots, &varies)?;
-        Prepared::staged(engine, roots, inputs)
+        Prepared::whole(engine, roots, inputs)
     }
 
-    /// As [`new`](Prepared::new). All loops that have not run are stages.
-    pub(super) fn staged(
+    /// As [`new`](Prepared::new). Loops that have not run are part of the program, whatever they depend on.
+    pub(super) fn whole(
         engine: &Engine,
         roots: Vec<Arc<Node>>,
         inputs: Vec<Arc<Node>>,
@@ -70,7 +70,7 @@ impl Prepared {
             let begin = Part::new(of.begin().cloned().collect(), &given, known)?;
             of.begin().for_each(|node| given.add(node));
             results.iter().for_each(|(node, _)| given.add(node));
-            loops.push(Stage {
+            loops.push(PreparedLoop {
                 of,
                 known,
                 begin,
@@ -99,8 +99,8 @@ impl Prepared {
     /// Runs the program on inputs of the right types.
     pub(super) fn run(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         let mut made = Vec::new();
-        for stage in &self.loops {
-            stage.run(&self.engine, &self.given, inputs, &mut made)?;
+        for array_loop in &self.loops {
+            array_loop.run(&self.engine, &self.given, inputs, &mut made)?;
         }
         let there = There {
             inputs,
@@ -122,10 +122,13 @@ impl Prepared {
     /// be as long as they are at the start.
     pub(super) fn explain_with(&self, mut lengths: Vec<Option<u64>>) -> Result<Explanation> {
         let mut array_loops = Vec::new();
-        for stage in &self.loops {
-            let (explained, begun) = stage.explain(&self.engine, &self.given, &lengths)?;
+        for array_loop in &self.loops {
+            let (explained, begun) = array_loop.explain(&self.engine, &self.given, &lengths)?;
             array_loops.push(explained);
-            let wanted = stage.wanted.iter().map(|k| begun.get(*k as usize).copied());
+            let wanted = array_loop
+                .wanted
+                .iter()
+                .map(|k| begun.get(*k as usize).copied());
             let ended: Vec<Option<u64>> = wanted.map(Option::flatten).collect();
             lengths.extend(begun);
             lengths.extend(ended);
@@ -163,7 +166,7 @@ impl Prepared {
     }
 }
 
-impl Stage {
+impl PreparedLoop {
     /// Runs the loop, and adds what it started from and its results to what was made.
     fn run(
         &self,
@@ -209,7 +212,7 @@ impl Stage {
         let captures: Vec<Arc<Node>> = captures.cloned().collect();
         let inputs = self.of.inputs.iter().chain(&captures).cloned().collect();
         Ok(Steps {
-            step: Prepared::staged(engine, self.of.step.clone(), inputs)?,
+            step: Prepared::whole(engine, self.of.step.clone(), inputs)?,
             captured: Part::new(captures, given, self.known)?,
         })
     }

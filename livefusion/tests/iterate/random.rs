@@ -174,7 +174,7 @@ fn check(seed: u64, engine: &Engine) -> Result<()> {
 
 #[test]
 fn random_nests() -> Result<()> {
-    let n = std::env::var("STAGED_PROGRAMS").ok();
+    let n = std::env::var("ITERATE_PROGRAMS").ok();
     let n = n.and_then(|n| n.parse().ok()).unwrap_or(150);
     let unfused = Engine::builder().clustering(Clustering::Unfused).build();
     for engine in [Engine::interp(), Engine::jit(), unfused] {
