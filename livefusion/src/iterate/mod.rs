@@ -41,7 +41,8 @@ use std::sync::{Arc, OnceLock};
 /// arrays than the state is computed once, before the first step.
 ///
 /// A step may have loops in it. They, and those of a [prepared](mod@crate::prepare) program, are compiled once and run each
-/// time. One that depends on nothing that changes runs once.
+/// time. One that does not depend on the state around it runs before the first step, even if there is none; one that depends
+/// on nothing that changes runs once.
 ///
 /// A step that only maps the state, element by element, is done for each element alone: the loop becomes a scalar loop in one
 /// map, as [`iterate`](crate::exp::iterate) makes it, which fuses as maps do. So does a loop over delayed scalars.

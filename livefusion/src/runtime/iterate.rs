@@ -73,7 +73,8 @@ fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
     }
     force_nodes(engine, &of.captures)?;
     let step = Prepared::whole(engine, of.step.clone(), of.inputs.clone())?;
-    turns(engine, of, &step, (state, left), &[])
+    let spare = Spare::from_elem(Vec::new(), of.step.len());
+    turns(engine, of, (&step, &[]), (state, left), spare)
 }
 
 /// A scalar of one field: how often a loop goes on, or whether it does.
@@ -84,18 +85,19 @@ pub fn word(value: Option<Value>) -> u64 {
     }
 }
 
+/// Arrays that nobody needs any more, of each result of a step its columns.
+pub type Spare = SmallVec<[Vec<Arc<Buffer>>; 8]>;
+
 /// Goes from a state to the last one, by steps that also take what they capture: so often as is said, or of a loop with a
-/// test, as long as the last one held.
+/// test, as long as the last one held. The first step has `spare` memory.
 pub fn turns(
     engine: &Engine,
     of: &ArrayLoop,
-    step: &Prepared,
+    (step, captured): (&Prepared, &[Value]),
     (mut state, mut left): (Values, u64),
-    captured: &[Value],
+    mut spare: Spare,
 ) -> Result<Values> {
     let counts = matches!(of.ends, Ends::After(_));
-    let mut spare: SmallVec<[Vec<Arc<Buffer>>; 8]> = SmallVec::new();
-    spare.resize_with(of.step.len(), Vec::new);
     while left > 0 {
         // A step may have no loop that looks.
         if engine.watch().is_cancelled() {

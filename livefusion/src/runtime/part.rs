@@ -7,7 +7,7 @@ use super::program::Program;
 use crate::ast::{After, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphNode, address};
+use crate::sharing::{Graph, GraphNode, NodeId, address};
 use livefusion_backend::Buffer;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -224,6 +224,20 @@ impl Part {
             others.unwrap_or_else(PoisonError::into_inner).push(known);
         }
         Ok(program)
+    }
+
+    /// The roots that are what is there at some place, and these places.
+    pub fn passed_on(&self) -> impl Iterator<Item = (usize, usize)> {
+        let place = |(root, id): (usize, &NodeId)| {
+            let (from, field) = self.graph.resolve(*id, 0);
+            let from = self.graph.node(from);
+            let is_whole = field == 0 && from.types == self.graph.node(*id).types;
+            match from.kind {
+                Kind::Input(k) if is_whole => Some((root, *self.takes.get(k as usize)?)),
+                _ => None,
+            }
+        };
+        self.graph.roots.iter().enumerate().filter_map(place)
     }
 
     /// How many nodes its graph has.

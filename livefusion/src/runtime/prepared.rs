@@ -2,7 +2,7 @@
 
 use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedArrayLoop, Explanation};
-use super::iterate::{lacks_a_result, run_loops, turns, word};
+use super::iterate::{Spare, lacks_a_result, run_loops, turns, word};
 use super::part::{Given, Part, There, length_of};
 use crate::ast::{After, ArrayLoop, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
@@ -30,6 +30,8 @@ struct PreparedLoop {
     begin: Part,
     /// Which components of its last state are wanted.
     wanted: Vec<u32>,
+    /// Which of them are results of the program, and which results: these bring memory for them.
+    homes: Vec<(u32, usize)>,
     /// What is needed once it takes a step.
     steps: OnceLock<Steps>,
 }
@@ -75,12 +77,21 @@ impl Prepared {
                 known,
                 begin,
                 wanted: results.iter().map(|(_, component)| *component).collect(),
+                homes: Vec::new(),
                 steps: OnceLock::new(),
             });
         }
+        let last = Part::new(roots, &given, given.len())?;
+        for (root, place) in last.passed_on() {
+            // The loop that has this place is the last one that begins before it.
+            let at = loops.partition_point(|l: &PreparedLoop| l.known <= place);
+            if let Some(of) = at.checked_sub(1).and_then(|at| loops.get_mut(at)) {
+                of.is_result(place, root);
+            }
+        }
         Ok(Prepared {
             engine: engine.clone(),
-            last: Part::new(roots, &given, given.len())?,
+            last,
             inputs,
             given,
             loops,
@@ -100,7 +111,7 @@ impl Prepared {
     pub(super) fn run(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         let mut made = Vec::new();
         for array_loop in &self.loops {
-            array_loop.run(&self.engine, &self.given, inputs, &mut made)?;
+            array_loop.run(&self.engine, &self.given, inputs, &mut made, spare)?;
         }
         let there = There {
             inputs,
@@ -167,13 +178,23 @@ impl Prepared {
 }
 
 impl PreparedLoop {
-    /// Runs the loop, and adds what it started from and its results to what was made.
+    /// What is at a place of its is a result of the program.
+    fn is_result(&mut self, place: usize, root: usize) {
+        let behind = self.known + self.of.begin().count();
+        let wanted = place.checked_sub(behind).and_then(|at| self.wanted.get(at));
+        self.homes
+            .extend(wanted.map(|component| (*component, root)));
+    }
+
+    /// Runs the loop, and adds what it started from and its results to what was made. Memory of old results of the program
+    /// is there for what becomes new ones.
     fn run(
         &self,
         engine: &Engine,
         given: &Given,
         inputs: &[&Value],
         made: &mut Vec<Value>,
+        old: &mut [Vec<Arc<Buffer>>],
     ) -> Result<()> {
         let begun = self.begin.call(engine, There { inputs, made }, &mut [])?;
         let mut state: Values = begun.clone();
@@ -182,7 +203,14 @@ impl PreparedLoop {
             let steps = self.steps(engine, given)?;
             let there = There { inputs, made };
             let captured = steps.captured.call(engine, there, &mut [])?;
-            state = turns(engine, &self.of, &steps.step, (state, left), &captured)?;
+            let mut spare = Spare::from_elem(Vec::new(), self.of.step.len());
+            for (component, root) in &self.homes {
+                if let Some(columns) = old.get_mut(*root) {
+                    spare[*component as usize] = std::mem::take(columns);
+                }
+            }
+            let step = (&steps.step, &captured[..]);
+            state = turns(engine, &self.of, step, (state, left), spare)?;
         }
         made.extend(begun);
         for component in &self.wanted {

@@ -212,3 +212,26 @@ fn programs_are_shared() -> Result<()> {
         Ok(())
     })
 }
+
+/// Memory of old results is there for a loop whose results are those of the program.
+#[test]
+fn results_are_written_over() -> Result<()> {
+    for engine in engines() {
+        let program = prepare_with(&engine, |m: Array<f64, Ix2>| {
+            let (last, n) = iterate_n(1, (&m, &Array::scalar(0u64)), |(m, n)| {
+                (m.transpose().map(|x| x + 1.0), n + 1)
+            });
+            (n, last)
+        })?;
+        let m = Array::from([[1.0f64, 2.0], [3.0, 4.0]]);
+        let mut out = program.call(&m)?;
+        let memory = out.1.iter().as_slice().as_ptr();
+        for _ in 0..3 {
+            program.call_into(&m, &mut out)?;
+            assert_eq!((out.0, &out.1), (1, &program.call(&m)?.1));
+            assert_eq!(out.1.iter().as_slice().as_ptr(), memory);
+        }
+        assert_eq!(m.force()?, [[1.0, 2.0], [3.0, 4.0]]);
+    }
+    Ok(())
+}
