@@ -44,16 +44,16 @@ fn loops_in_steps() -> Result<()> {
 /// Nests of any depth, in prepared programs, too; each level adds up what is below it.
 #[test]
 fn nests() -> Result<()> {
-    fn nest(depth: usize, xs: Array<i64>, by: &Array<i64>) -> Array<i64> {
+    fn nest(times: u64, depth: usize, xs: Array<i64>, by: &Array<i64>) -> Array<i64> {
         match depth {
             0 => xs.reverse().zip_with(by, |x, by| (3 * x + by) % 101),
-            _ => iterate_n(2, &xs, |xs| nest(depth - 1, xs, by)),
+            _ => iterate_n(times, &xs, |xs| nest(times, depth - 1, xs, by)),
         }
     }
     for engine in engines() {
         for depth in [1, 3, 7] {
             let program = prepare_with(&engine, |(xs, by): (Array<i64>, Array<i64>)| {
-                nest(depth, xs, &by)
+                nest(2, depth, xs, &by)
             })?;
             let (mut plain, by) = (vec![4i64, 7, 1, 30], [1i64, 5, 2, 2]);
             let got = program.call(&(Array::from(plain.clone()), Array::from(by.to_vec())))?;
@@ -68,6 +68,10 @@ fn nests() -> Result<()> {
             assert_eq!(got, plain[..], "{depth}");
         }
     }
+    let by = Array::from(vec![1i64, 2]);
+    let deep = prepare(|xs: Array<i64>| nest(1, 40, xs, &by))?;
+    assert_eq!(deep.call(&by)?, [3 * 2 + 1, 3 + 2]);
+    assert!(deep.explain(&by)?.to_string().contains("iterate_n"));
     let deep = prepare_with(&Engine::interp(), |xs: Array<i64>| {
         let turn = |xs: Array<i64>| xs.reverse().map(|x| x + 1);
         (0..3000).fold(xs, |xs, _| iterate_n(1, &xs, turn))
