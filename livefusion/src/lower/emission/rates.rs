@@ -234,6 +234,21 @@ impl Emission<'_> {
         size.ok_or_else(no_root)
     }
 
+    /// Where the current element of a nested rate is in its segment, known in all of the rate's iteration.
+    pub fn within_segment(&mut self, rate: RateId) -> Lower<Atom> {
+        if let Some(known) = self.values.within.get(&rate) {
+            return Ok(*known);
+        }
+        let end = self.program.rate(rate).kind.bound().ok_or_else(no_root)?;
+        let size = self.size_of_segment(rate)?;
+        let comb = self.values.openers[rate.index()];
+        let first = self.emit(comb, Section::Nest, "first", Op::Sub, &[end, size]);
+        let args = [self.index(rate).into(), first.into()];
+        let at = self.emit(comb, Section::Body, "at", Op::Sub, &args).into();
+        self.values.within.insert(rate, at);
+        Ok(at)
+    }
+
     /// What decides over the elements of a class in the iterations of a rate, or of that around it, if it only runs while
     /// something lives.
     pub fn decision(&self, class: ClassId, rate: RateId) -> Option<Atom> {

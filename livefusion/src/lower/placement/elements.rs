@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Context, Delivery, Opening, Placer, Room, Spot};
+use super::{Act, Column, Context, Delivery, Opening, Over, Placer, Room, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -189,7 +189,7 @@ impl Placer<'_> {
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one. One of the
-    /// same iteration, made in a subrate beside this one, is handed on.
+    /// same iteration, made in a subrate beside this one, is handed on, and so is one of the same row.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
@@ -201,16 +201,35 @@ impl Placer<'_> {
         };
         let spot = Spot::first(here);
         let tree = &mut self.placed.tree;
-        if tree.loop_rate(made.rate) == tree.loop_rate(here) {
-            let from = tree.stage(made.rate, made.position);
-            self.elt(field, from)?;
-            self.act(field.0, Act::Hand(field.1, from, spot));
-        } else {
-            self.keep(field)?;
-            self.act(field.0, Act::Reread(field.1, spot));
+        let over = match tree.loop_rate(made.rate) == tree.loop_rate(here) {
+            true => Some(Over::Iteration),
+            false => self.over_segment(field, made, here).map(Over::Segment),
+        };
+        match over {
+            Some(over) => {
+                let from = self.placed.tree.stage(made.rate, made.position);
+                self.elt(field, from)?;
+                self.act(field.0, Act::Hand(field.1, over, from, spot));
+            }
+            None => {
+                self.keep(field)?;
+                self.act(field.0, Act::Reread(field.1, spot));
+            }
         }
         self.know(field.into(), spot);
         Ok(spot)
+    }
+
+    /// The rows over which a field is handed on, if nobody asks for it but a later pass over the row that it is made
+    /// from: in the same iteration of the rate around.
+    fn over_segment(&self, field: FieldRef, made: Spot, here: RateId) -> Option<RateId> {
+        let tree = &self.placed.tree;
+        let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
+        let in_class = tree.around(made.rate, self.class_of(field)?)?;
+        let same_row = tree.loop_rate(in_class) == tree.loop_rate(made.rate)
+            && around(made.rate) == around(here);
+        let wanted = self.scope.plan.loops[self.scope.at].arrays.contains(&field);
+        (same_row && !wanted).then(|| self.rows(tree.loop_rate(here)))?
     }
 
     /// The class at whose rate a field has its elements.

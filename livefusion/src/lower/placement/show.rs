@@ -1,6 +1,6 @@
 //! The text of a placement: the rates as a tree, and the acts in their order.
 
-use super::{Act, Check, Column, Length, Most, Opening, Placement, Room, Sided, Spot, Total};
+use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -222,10 +222,16 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Hand(field, from, to) => {
+            Act::Hand(field, over, from, to) => {
                 let field = self.field((id, *field));
                 let (from, to) = (self.spot(*from), self.spot(*to));
-                format!("{field} is handed on from {from} to {to}")
+                match over {
+                    Over::Iteration => format!("{field} is handed on from {from} to {to}"),
+                    Over::Segment(rows) => {
+                        let row = rows.index();
+                        format!("{field} is handed on from {from} to {to}, room: a row of r{row}")
+                    }
+                }
             }
             Act::Deliver(delivery) => format!(
                 "{} is delivered by r{} from {}",
