@@ -4,7 +4,7 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Delivery, Over, Room, Spot, no_root};
+use crate::lower::placement::{Delivery, Over, Room, Spot};
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -249,10 +249,7 @@ impl Emission<'_> {
                 let comb = self.comb_at(field.0, from);
                 let (name, room) = match over {
                     Over::Iteration => ("cell", Const::u64(1).into()),
-                    Over::Segment(rows) => {
-                        let rows = self.values.rows.get(&rows).ok_or_else(no_root)?;
-                        ("row", rows.length)
-                    }
+                    Over::Segment(room) => ("row", self.room(room, comb, None)),
                 };
                 let buffer = self.var(name, comb, Type::Array(ty));
                 let index = self.index_over(over, from.rate)?;

@@ -266,7 +266,8 @@ impl Emission<'_> {
                 Some(bound) => bound,
                 None => Const::u64(0).into(),
             },
-            Room::Rows(rate) => match self.values.rows.get(&rate) {
+            Room::Rows(rate) | Room::Row(rate) => match self.values.rows.get(&rate) {
+                Some(rows) if room == Room::Row(rate) => rows.length,
                 Some(rows) => rows.elements,
                 None => Const::u64(0).into(),
             },

@@ -203,7 +203,7 @@ impl Placer<'_> {
         let tree = &mut self.placed.tree;
         let over = match tree.loop_rate(made.rate) == tree.loop_rate(here) {
             true => Some(Over::Iteration),
-            false => self.over_segment(field, made, here).map(Over::Segment),
+            false => self.room_of_segment(field, made, here)?.map(Over::Segment),
         };
         match over {
             Some(over) => {
@@ -220,16 +220,31 @@ impl Placer<'_> {
         Ok(spot)
     }
 
-    /// The rows over which a field is handed on, if nobody asks for it but a later pass over the row that it is made
-    /// from: in the same iteration of the rate around.
-    fn over_segment(&self, field: FieldRef, made: Spot, here: RateId) -> Option<RateId> {
+    /// The room to hand a field on in, if nobody asks for it but a later pass over the segment that it is made from: in the
+    /// same iteration of the rate around.
+    fn room_of_segment(
+        &mut self,
+        field: FieldRef,
+        made: Spot,
+        here: RateId,
+    ) -> Lower<Option<Room>> {
         let tree = &self.placed.tree;
         let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
-        let in_class = tree.around(made.rate, self.class_of(field)?)?;
-        let same_row = tree.loop_rate(in_class) == tree.loop_rate(made.rate)
+        let rate = tree.loop_rate(made.rate);
+        let in_class = self.class_of(field).and_then(|c| tree.around(made.rate, c));
+        let same_segment = in_class.map(|r| tree.loop_rate(r)) == Some(rate)
+            && tree.rate(rate).opening.is_nested()
             && around(made.rate) == around(here);
         let wanted = self.scope.plan.loops[self.scope.at].arrays.contains(&field);
-        (same_row && !wanted).then(|| self.rows(tree.loop_rate(here)))?
+        if !same_segment || wanted || self.is_in_cursor(rate) {
+            return Ok(None);
+        }
+        Ok(match self.room(rate, field.0)? {
+            Room::Rows(rows) => Some(Room::Row(rows)),
+            // No segment is longer than all of them.
+            Room::Array(all) => Some(Room::Array(all)),
+            Room::Bound(_) | Room::Row(_) | Room::Counted(_) => None,
+        })
     }
 
     /// The class at whose rate a field has its elements.

@@ -27,12 +27,14 @@ pub enum Length {
 }
 
 /// How much room an array needs whose elements a rate makes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Room {
     /// So much as the root or the cursor around has steps.
     Bound(RateId),
     /// So much as all rows have that this rate runs over.
     Rows(RateId),
+    /// So much as each of these rows has.
+    Row(RateId),
     /// As much as an array in memory has, which is segmented like this.
     Array(NodeId),
     /// What a loop before it counts.

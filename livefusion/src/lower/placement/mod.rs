@@ -108,9 +108,9 @@ pub enum Act {
 pub enum Over {
     /// An iteration: to another subrate. There is memory for one.
     Iteration,
-    /// A segment: to a later pass over it, in the same iteration of the rate around. There is memory for one of the rows
-    /// that this rate runs over.
-    Segment(RateId),
+    /// A segment: to a later pass over it, in the same iteration of the rate around. There is memory of this room for the
+    /// elements of one.
+    Segment(Room),
 }
 
 /// A check of a length.

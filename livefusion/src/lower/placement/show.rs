@@ -168,6 +168,7 @@ impl Show<'_> {
         let room = match room {
             Room::Bound(rate) => format!("r{}'s bound", rate.index()),
             Room::Rows(rate) => format!("all rows of r{}", rate.index()),
+            Room::Row(rate) => format!("a row of r{}", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
             Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
         };
@@ -227,9 +228,9 @@ impl Show<'_> {
                 let (from, to) = (self.spot(*from), self.spot(*to));
                 match over {
                     Over::Iteration => format!("{field} is handed on from {from} to {to}"),
-                    Over::Segment(rows) => {
-                        let row = rows.index();
-                        format!("{field} is handed on from {from} to {to}, room: a row of r{row}")
+                    Over::Segment(room) => {
+                        let room = self.room(room, &[]);
+                        format!("{field} is handed on from {from} to {to}, room: {room}")
                     }
                 }
             }
