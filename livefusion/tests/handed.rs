@@ -69,7 +69,9 @@ fn numbers(n: usize) -> Vec<i64> {
 
 /// Segments of no length in particular, some of them empty, the longest neither first nor last.
 fn uneven() -> (Vec<u64>, Vec<Vec<i64>>) {
-    let lengths: Vec<u64> = (0..40).map(|i| [3, 0, 17, 1, 64, 5, 130, 2][i % 8]).collect();
+    let lengths: Vec<u64> = (0..40)
+        .map(|i| [3, 0, 17, 1, 64, 5, 130, 2][i % 8])
+        .collect();
     let all = numbers(lengths.iter().sum::<u64>() as usize);
     let mut rest = all.as_slice();
     let cut = |n: &u64| {
