@@ -23,7 +23,7 @@ pub struct Values {
     pub checked: FxHashMap<NodeId, Atom>,
     /// Arrays that this loop makes: element by element, or by a scatter.
     pub made: FxHashMap<FieldRef, Var>,
-    /// Memory by which a field is handed on, from where it is made: for one element, or for those of a row.
+    /// Memory by which a field is handed on, from where it is made: for one element, or for those of a segment.
     pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
     /// Where the element of an inner loop's current iteration is in its segment.
     pub within: FxHashMap<RateId, Atom>,
@@ -238,7 +238,7 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Hands a field's element on to what is behind that which makes it, in memory for one, or for those of a row: what a
+    /// Hands a field's element on to what is behind that which makes it, in memory for one, or for those of a segment: what a
     /// subrate or a pass computes is known in no other.
     pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Spot, Spot)) -> Lower {
         let elt = self.elt(field, from)?;

@@ -261,16 +261,11 @@ impl Emission<'_> {
 
     /// How much room an array needs, as an atom of `init`; no more than this, if that is known.
     pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
+        let none: Atom = Const::u64(0).into();
         match room {
-            Room::Bound(rate) => match self.program.rate(rate).kind.bound() {
-                Some(bound) => bound,
-                None => Const::u64(0).into(),
-            },
-            Room::Rows(rate) | Room::Row(rate) => match self.values.rows.get(&rate) {
-                Some(rows) if room == Room::Row(rate) => rows.length,
-                Some(rows) => rows.elements,
-                None => Const::u64(0).into(),
-            },
+            Room::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
+            Room::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
+            Room::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
             Room::Counted(rate) => {
                 let size = self.size(rate, by, most);

@@ -189,7 +189,7 @@ impl Placer<'_> {
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one. One of the
-    /// same iteration, made in a subrate beside this one, is handed on, and so is one of the same row.
+    /// same iteration, made in a subrate beside this one, is handed on, and so is one of the same segment.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
@@ -231,12 +231,15 @@ impl Placer<'_> {
         let tree = &self.placed.tree;
         let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
         let rate = tree.loop_rate(made.rate);
-        let in_class = self.class_of(field).and_then(|c| tree.around(made.rate, c));
+        let class = self.class_of(field);
+        let in_class = class.and_then(|c| tree.around(made.rate, c));
         let same_segment = in_class.map(|r| tree.loop_rate(r)) == Some(rate)
             && tree.rate(rate).opening.is_nested()
             && around(made.rate) == around(here);
         let wanted = self.scope.plan.loops[self.scope.at].arrays.contains(&field);
-        if !same_segment || wanted || self.is_in_cursor(rate) {
+        // Several phases keep in one array what takes one for each to hand on.
+        let appended = class.is_some_and(|c| self.scope.is_appended(c));
+        if !same_segment || wanted || appended || self.is_in_cursor(rate) {
             return Ok(None);
         }
         Ok(match self.room(rate, field.0)? {
