@@ -1,6 +1,8 @@
 //! Which arrays a loop fills: every element that is left in the end was written, so that it does not matter
 //! what was in the memory before.
 
+mod segments;
+
 use crate::chunkable::origins::Origins;
 use crate::ir::{Atom, Block, End, Label, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use crate::op::Op;
@@ -11,6 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The arrays of `newArray` whose elements are all written before the loop ends, and which it does not
 /// read before: those that are written in each iteration at the counter of their rate, and are as long as
 /// that counts, or cut to it. Several phases may write one, each behind what those before it have written.
+/// And those that are no results, of which what is read was written before: by an earlier pass over the same
+/// segment.
 ///
 /// ```
 /// let text = "loop squares
@@ -64,6 +68,8 @@ struct Uses {
     writes: FxHashMap<Var, Vec<(Place, Atom)>>,
     /// Where each carried variable is assigned.
     assigned: FxHashMap<Var, Vec<Place>>,
+    /// Where each array is read, and at which index.
+    reads: FxHashMap<Var, Vec<(Place, Atom)>>,
     /// What each array is cut to.
     cuts: FxHashMap<Var, Vec<Atom>>,
     /// Arrays that are returned.
@@ -95,6 +101,9 @@ impl Uses {
                 StmtKind::WriteArray(a, index, _) => {
                     self.writes.entry(*a).or_default().push((place, *index));
                 }
+                StmtKind::ReadArray(_, a, index) => {
+                    self.reads.entry(*a).or_default().push((place, *index));
+                }
                 StmtKind::Assign(v, _) => self.assigned.entry(*v).or_default().push(place),
                 StmtKind::SliceArray(_, a, n) => self.cuts.entry(*a).or_default().push(*n),
                 StmtKind::ArrayLength(..) => {}
@@ -123,6 +132,9 @@ impl Uses {
         };
         if self.other.contains(&array) {
             return false;
+        }
+        if self.reads.contains_key(&array) {
+            return self.fills_segments(origins, array, &written);
         }
         written.sort_unstable_by_key(|w| w.0);
         self.fills_as_counted(origins, array, &written)

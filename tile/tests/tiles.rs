@@ -119,6 +119,11 @@ fn segments_that_are_written_in_vectors() {
 }
 
 #[test]
+fn segments_that_are_handed_on() {
+    golden("segment_buffer");
+}
+
+#[test]
 fn segments_with_a_scan() {
     golden("segmented");
 }

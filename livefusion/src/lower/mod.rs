@@ -302,7 +302,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
-        Act::Hand(field, from, to) => e.hand((id, *field), *from, *to),
+        Act::Hand(field, over, from, to) => e.hand((id, *field), *over, (*from, *to)),
         Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(spot, lens) => match &e.scope.graph.node(id).kind {
             Kind::Merge(body) => merge::emit(e, id, body, (*spot, lens)),

@@ -407,12 +407,7 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]
     let owner = e.program.loop_rate(spot.rate);
     let comb = e.comb_at(id, spot);
     let within: Atom = match e.program.rate(spot.rate).kind {
-        RateKind::Nested { counter, bound, .. } => {
-            let size = e.size_of_segment(owner)?;
-            let first = e.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
-            let args = [counter.into(), first.into()];
-            e.emit(comb, Section::Body, "at", Op::Sub, &args).into()
-        }
+        RateKind::Nested { .. } => e.within_segment(owner)?,
         _ => count(e, id, (spot, owner)).into(),
     };
     let columns = e.scope.all_columns(id);

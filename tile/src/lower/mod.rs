@@ -133,7 +133,9 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     }
     let is_legal = || legal_in(region, &slowly, sweep).is_ok();
     if !schedule.splits(sweep.rate) {
-        let mut tiles = vec![write(schedule, Known::Nothing, 0)?];
+        let case = region.in_made_arrays(sweep);
+        let known = case.as_ref().map_or(Known::Nothing, Known::Case);
+        let mut tiles = vec![write(schedule, known, 0)?];
         // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
         let granule = tiles[0].granule();
         if granule > 1 && !sweep.exits.is_empty() && is_legal() {

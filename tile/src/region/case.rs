@@ -7,7 +7,7 @@
 use super::{Access, Region, Stride, Sweep};
 use livefusion_backend::facts;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, RateKind, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -181,6 +181,19 @@ impl Region<'_> {
             cases,
             general: None,
         }
+    }
+
+    /// The only case of an inner loop that asks nothing, with what it accesses beside its counter of the arrays that the loop
+    /// makes, if it does: such arrays are as long as the loop wants, and so there is room.
+    pub fn in_made_arrays(&self, sweep: &Sweep) -> Option<Case> {
+        let is_inner = matches!(self.program.rate(sweep.rate).kind, RateKind::Nested { .. });
+        if !is_inner || !sweep.exits.is_empty() {
+            return None;
+        }
+        let mut case = self.case(sweep, &[], false).ok()?;
+        let beside = |r: &Room| self.made.contains(&r.array) && r.index != sweep.counter;
+        case.rooms.retain(beside);
+        (!case.rooms.is_empty()).then_some(case)
     }
 
     /// The case for the middle of a long sweep, if there are not too many comparisons.

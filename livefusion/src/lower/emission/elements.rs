@@ -4,7 +4,7 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Delivery, Room, Spot};
+use crate::lower::placement::{Delivery, Over, Room, Spot};
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -23,8 +23,10 @@ pub struct Values {
     pub checked: FxHashMap<NodeId, Atom>,
     /// Arrays that this loop makes: element by element, or by a scatter.
     pub made: FxHashMap<FieldRef, Var>,
-    /// Memory for one element, by which one subrate hands a field on to others.
-    pub handed: FxHashMap<(FieldRef, Spot), Var>,
+    /// Memory by which a field is handed on, from where it is made: for one element, or for those of a segment.
+    pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
+    /// Where the element of an inner loop's current iteration is in its segment.
+    pub within: FxHashMap<RateId, Atom>,
     /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
@@ -236,30 +238,46 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Hands a field's element on to a subrate behind that which makes it, in memory for one: what a subrate computes is
-    /// known in no other.
-    pub fn hand(&mut self, field: FieldRef, from: Spot, to: Spot) -> Lower {
+    /// Hands a field's element on to what is behind that which makes it, in memory for one, or for those of a segment: what a
+    /// subrate or a pass computes is known in no other.
+    pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Spot, Spot)) -> Lower {
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
-        let first: Atom = Const::u64(0).into();
-        let cell = match self.values.handed.get(&(field, from)) {
-            Some(cell) => *cell,
+        let buffer = match self.values.handed.get(&(field, over, from)) {
+            Some(buffer) => *buffer,
             None => {
                 let comb = self.comb_at(field.0, from);
-                let cell = self.var("cell", comb, Type::Array(ty));
-                let room = Const::u64(1).into();
-                self.push(comb, Section::Init, StmtKind::NewArray(cell, room));
-                self.push(comb, Section::Yield, StmtKind::WriteArray(cell, first, elt));
-                self.values.handed.insert((field, from), cell);
-                cell
+                let (name, room) = match over {
+                    Over::Iteration => ("cell", Const::u64(1).into()),
+                    Over::Segment(room) => ("row", self.room(room, comb, None)),
+                };
+                let buffer = self.var(name, comb, Type::Array(ty));
+                let index = self.index_over(over, from.rate)?;
+                self.push(comb, Section::Init, StmtKind::NewArray(buffer, room));
+                let write = StmtKind::WriteArray(buffer, index, elt);
+                self.push(comb, Section::Yield, write);
+                self.values.handed.insert((field, over, from), buffer);
+                buffer
             }
         };
         let comb = self.comb_at(field.0, to);
+        let index = self.index_over(over, to.rate)?;
         let handed = self.scalar("handed", comb, ty);
-        let read = StmtKind::ReadArray(handed, cell, first);
+        let read = StmtKind::ReadArray(handed, buffer, index);
         self.push(comb, Section::Body, read);
         self.values.set_column(field.into(), to, handed.into());
         Ok(())
+    }
+
+    /// Where an element of a rate's current iteration is among those that are handed on together.
+    fn index_over(&mut self, over: Over, rate: RateId) -> Lower<Atom> {
+        match over {
+            Over::Iteration => Ok(Const::u64(0).into()),
+            Over::Segment(_) => {
+                let rate = self.placed.tree.loop_rate(rate);
+                self.within_segment(rate)
+            }
+        }
     }
 
     /// The array that this loop makes of a field.

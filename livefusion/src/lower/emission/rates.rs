@@ -234,6 +234,21 @@ impl Emission<'_> {
         size.ok_or_else(no_root)
     }
 
+    /// Where the current element of a nested rate is in its segment, known in all of the rate's iteration.
+    pub fn within_segment(&mut self, rate: RateId) -> Lower<Atom> {
+        if let Some(known) = self.values.within.get(&rate) {
+            return Ok(*known);
+        }
+        let end = self.program.rate(rate).kind.bound().ok_or_else(no_root)?;
+        let size = self.size_of_segment(rate)?;
+        let comb = self.values.openers[rate.index()];
+        let first = self.emit(comb, Section::Nest, "first", Op::Sub, &[end, size]);
+        let args = [self.index(rate).into(), first.into()];
+        let at = self.emit(comb, Section::Body, "at", Op::Sub, &args).into();
+        self.values.within.insert(rate, at);
+        Ok(at)
+    }
+
     /// What decides over the elements of a class in the iterations of a rate, or of that around it, if it only runs while
     /// something lives.
     pub fn decision(&self, class: ClassId, rate: RateId) -> Option<Atom> {
@@ -246,15 +261,11 @@ impl Emission<'_> {
 
     /// How much room an array needs, as an atom of `init`; no more than this, if that is known.
     pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
+        let none: Atom = Const::u64(0).into();
         match room {
-            Room::Bound(rate) => match self.program.rate(rate).kind.bound() {
-                Some(bound) => bound,
-                None => Const::u64(0).into(),
-            },
-            Room::Rows(rate) => match self.values.rows.get(&rate) {
-                Some(rows) => rows.elements,
-                None => Const::u64(0).into(),
-            },
+            Room::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
+            Room::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
+            Room::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
             Room::Counted(rate) => {
                 let size = self.size(rate, by, most);

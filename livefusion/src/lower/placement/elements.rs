@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Context, Delivery, Opening, Placer, Room, Spot};
+use super::{Act, Column, Context, Delivery, Opening, Over, Placer, Room, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -189,7 +189,7 @@ impl Placer<'_> {
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one. One of the
-    /// same iteration, made in a subrate beside this one, is handed on.
+    /// same iteration, made in a subrate beside this one, is handed on, and so is one of the same segment.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
@@ -201,16 +201,53 @@ impl Placer<'_> {
         };
         let spot = Spot::first(here);
         let tree = &mut self.placed.tree;
-        if tree.loop_rate(made.rate) == tree.loop_rate(here) {
-            let from = tree.stage(made.rate, made.position);
-            self.elt(field, from)?;
-            self.act(field.0, Act::Hand(field.1, from, spot));
-        } else {
-            self.keep(field)?;
-            self.act(field.0, Act::Reread(field.1, spot));
+        let over = match tree.loop_rate(made.rate) == tree.loop_rate(here) {
+            true => Some(Over::Iteration),
+            false => self.room_of_segment(field, made, here)?.map(Over::Segment),
+        };
+        match over {
+            Some(over) => {
+                let from = self.placed.tree.stage(made.rate, made.position);
+                self.elt(field, from)?;
+                self.act(field.0, Act::Hand(field.1, over, from, spot));
+            }
+            None => {
+                self.keep(field)?;
+                self.act(field.0, Act::Reread(field.1, spot));
+            }
         }
         self.know(field.into(), spot);
         Ok(spot)
+    }
+
+    /// The room to hand a field on in, if nobody asks for it but a later pass over the segment that it is made from: in the
+    /// same iteration of the rate around.
+    fn room_of_segment(
+        &mut self,
+        field: FieldRef,
+        made: Spot,
+        here: RateId,
+    ) -> Lower<Option<Room>> {
+        let tree = &self.placed.tree;
+        let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
+        let rate = tree.loop_rate(made.rate);
+        let class = self.class_of(field);
+        let in_class = class.and_then(|c| tree.around(made.rate, c));
+        let same_segment = in_class.map(|r| tree.loop_rate(r)) == Some(rate)
+            && tree.rate(rate).opening.is_nested()
+            && around(made.rate) == around(here);
+        let wanted = self.scope.plan.loops[self.scope.at].arrays.contains(&field);
+        // Several phases keep in one array what takes one for each to hand on.
+        let appended = class.is_some_and(|c| self.scope.is_appended(c));
+        if !same_segment || wanted || appended || self.is_in_cursor(rate) {
+            return Ok(None);
+        }
+        Ok(match self.room(rate, field.0)? {
+            Room::Rows(rows) => Some(Room::Row(rows)),
+            // No segment is longer than all of them.
+            Room::Array(all) => Some(Room::Array(all)),
+            Room::Bound(_) | Room::Row(_) | Room::Counted(_) => None,
+        })
     }
 
     /// The class at whose rate a field has its elements.

@@ -27,12 +27,14 @@ pub enum Length {
 }
 
 /// How much room an array needs whose elements a rate makes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Room {
     /// So much as the root or the cursor around has steps.
     Bound(RateId),
     /// So much as all rows have that this rate runs over.
     Rows(RateId),
+    /// So much as each of these rows has.
+    Row(RateId),
     /// As much as an array in memory has, which is segmented like this.
     Array(NodeId),
     /// What a loop before it counts.
@@ -212,11 +214,7 @@ impl Placer<'_> {
             return Ok(Room::Bound(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;
-        // A later pass over the same rows has as many elements.
-        let tree = &self.placed.tree;
-        let is_rows = |r: &RateId| matches!(tree.rate(*r).opening, Opening::Rows(..));
-        let over = |r: &RateId| tree.parent(*r) == placed.parent && is_rows(r);
-        if let Some(rows) = tree.instances(class).into_iter().find(over) {
+        if let Some(rows) = self.rows(rate) {
             return Ok(Room::Rows(rows));
         }
         // An array in memory that is segmented like this tells, for it is checked to be as long.
@@ -227,6 +225,16 @@ impl Placer<'_> {
             }
             None => Room::Counted(rate),
         })
+    }
+
+    /// The first pass over the rows that a rate runs over, if they are such: a later one has as many elements.
+    pub fn rows(&self, rate: RateId) -> Option<RateId> {
+        let tree = &self.placed.tree;
+        let placed = tree.rate(rate);
+        let is_rows = |r: &RateId| matches!(tree.rate(*r).opening, Opening::Rows(..));
+        let over = |r: &RateId| tree.parent(*r) == placed.parent && is_rows(r);
+        let passes = tree.instances(placed.class?).into_iter();
+        passes.filter(|_| placed.opening.is_nested()).find(over)
     }
 
     /// A rate's class, and in what it runs.

@@ -84,8 +84,8 @@ pub enum Act {
     Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
-    /// A field's element that one subrate has made is handed on to another that comes behind it in the same iteration.
-    Hand(u32, Spot, Spot),
+    /// A field's element is handed on, from where it was made to what comes behind that.
+    Hand(u32, Over, Spot, Spot),
     /// What a cursor delivers is handed on to what is behind it.
     Deliver(Delivery),
     /// The sides of a zip are held against each other, and against arrays in memory of these lengths; those of a merge are
@@ -101,6 +101,16 @@ pub enum Act {
     Check(Check),
     /// A rate is left when what it goes on for has ended.
     Leave(RateId),
+}
+
+/// Over what an element is handed on: so long it stays in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Over {
+    /// An iteration: to another subrate. There is memory for one.
+    Iteration,
+    /// A segment: to a later pass over it, in the same iteration of the rate around. There is memory of this room for the
+    /// elements of one.
+    Segment(Room),
 }
 
 /// A check of a length.

@@ -1,6 +1,6 @@
 //! The text of a placement: the rates as a tree, and the acts in their order.
 
-use super::{Act, Check, Column, Length, Most, Opening, Placement, Room, Sided, Spot, Total};
+use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -168,6 +168,7 @@ impl Show<'_> {
         let room = match room {
             Room::Bound(rate) => format!("r{}'s bound", rate.index()),
             Room::Rows(rate) => format!("all rows of r{}", rate.index()),
+            Room::Row(rate) => format!("a row of r{}", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
             Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
         };
@@ -222,10 +223,16 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Hand(field, from, to) => {
+            Act::Hand(field, over, from, to) => {
                 let field = self.field((id, *field));
                 let (from, to) = (self.spot(*from), self.spot(*to));
-                format!("{field} is handed on from {from} to {to}")
+                match over {
+                    Over::Iteration => format!("{field} is handed on from {from} to {to}"),
+                    Over::Segment(room) => {
+                        let room = self.room(room, &[]);
+                        format!("{field} is handed on from {from} to {to}, room: {room}")
+                    }
+                }
             }
             Act::Deliver(delivery) => format!(
                 "{} is delivered by r{} from {}",

@@ -1,0 +1,221 @@
+//! What a pass over a segment makes for a later one is kept for one segment, wherever nobody else asks for it.
+
+mod common;
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{ErrorKind, Result, Segmented};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
+use loop_lang::filled::filled;
+use loop_lang::ir::{Atom, Loop, StmtKind, Var};
+use std::sync::Arc;
+
+/// Engines that stop wherever they can, within segments too, and some that run to the end.
+fn engines() -> Vec<Engine> {
+    let eager = |chunk| Engine::builder().backend(Arc::new(InterpBackend::with_chunk(chunk)));
+    vec![
+        eager(1).threads(1).eager().build(),
+        eager(7).threads(4).eager().build(),
+        Engine::builder()
+            .backend(Arc::new(JitBackend::new()))
+            .threads(4)
+            .eager()
+            .build(),
+        Engine::builder()
+            .backend(Arc::new(CBackend::new()))
+            .threads(4)
+            .eager()
+            .build(),
+        Engine::jit(),
+        Engine::c(),
+    ]
+}
+
+/// The one loop of a program.
+fn one_loop(root: &Arc<Node>) -> Loop {
+    let explained = Engine::interp().explain(&[Arc::clone(root)]);
+    let loops = explained.expect("it can be planned").loops;
+    assert_eq!(loops.len(), 1);
+    loops[0].program.clone()
+}
+
+/// The arrays that a loop makes and does not return, and the names of how long they are.
+fn buffers(program: &Loop) -> Vec<(Var, String)> {
+    let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
+    let made = stmts.filter_map(|s| match s.kind {
+        StmtKind::NewArray(v, Atom::Var(n)) if !program.name(v).starts_with("out") => {
+            Some((v, program.name(n).to_string()))
+        }
+        _ => None,
+    });
+    made.collect()
+}
+
+fn softmax(m: &Array<f64, Ix2>) -> Array<f64, Ix2> {
+    m.map_rows(|row| {
+        let most = row.max();
+        let powers = row.map(|x| (x - &most).exp());
+        let total = powers.sum();
+        powers.map(|x| x / &total)
+    })
+}
+
+/// Numbers in no order.
+fn numbers(n: usize) -> Vec<i64> {
+    (0..n as i64).map(|i| (i * 7919 + 13) % 101 - 40).collect()
+}
+
+/// Segments of no length in particular, some of them empty, the longest neither first nor last.
+fn uneven() -> (Vec<u64>, Vec<Vec<i64>>) {
+    let lengths: Vec<u64> = (0..40)
+        .map(|i| [3, 0, 17, 1, 64, 5, 130, 2][i % 8])
+        .collect();
+    let all = numbers(lengths.iter().sum::<u64>() as usize);
+    let mut rest = all.as_slice();
+    let cut = |n: &u64| {
+        let (row, behind) = rest.split_at(*n as usize);
+        rest = behind;
+        row.to_vec()
+    };
+    let rows = lengths.iter().map(cut).collect();
+    (lengths, rows)
+}
+
+#[test]
+fn of_rows_one_is_kept() -> Result<()> {
+    let m = Array::from(vec![0.5; 600 * 100]).reshape((600, 100));
+    let program = one_loop(softmax(&m).flatten().node());
+    let kept = buffers(&program);
+    assert_eq!(kept.len(), 1, "{program}");
+    assert!(kept[0].1.starts_with("size"), "{program}");
+    // The result, a row, and what is too little for another one of these.
+    let bytes = (600 * 100 + 100) * 8;
+    let engine = |bytes| Engine::builder().threads(1).memory_limit(bytes).build();
+    let results = softmax(&m).flatten().force_with(&engine(bytes))?;
+    assert_eq!(results.to_vec()?, vec![0.01; 600 * 100]);
+    let error = softmax(&m).flatten().force_with(&engine(bytes - 1));
+    assert!(matches!(error, Err(e) if matches!(e.kind, ErrorKind::Memory { .. })));
+    Ok(())
+}
+
+#[test]
+fn of_segments_the_longest_is_kept_and_not_cleared() -> Result<()> {
+    let (_, rows) = uneven();
+    let segments = Segmented::from_vecs(rows.clone());
+    let shares = |s: &Segmented<i64>| {
+        s.map_segments(|row| {
+            let squares = row.map(|x| x * x + 1);
+            let total = squares.sum();
+            squares.map(|x| x * 1000 / &total)
+        })
+    };
+    let program = one_loop(shares(&segments).data().node());
+    let kept = buffers(&program);
+    assert_eq!(kept.len(), 1, "{program}");
+    assert!(filled(&program).contains(&kept[0].0), "{program}");
+    let expected: Vec<Vec<i64>> = rows
+        .iter()
+        .map(|row| {
+            let squares: Vec<i64> = row.iter().map(|x| x * x + 1).collect();
+            let total: i64 = squares.iter().sum();
+            squares.iter().map(|x| x * 1000 / total).collect()
+        })
+        .collect();
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let data = shares(&segments).data().force_with(&engine)?;
+        assert_eq!(data.to_vec()?, expected.concat());
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_longer_than_a_chunk_are_handed_on_across_it() -> Result<()> {
+    for (rows, columns) in [(3, 20_000), (50, 1000), (1, 9), (400, 10), (5, 1), (4, 0)] {
+        let xs = numbers(rows * columns);
+        let mut expected = Vec::new();
+        for row in xs.chunks_exact(columns.max(1)).take(rows) {
+            let most = row.iter().max().copied().unwrap_or_default();
+            let away: Vec<i64> = row.iter().map(|x| most - x).collect();
+            let total: i64 = away.iter().sum();
+            let over: Vec<i64> = away.iter().map(|x| x * 7 - total).collect();
+            let least = over.iter().min().copied().unwrap_or_default();
+            let ends = away.iter().zip(&over).map(|(a, o)| a + o - least);
+            expected.extend(ends);
+        }
+        for engine in engines() {
+            let m = Array::from(xs.clone()).reshape((rows, columns));
+            let got = m.map_rows(|row| {
+                let most = row.fold(i64::MIN, |a, b| a.max(b));
+                let away = row.map(|x| &most - x);
+                let total = away.sum();
+                let over = away.map(|x| x * 7 - &total);
+                let least = over.fold(i64::MAX, |a, b| a.min(b));
+                away.zip_with(&over, |a, o| a + o - &least)
+            });
+            assert_eq!(got.flatten().force_with(&engine)?.to_vec()?, expected);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_a_result_too_is_kept_whole() -> Result<()> {
+    let m = Array::from(numbers(60)).reshape((6, 10));
+    let doubled = m.map(|x| x * 2);
+    let sums = doubled.sum_axis(1);
+    let less = doubled.zip_with(&sums.broadcast((.., 10)), |x, sum| x - sum);
+    let (doubled, less) = (doubled.flatten(), less.flatten());
+    let roots = [doubled.node(), less.node()];
+    assert_eq!(common::shape(&roots.map(Arc::clone))?, (1, 2));
+    let roots = roots.map(Arc::clone);
+    let program = Engine::interp().explain(&roots)?.loops[0].program.clone();
+    assert_eq!(buffers(&program), []);
+    for engine in engines() {
+        let (doubled, less) = (&doubled, &less).force_with(&engine)?;
+        let (doubled, less) = (doubled.to_vec()?, less.to_vec()?);
+        for (d, l) in doubled.chunks(10).zip(less.chunks(10)) {
+            let sum: i64 = d.iter().sum();
+            assert!(d.iter().zip(l).all(|(d, l)| d - sum == *l));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_kept_of_a_filter_and_its_decision_are_handed_on() -> Result<()> {
+    let (_, rows) = uneven();
+    let expected = rows.iter().flat_map(|row| {
+        let odd: Vec<i64> = row.iter().map(|x| x * 3).filter(|x| x % 2 != 0).collect();
+        let total: i64 = odd.iter().sum();
+        odd.into_iter().map(move |x| x - total)
+    });
+    let expected: Vec<i64> = expected.collect();
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let got = segments.map_segments(|row| {
+            let odd = row.map(|x| x * 3).filter(|x| (x % 2).ne(0));
+            let total = odd.sum();
+            odd.map(|x| x - &total)
+        });
+        assert_eq!(got.data().force_with(&engine)?.to_vec()?, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn segments_that_do_not_fit_are_told_as_ever() {
+    for engine in engines() {
+        let lengths = Array::from(vec![2u64, 3]);
+        let data = Array::from(vec![1i64, 2, 3, 4]);
+        let got = Segmented::new(&lengths, &data).map_segments(|row| {
+            let squares = row.map(|x| x * x);
+            let total = squares.sum();
+            squares.map(|x| x - &total)
+        });
+        let error = got.data().force_with(&engine).expect_err("one too few");
+        assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Arrays by which a pass over a segment hands on to later passes over it: what these read is there.
+
+use super::Uses;
+use crate::chunkable::origins::Origins;
+use crate::ir::{Atom, Part, Place, RateId, RateKind, Section, Var};
+use crate::op::Op;
+
+impl Uses {
+    /// Whether each element that is read was written by a pass over the same segment, all of which comes before.
+    pub(super) fn fills_segments(
+        &self,
+        origins: &Origins<'_>,
+        array: Var,
+        written: &[(RateId, Atom)],
+    ) -> bool {
+        let [(pass, index)] = written else {
+            return false;
+        };
+        // Another way out than the guard's leaves a segment before its end.
+        let ways_out = self.edges.get(&origins.tree.done(origins.program, *pass));
+        let Some(size) = self.within_segment(origins, *pass, *index) else {
+            return false;
+        };
+        let is_result = self.whole.contains(&array) || self.cuts.contains_key(&array);
+        let mut reads = self.reads.get(&array).into_iter().flatten();
+        ways_out == Some(&1)
+            && !is_result
+            && reads.all(|(place, index)| match place {
+                Place::At {
+                    rate,
+                    section: Section::Body | Section::Yield,
+                    ..
+                } => {
+                    let later = origins.tree.loop_rate(*rate);
+                    is_behind(origins, *pass, later)
+                        && self.within_segment(origins, later, *index) == Some(size)
+                }
+                _ => false,
+            })
+    }
+
+    /// How long the segments of a rate are, if an index is that within the segment: how far the counter, which runs on
+    /// from segment to segment, has come since `bound - size`.
+    fn within_segment(&self, origins: &Origins<'_>, rate: RateId, index: Atom) -> Option<Atom> {
+        let RateKind::Nested { counter, bound, .. } = origins.program.rate(rate).kind else {
+            return None;
+        };
+        let made = |a: Atom| origins.lets.get(&a.var()?).copied();
+        let (Op::Sub, &[from, first]) = made(index)? else {
+            return None;
+        };
+        let (Op::Sub, &[end, size]) = made(first)? else {
+            return None;
+        };
+        let (Op::Add, &[begin, length]) = made(bound)? else {
+            return None;
+        };
+        let counter_is = Atom::Var(counter);
+        let stays = size.var().is_none_or(|v| !origins.carries.contains_key(&v));
+        (stays
+            && (from, begin) == (counter_is, counter_is)
+            && (end, length) == (bound, size)
+            && self.counts_up(origins, counter, &[rate]))
+        .then_some(size)
+    }
+}
+
+/// Whether an inner loop comes behind another in the iterations of the rate around both.
+fn is_behind(origins: &Origins<'_>, first: RateId, second: RateId) -> bool {
+    let rate = |r: RateId| &origins.program.rate(r).kind;
+    let (Some(around), true) = (
+        rate(first).parent(),
+        rate(first).parent() == rate(second).parent(),
+    ) else {
+        return false;
+    };
+    let parts = &origins.program.rate(around).parts;
+    let at = |r: RateId| parts.iter().position(|p| *p == Part::Child(r));
+    at(first).zip(at(second)).is_some_and(|(a, b)| a < b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filled;
+
+    /// Whether the array is filled of a loop that goes through segments twice: the first pass writes it at `write`, the
+    /// second reads it at `read`.
+    fn is_filled(write: &str, read: &str, result: &str) -> bool {
+        let text = format!(
+            "loop l
+comb 0 manifest at r0
+comb 1 map at r1
+comb 2 map at r2
+param n_0: [u64] stream r0
+param xs_0: [i64] random
+rate r0 root ix_0 < len_0 {{ stage 0; child r1; child r2 }}
+rate r1 nested r0 ix_1 < end_1 {{ stage 0 }}
+rate r2 nested r0 ix_2 < end_2 {{ stage 0 }}
+group ix_1 owner r0 step r1 start 0 id 0 next nix_1 combine add level 1 exact
+group ix_2 owner r0 step r2 start 0 id 0 next nix_2 combine add level 1 exact
+init_0, init_1, init_2:
+  let len_0 = arrayLength n_0
+  let len_1 = arrayLength xs_0
+  let row_1 = newArray i64 len_1
+  let out_2 = newArray i64 len_1
+  carry ix_0 = 0
+  carry ix_1 = 0
+  carry ix_2 = 0
+guard_0:
+  let more_0 = lt ix_0 len_0
+  unless more_0
+body_0:
+  let size_0 = readArray n_0 ix_0
+nest_1:
+  let end_1 = add ix_1 size_0
+  let first_1 = sub end_1 size_0
+guard_1:
+  let more_1 = lt ix_1 end_1
+  unless more_1
+body_1:
+  let at_1 = sub ix_1 first_1
+  let x_1 = readArray xs_0 ix_1
+yield_1:
+  writeArray row_1 {write} x_1
+bottom_1:
+  let nix_1 = add ix_1 1
+  ix_1 := nix_1
+nest_2:
+  let end_2 = add ix_2 size_0
+  let first_2 = sub end_2 size_0
+guard_2:
+  let more_2 = lt ix_2 end_2
+  unless more_2
+body_2:
+  let at_2 = sub ix_2 first_2
+  let x_2 = readArray row_1 {read}
+yield_2:
+  writeArray out_2 ix_2 x_2
+bottom_2:
+  let nix_2 = add ix_2 1
+  ix_2 := nix_2
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+done_0:
+  return {result}
+"
+        );
+        let mut program = crate::parse::parse(&text).unwrap();
+        crate::gotos::complete_blocks(&mut program);
+        crate::gotos::derive_gotos(&mut program);
+        crate::verify::verify(&program).unwrap();
+        let mut filled = filled(&program).into_iter();
+        filled.any(|v| program.name(v) == "row_1")
+    }
+
+    #[test]
+    fn a_pass_fills_what_a_later_one_reads() {
+        assert!(is_filled("at_1", "at_2", "out_2"));
+    }
+
+    #[test]
+    fn elsewhere_than_within_the_segment_it_does_not() {
+        assert!(!is_filled("ix_1", "at_2", "out_2"));
+        assert!(!is_filled("at_1", "ix_2", "out_2"));
+        assert!(!is_filled("0", "0", "out_2"));
+    }
+
+    #[test]
+    fn a_result_has_elements_behind_the_longest_segment() {
+        assert!(!is_filled("at_1", "at_2", "row_1"));
+    }
+}
