@@ -139,6 +139,7 @@ impl Uses {
         written.sort_unstable_by_key(|w| w.0);
         self.fills_as_counted(origins, array, &written)
             || self.fills_as_long(origins, (array, size), &written)
+            || self.fills_rows(origins, (array, size), &written)
     }
 
     /// Whether an array is cut to a count, which goes up wherever an element is written, and nowhere else.
@@ -190,6 +191,58 @@ impl Uses {
         let cut = self.cuts.get(&array).into_iter().flatten();
         let whole = self.whole.contains(&array).then_some(&size);
         cut.chain(whole).all(|n| is_sum(origins, *n, &before))
+    }
+
+    /// Whether a root's inner loop, as long in each of its steps, writes at a counter that runs on, and an array has, or is cut to,
+    /// as many elements as there are in all of them.
+    fn fills_rows(
+        &self,
+        origins: &Origins<'_>,
+        (array, size): (Var, Atom),
+        written: &[(RateId, Atom)],
+    ) -> bool {
+        let &[(inner, index)] = written else {
+            return false;
+        };
+        let program = origins.program;
+        let RateKind::Nested {
+            parent,
+            counter,
+            bound,
+            uniform: true,
+        } = program.rate(inner).kind
+        else {
+            return false;
+        };
+        let RateKind::Root {
+            counter: row,
+            bound: rows,
+        } = program.rate(parent).kind
+        else {
+            return false;
+        };
+        let goes_on = index == counter.into()
+            && self.counts_up(origins, counter, &[inner])
+            && self.counts_up(origins, row, &[parent]);
+        let ends = [inner, parent].map(|r| origins.tree.done(program, r));
+        let only = |place: &Place| self.edges.get(place) == Some(&1);
+        let made = |n: Atom| n.var().and_then(|v| origins.lets.get(&v));
+        let other = |of: &[Atom], one: Atom| match of {
+            [a, b] if *a == one => Some(*b),
+            [a, b] if *b == one => Some(*a),
+            _ => None,
+        };
+        let length = match made(bound) {
+            Some((Op::Add, of)) => other(of, counter.into()),
+            _ => None,
+        };
+        let is_all = |n: &Atom| match made(*n) {
+            Some((Op::Mul, of)) => length.is_some() && other(of, rows) == length,
+            _ => false,
+        };
+        let cut = self.cuts.get(&array).into_iter().flatten();
+        let whole = self.whole.contains(&array).then_some(&size);
+        goes_on && ends.iter().all(only) && cut.chain(whole).all(is_all)
     }
 
     /// Whether a variable is 0 at first, and one more after each iteration of each of these rates, of different phases.
@@ -442,5 +495,60 @@ done_2, done_3:
         assert!(usual([init, early, EACH, ""], "  return a_1\n").is_empty());
         let cut = "  let r_1 = sliceArray a_1 ix_0\n  return r_1\n";
         assert_eq!(usual([init, early, EACH, ""], cut), ["a_1"]);
+    }
+
+    /// Whether a loop over rows of `w_1` elements fills an array of so many, if it does this with each element.
+    fn fills_rows(size: &str, each: &str, exit: &str) -> bool {
+        let text = format!(
+            "loop l
+comb 0 rows at r0
+comb 1 generate at r1
+param h_0: u64
+param w_1: u64
+rate r0 root ix_0 < h_0 {{ stage 0; child r1 }}
+rate r1 uniform r0 ix_1 < end_1 {{ stage 0 }}
+group ix_1 owner r0 step r1 start 0 id 0 next m_1 combine add level 0 exact
+init_0, init_1:
+  carry ix_0 = 0
+  carry ix_1 = 0
+  let all_1 = mul h_0 {size}
+  let q_0 = lt h_0 3
+  let a_1 = newArray u64 all_1
+guard_0:
+  let more_0 = lt ix_0 h_0
+  unless more_0
+{exit}nest_1:
+  let end_1 = add ix_1 w_1
+guard_1:
+  let more_1 = lt ix_1 end_1
+  unless more_1
+body_1:
+  let twice_1 = add ix_1 ix_1
+yield_1:
+  writeArray a_1 {each} twice_1
+bottom_1:
+  let m_1 = add ix_1 1
+  ix_1 := m_1
+done_1:
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+done_0:
+  return a_1
+"
+        );
+        let mut program = crate::parse::parse(&text).unwrap();
+        crate::gotos::complete_blocks(&mut program);
+        crate::gotos::derive_gotos(&mut program);
+        crate::verify::verify(&program).unwrap();
+        !filled(&program).is_empty()
+    }
+
+    #[test]
+    fn rows_fill_an_array_of_all_of_them() {
+        assert!(fills_rows("w_1", "ix_1", ""));
+        assert!(!fills_rows("h_0", "ix_1", ""));
+        assert!(!fills_rows("w_1", "ix_0", ""));
+        assert!(!fills_rows("w_1", "ix_1", "  unless q_0 | done_0\n"));
     }
 }
