@@ -314,14 +314,15 @@ impl TrapKind {
 }
 
 impl Loop {
-    /// Steps after which a pass stops to join runs or chunks.
-    pub fn grid(&self) -> u64 {
-        let runs = self.groups.iter().filter_map(|g| match g.order {
+    /// Steps after which a pass stops to join runs or chunks; none if it has nothing to join.
+    pub fn grid(&self) -> Option<u64> {
+        let grids = self.groups.iter().filter_map(|g| match g.order {
             Order::Runs(n) => Some(u64::from(n)),
-            _ => None,
+            order => order.is_local().then_some(CHUNK),
         });
-        runs.min().unwrap_or(CHUNK)
+        grids.min()
     }
+
     /// The combinator's data.
     pub fn comb(&self, c: CombId) -> &Comb {
         &self.combs[c.index()]

@@ -75,7 +75,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             waiting: vec![Vec::new(); code.guards.len()],
             steps,
             chunk: CHUNK,
-            grid: program.grid(),
+            grid: program.grid().unwrap_or(CHUNK),
             limit: steps.saturating_add(span),
             alarm: 0,
             trapped: None,

@@ -111,10 +111,10 @@ impl Machine<'_, '_> {
             self.unit.close();
         }
         self.line("if (steps == limit) { outcome = LF_PAUSED; goto out; }");
-        self.line(format!(
-            "event = lf_least(limit, (steps / {0} + 1) * {0});",
-            program.grid()
-        ));
+        self.line(match program.grid() {
+            Some(grid) => format!("event = lf_least(limit, (steps / {grid} + 1) * {grid});"),
+            None => "event = limit;".to_string(),
+        });
         self.line("");
     }
 

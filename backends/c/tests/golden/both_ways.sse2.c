@@ -224,7 +224,7 @@ done_0:; /* done_1 */
 event:
   if (trapped) { outcome = LF_TRAPPED; goto out; }
   if (steps == limit) { outcome = LF_PAUSED; goto out; }
-  event = lf_least(limit, (steps / 16384 + 1) * 16384);
+  event = limit;
 
 resume:
   switch (position) {

@@ -136,7 +136,7 @@ done_mfst:; /* done_filt, done_map */
 event:
   if (trapped) { outcome = LF_TRAPPED; goto out; }
   if (steps == limit) { outcome = LF_PAUSED; goto out; }
-  event = lf_least(limit, (steps / 16384 + 1) * 16384);
+  event = limit;
 
 resume:
   switch (position) {

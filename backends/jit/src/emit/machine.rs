@@ -144,7 +144,9 @@ impl<'a> Emit<'a, '_> {
 
     /// The step at which to look next: the end of the chunk, of a run or of the span.
     pub(super) fn set_event(&mut self, steps: Value) {
-        let grid = self.program.grid() as i64;
+        let Some(grid) = self.program.grid().map(|grid| grid as i64) else {
+            return self.builder.def_var(self.event, self.limit);
+        };
         let into = self.builder.ins().band_imm_u(steps, grid - 1);
         let start = self.builder.ins().isub(steps, into);
         let end = self.builder.ins().iadd_imm_u(start, grid);
