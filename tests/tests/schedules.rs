@@ -12,7 +12,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
 use livefusion_tests::check::{agree, check_all, run};
-use livefusion_tests::loops::{self, Ended, nested, plain, random, zipped};
+use livefusion_tests::loops::{self, Ended, nested, plain, random, rows, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
@@ -157,6 +157,22 @@ fn loops_over_segments() {
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
+}
+
+#[test]
+fn loops_over_rows() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
+    let mut taken = 0;
+    for seed in first..first + count {
+        let l = rows(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    let word = "one segment for several steps";
+    assert!(drawn.said.contains(word), "{drawn:#?}");
 }
 
 #[test]

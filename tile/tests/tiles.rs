@@ -34,7 +34,7 @@ fn golden(name: &str) {
     let nests = region.nests().iter();
     // Segments go step by step.
     let nests = nests.filter_map(|n| lower::nest(&region, n, &schedule).ok());
-    nests.for_each(&mut show);
+    nests.flatten().for_each(&mut show);
     common::golden(&format!("{name}.tile"), &got);
 }
 

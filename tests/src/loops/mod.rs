@@ -8,6 +8,7 @@ mod groups;
 mod joined;
 mod nested;
 mod plain;
+mod rows;
 mod runs;
 mod statements;
 mod sums;
@@ -18,6 +19,7 @@ pub use ended::{Ended, run};
 pub use joined::joined;
 pub use nested::nested;
 pub use plain::plain;
+pub use rows::rows;
 pub use runs::runs;
 pub use zipped::zipped;
 

@@ -125,7 +125,7 @@ impl Making {
     }
 
     /// An inner loop begins, of so many steps; gives its counter, and whether that runs on from the last one's end.
-    fn begins(&mut self, i: usize, comb: &str, size: &str) -> (String, bool) {
+    pub(super) fn begins(&mut self, i: usize, comb: &str, size: &str) -> (String, bool) {
         let counter = format!("ix_{comb}");
         let runs_on = self.rng.chance(60);
         let set = size == WIDTH;
@@ -244,7 +244,7 @@ impl Making {
     }
 
     /// A fold of each segment, or of all of them.
-    fn segment_fold(
+    pub(super) fn segment_fold(
         &mut self,
         (rate, comb): (usize, &str),
         (nest, inner): (&str, usize),
@@ -397,7 +397,7 @@ impl Making {
 
     /// What stands behind an inner loop: it reads what that has folded, may end the root by that, and may filter; gives the
     /// text of the filter.
-    fn behind(&mut self, comb: &str) -> String {
+    pub(super) fn behind(&mut self, comb: &str) -> String {
         let before = self.pool.len();
         for _ in 0..self.rng.below(3) {
             let lines = self.compute(comb, 0);

@@ -145,12 +145,14 @@ impl Drawn {
     /// Notes what stands beside segments in the steps of a tile.
     fn note_around_segments(&mut self, tile: &Tile) {
         tile.each_stmt(&mut |s| {
-            let StmtKind::For { body, .. } = &s.kind else {
+            let StmtKind::For { body, step, .. } = &s.kind else {
                 return;
             };
             if !tile.is_range(&s.kind) || !has_segments(body) {
                 return;
             }
+            self.said
+                .extend((*step > 1).then_some("one segment for several steps"));
             let sets = |s: &Stmt| match s.kind {
                 StmtKind::Set { to, .. } => tile.value(to).origin.is_state(),
                 _ => false,
@@ -263,6 +265,7 @@ fn name(d: &Decision) -> String {
         Decision::Quick => "quick".to_string(),
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
+        Decision::Jam(_) => "jam".to_string(),
     }
 }
 
@@ -346,6 +349,13 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
         draw_of(&region, (&region, sweep), &mut schedule, rng, drawn);
+    }
+    for nest in region.nests() {
+        let steps = Decision::Jam(1 << (1 + rng.below(4)));
+        let with = schedule.clone().with(nest.outer.rate, steps);
+        if rng.chance(70) && legal(&region, &with).is_ok() {
+            schedule = with;
+        }
     }
     for zip in &region.zips().all {
         let elements = 1 << (2 + rng.below(7));

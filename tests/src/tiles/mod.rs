@@ -81,7 +81,11 @@ pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     };
     let nests = region.nests().iter();
     let nests = nests.filter_map(|nest| lower::nest(&region, nest, schedule).ok());
-    let tiles: Vec<Tile> = region.sweeps().flat_map(tile).chain(nests).collect();
+    let tiles: Vec<Tile> = region
+        .sweeps()
+        .flat_map(tile)
+        .chain(nests.flatten())
+        .collect();
     for tile in &tiles {
         if let Err(faults) = livefusion_tile::verify::verify(tile, program) {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -201,7 +205,8 @@ impl Evaluated {
         let steps = frame.words[1];
         // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
         let before = |grid: u64| left.min(grid - 1 - steps % grid);
-        let (in_chunk, left) = (before(self.inner.chunk()), before(self.program.grid()));
+        let grid = self.program.grid().map_or(left, before);
+        let (in_chunk, left) = (before(self.inner.chunk()), grid);
         let left = left.min(in_chunk);
         let mut state = State::new(&self.program, &self.layout, frame, args);
         let tiles = self.tiles.iter().enumerate();

@@ -4,7 +4,7 @@ use super::{IN_ZIPS, STEPS, number};
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, nested, plain, random, zipped};
+use livefusion_tests::loops::{self, nested, plain, random, rows, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw};
@@ -36,7 +36,10 @@ fn in_c() {
         (l.program, l.args)
     });
     let segments = (first..first + count.div_ceil(4)).map(|seed| {
-        let l = nested(seed);
+        let l = match seed % 2 {
+            0 => nested(seed),
+            _ => rows(seed),
+        };
         (l.program, l.args)
     });
     let mut loops: Vec<_> = golden.chain(random).chain(segments).collect();

@@ -9,6 +9,7 @@
 //! | `goes` | whether vectors go on where the guard has exits |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
+//! | `jam` | one segment for several steps of a root |
 //! | `split` | segments in three parts |
 //! | `rooms` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
@@ -34,6 +35,7 @@ mod clean;
 mod distribute;
 mod frame;
 mod goes;
+mod jam;
 mod joins;
 mod lanes;
 mod literals;
@@ -133,7 +135,7 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     }
     let is_legal = || legal_in(region, &slowly, sweep).is_ok();
     if !schedule.splits(sweep.rate) {
-        let case = region.in_made_arrays(sweep);
+        let case = region.in_segments(sweep);
         let known = case.as_ref().map_or(Known::Nothing, Known::Case);
         let mut tiles = vec![write(schedule, known, 0)?];
         // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
@@ -158,10 +160,10 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     Ok(tiles)
 }
 
-/// The tile of a rate with loops inside of its steps.
+/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time comes last.
 ///
 /// Errors: decisions for the sweeps in it that are not legal, a nest that tiles cannot say.
-pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, NoTile> {
+pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     for sweep in nest.sweeps(region) {
         legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     }
@@ -175,7 +177,11 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, N
     lower.nest = Some(nest);
     lower.middles = &middles;
     lower.write();
-    finish(lower.tile)
+    let tile = finish(lower.tile)?;
+    let steps = schedule.jams(nest.outer.rate);
+    let jammed = steps.and_then(|steps| jam::jam(&tile, steps));
+    let jammed = jammed.and_then(|tile| finish(tile).ok());
+    Ok(jammed.into_iter().chain([tile]).collect())
 }
 
 /// A tile that is not too deep, without what nobody needs.

@@ -99,7 +99,14 @@ impl<'r, 'a> Lower<'r, 'a> {
             Some((*place, as_sum(sweep.counter, &sum)))
         };
         let always = sweep.near.iter().chain(&sweep.joined);
-        let mut near: BTreeMap<(Var, Var), Sum> = always.filter_map(sum).collect();
+        // Vectors that read for some lanes read for all.
+        let vectors = self.schedule.vectors(sweep.rate).0 > 1 && sweep.groups.is_empty();
+        let sometimes = sweep
+            .sometimes
+            .iter()
+            .filter(|_| vectors && self.case().is_none());
+        let all = always.chain(sometimes);
+        let mut near: BTreeMap<(Var, Var), Sum> = all.filter_map(sum).collect();
         // What is so in a case alone.
         let always = |room: &&Room| {
             let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));

@@ -183,16 +183,25 @@ impl Region<'_> {
         }
     }
 
-    /// The only case of an inner loop that asks nothing, with what it accesses beside its counter of the arrays that the loop
-    /// makes, if it does: such arrays are as long as the loop wants, and so there is room.
-    pub fn in_made_arrays(&self, sweep: &Sweep) -> Option<Case> {
+    /// The only case of an inner loop that asks nothing, with what it accesses beside its counter, if it does. Its segments ask for
+    /// that room, too.
+    pub fn in_segments(&self, sweep: &Sweep) -> Option<Case> {
         let is_inner = matches!(self.program.rate(sweep.rate).kind, RateKind::Nested { .. });
         if !is_inner || !sweep.exits.is_empty() {
             return None;
         }
         let mut case = self.case(sweep, &[], false).ok()?;
-        let beside = |r: &Room| self.made.contains(&r.array) && r.index != sweep.counter;
-        case.rooms.retain(beside);
+        case.rooms.retain(|room| room.index != sweep.counter);
+        let known = |index: &Var| *index == sweep.counter || case.near.contains(index);
+        let mut joined: Vec<(Var, Var)> = sweep.joined.iter().copied().collect();
+        joined.retain(|(_, index)| known(index));
+        joined.sort();
+        case.rooms
+            .extend(joined.into_iter().map(|(array, index)| Room {
+                array,
+                index,
+                down: false,
+            }));
         (!case.rooms.is_empty()).then_some(case)
     }
 

@@ -46,6 +46,7 @@ impl<'a> Sweep<'a> {
             proven: FxHashSet::default(),
             scarce: FxHashSet::default(),
             near: FxHashSet::default(),
+            sometimes: FxHashSet::default(),
             joined: FxHashSet::default(),
             uses: FxHashSet::default(),
             defs: FxHashSet::default(),
@@ -250,6 +251,17 @@ impl<'a> Sweep<'a> {
                 && goes_up(affine)
             {
                 self.near.extend(index.map(|v| (a, v)));
+            }
+            let in_arm = access.is_read && !s.top && self.exits.is_empty();
+            let from_row = |affine: &Affine| {
+                let mut base = affine.base.iter();
+                goes_up(affine) && base.all(|term| matches!(term.of, Atom::Var(_)))
+            };
+            if let (true, true, false, Index::Affine(affine)) =
+                (is_inner, in_arm, counts, &access.shape)
+                && from_row(affine)
+            {
+                self.sometimes.extend(index.map(|v| (a, v)));
             }
             match index.filter(|_| access.is_proven) {
                 Some(v) => {

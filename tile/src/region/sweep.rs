@@ -40,6 +40,9 @@ pub struct Sweep<'a> {
     /// cannot miss in a whole range of the counter if there are as many elements from its first value on. An array may be
     /// shorter than that, and what is beyond its end is not read then; so who counts on room has to know what to do without.
     pub near: FxHashSet<(Var, Var)>,
+    /// Of an inner loop: reads (array, index) that some iterations do, in an arm, at an index that goes up by one with the counter, from what
+    /// is computed: so from where a row begins, not from beside it. Who counts on room reads more than the loop does.
+    pub sometimes: FxHashSet<(Var, Var)>,
     /// Of an inner loop: what all iterations join onto elements side by side, as (array, index). The index goes as that of what is
     /// `near`, and nothing else in an iteration uses the array: so vectors join as one step after the other does.
     pub joined: FxHashSet<(Var, Var)>,
@@ -179,6 +182,12 @@ impl<'a> Sweep<'a> {
     pub fn is_near(&self, access: &Access) -> bool {
         let index = access.index.var();
         index.is_some_and(|v| self.near.contains(&(access.array, v)))
+    }
+
+    /// Whether an access is one of those that vectors of rows may have room for: see [`Sweep::sometimes`].
+    pub fn is_sometimes(&self, access: &Access) -> bool {
+        let index = access.index.var();
+        index.is_some_and(|v| self.sometimes.contains(&(access.array, v)))
     }
 
     /// Whether a statement joins onto elements side by side: see [`Sweep::joined`].

@@ -3,7 +3,7 @@
 mod runs;
 
 use super::writes::{at_count, in_row, in_step, near, packs};
-use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
+use super::{Admit, Decision, MAX_JAM, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
 use crate::region::zip::{Side, Zip, ZipParts};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
@@ -120,6 +120,7 @@ fn allows_in_parts(
         (None, _) | (_, Decision::Buffer(_)) => allows(region, schedule, rate, decision),
         (_, Decision::Stream(_)) => Err("what is behind buffers is written a part at a time"),
         (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time"),
+        (_, Decision::Jam(_)) => Err("what runs through buffers has no segments in its steps"),
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
     }
 }
@@ -153,6 +154,7 @@ pub(super) fn allows(
             Some(sweep) => runs::side_by_side(region, schedule, sweep, lanes),
             None => Err("the rate is no sweep"),
         },
+        Decision::Jam(steps) => jams(region, rate, steps),
         Decision::Stream(_) => match region.sweep(rate) {
             Some(sweep) => streams(region, schedule, sweep),
             None => Err("the rate is no sweep"),
@@ -176,6 +178,22 @@ pub(super) fn allows(
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
         },
+    }
+}
+
+/// Whether steps of a rate may have one segment together. What they do may keep them from it, or nothing in common: then each has its
+/// own.
+fn jams(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
+    let mut nests = region.nests().iter();
+    let nest = nests.find(|n| n.outer.rate == rate);
+    match nest {
+        Some(nest) if nest.inner.len() == 1 && region.program.roots.contains(&rate) => {
+            match steps.is_power_of_two() && (2..=MAX_JAM).contains(&steps) {
+                true => Ok(()),
+                false => Err("2, 4, 8 or 16 steps have one segment together"),
+            }
+        }
+        _ => Err("the rate is no root with one loop in its steps"),
     }
 }
 

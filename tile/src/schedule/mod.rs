@@ -34,6 +34,9 @@ pub const MAX_UNROLL: u32 = 32;
 /// More runs than this are not taken side by side.
 pub const MAX_RUNS: u32 = 16;
 
+/// More steps than this have not one segment together.
+pub const MAX_JAM: u32 = 16;
+
 /// No more results of a sweep than this go past the caches: what is under way of each is on the stack.
 pub const MAX_STREAMED: usize = 8;
 
@@ -74,6 +77,9 @@ pub enum Decision {
     Quick,
     /// Of a sweep in vectors that exits may end: all vectors of a turn are asked at its begin whether they go on.
     Ask,
+    /// Of a root with a segment in each of its steps: so many steps at a time, with one segment for all of theirs, where these have
+    /// something in common. (Compilers call it unroll and jam.)
+    Jam(u32),
     /// Of a root that is a sweep and folds in runs: so many runs are taken side by side, each in a lane of its own, and what
     /// they come to is joined in order.
     Runs(u32),
@@ -128,6 +134,7 @@ impl fmt::Display for Decision {
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
             Decision::Ask => f.write_str("ask"),
+            Decision::Jam(steps) => write!(f, "jam {steps}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
         }
     }
@@ -175,6 +182,15 @@ impl Schedule {
     pub fn runs(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Runs(lanes) if *r == rate => Some(*lanes),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of)
+    }
+
+    /// How many steps of a root have one segment together; none if each has its own.
+    pub fn jams(&self, rate: RateId) -> Option<u32> {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Jam(steps) if *r == rate => Some(*steps),
             _ => None,
         };
         self.decisions.iter().find_map(of)

@@ -6,6 +6,7 @@
 //! r2 compact
 //! r3 buffer 1024
 //! r4 runs 8
+//! r5 jam 4
 //! ```
 
 use super::{Admit, Decision, Schedule};
@@ -71,7 +72,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `jam N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -179,6 +180,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             steps: steps.parse().ok()?,
         }),
         ["runs", lanes] => Some(Decision::Runs(lanes.parse().ok()?)),
+        ["jam", steps] => Some(Decision::Jam(steps.parse().ok()?)),
         ["buffer", elements] => Some(Decision::Buffer(elements.parse().ok()?)),
         [word] => {
             let mut all = Admit::ALL.into_iter();

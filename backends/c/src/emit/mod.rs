@@ -182,7 +182,7 @@ impl File {
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
         let zips = region.zips().all.iter();
         let zips = zips.filter_map(|z| lower::zip(region, z, &schedule).ok());
-        Ok((sweeps.flatten().chain(nests).collect(), zips.collect()))
+        Ok((sweeps.chain(nests).flatten().collect(), zips.collect()))
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in

@@ -17,6 +17,24 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = lanes;",
     },
     Fault {
+        what: "steps with one segment may write each other's elements",
+        file: "lower/jam/segments.rs",
+        sound: "at.plus(u64::MAX, &other).multiple_of(length, most).is_some()",
+        faulty: "at.plus(u64::MAX, &other).multiple_of(length, most) != Some(99)",
+    },
+    Fault {
+        what: "steps with one segment have segments of any length",
+        file: "lower/jam/segments.rs",
+        sound: "same.all(|p| self.words.distance(p.from, p.to) == length)",
+        faulty: "same.all(|p| self.words.distance(p.from, p.to) != Default::default())",
+    },
+    Fault {
+        what: "what is joined onto one row forgets the row before",
+        file: "lower/jam/emit.rs",
+        sound: "self.alias.insert(to, v); self.common += 1; return Some(());",
+        faulty: "let _ = v; self.common += 1;",
+    },
+    Fault {
         what: "runs side by side begin wherever a tile is entered",
         file: "lower/apart.rs",
         sound: "self.tile.entries.push(Entry::Runs(u64::from(run)));",

@@ -17,7 +17,7 @@ use super::legal::allows;
 use super::{Admit, Decision, MAX_UNROLL, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
-use crate::region::{Region, Role, Step, Sweep};
+use crate::region::{Aside, Nest, Region, Role, Step, Sweep};
 use crate::target::Target;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
 use runs::runs_side_by_side;
@@ -41,6 +41,9 @@ const BUFFER: u32 = 256;
 
 /// Elements in a buffer behind a cursor: as many as fit.
 const BUFFERED: [u32; 3] = [1024, 512, 256];
+
+/// Steps of a root that have one segment together: as many doubles as a line of the cache has.
+const JAMMED: u32 = 8;
 
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
@@ -76,6 +79,9 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
             schedule = past_the_caches(region, sweep, &schedule).unwrap_or(schedule);
         }
     }
+    for nest in region.nests().iter().filter(|_| aim == Aim::Speed) {
+        schedule = jammed(region, nest, &schedule).unwrap_or(schedule);
+    }
     for zip in &region.zips().all {
         schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
     }
@@ -104,6 +110,27 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
         Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule, (target, aim)),
     };
     pieces.unwrap_or(schedule)
+}
+
+/// Steps of a root with one segment together, where rows are joined onto one row, or read across rows. Those that read so have two
+/// lines of the cache together, which machines bring at once; those with lanes of their own are few.
+fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
+    let inner = nest.inner.first().and_then(|rate| region.sweep(*rate))?;
+    let is_uniform = matches!(
+        region.program.rate(inner.rate).kind,
+        RateKind::Nested { uniform: true, .. }
+    );
+    let across = inner.reads_aside(|_| false) == Aside::Anywhere;
+    let mut roles = inner.roles.values();
+    let has_lanes = roles.any(|role| matches!(role, Role::Lanes(_)));
+    let steps = match (across, inner.joined.is_empty(), has_lanes) {
+        _ if !is_uniform || schedule.splits(inner.rate) => return None,
+        (false, true, _) => return None,
+        (_, _, true) => JAMMED / 2,
+        (false, false, false) => JAMMED,
+        (true, _, false) => 2 * JAMMED,
+    };
+    with(region, schedule, nest.outer.rate, Decision::Jam(steps))
 }
 
 /// Cursors through buffers: from element to element there is a branch that is as good as random.

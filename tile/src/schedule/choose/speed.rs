@@ -5,7 +5,7 @@ use super::vectors::{
 };
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
 use crate::region::cost::is_cheap;
-use crate::region::{Access, Aside, Region, Role, Room, Statement, Sweep};
+use crate::region::{Access, Aside, Case, Index, Region, Role, Room, Statement, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{Atom, GroupId, RateKind, StmtKind};
@@ -80,10 +80,13 @@ pub(super) fn segments_side_by_side(
     let mut around = region.nests().iter().rev();
     let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == sweep.rate))?;
     let inner = nest.sweeps(region).into_iter();
+    let undoes = nest.can_be_undone(region);
     let folds = |s: &&Sweep| {
         let mut roles = s.roles.values();
         let joins = !s.joined.is_empty();
-        joins || roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
+        joins
+            || roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
+            || undoes && maps_rows(region, s)
     };
     let flags = region.flags(sweep).ok()?;
     if !target.has_vectors()
@@ -107,7 +110,6 @@ pub(super) fn segments_side_by_side(
         None => native,
     };
     // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
-    let undoes = nest.can_be_undone(region);
     let split = split_lanes(region, sweep);
     let middle = split.as_ref().and_then(|_| region.middle_of_row(sweep));
     let near = |a: &Access| {
@@ -118,7 +120,8 @@ pub(super) fn segments_side_by_side(
                 .as_ref()
                 .is_some_and(|case| case.rooms.iter().any(room))
     };
-    match sweep.reads_aside(|a| undoes && near(a)) {
+    let maps = maps_rows(region, sweep);
+    match sweep.reads_aside(|a| undoes && (maps || near(a))) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}
@@ -149,6 +152,29 @@ pub(super) fn segments_side_by_side(
         Some(_) => Some(schedule),
         None => Some(quick(region, sweep, schedule)),
     }
+}
+
+/// Whether a sweep goes through rows, all of whose elements it makes of their neighbours. The last vector of a row is masked, which
+/// compilers would do element by element. What only some elements need is read for all, unless rows have a middle in which it is known
+/// which these are.
+fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
+    let kind = &region.program.rate(sweep.rate).kind;
+    let is_fixed = |a: &Access| matches!(&a.shape, Index::Affine(affine) if affine.is_fixed());
+    let in_middle = || {
+        let middle = region.middle_of_row(sweep);
+        let near = |case: &Case, a: &Access| {
+            let mut rooms = case.rooms.iter();
+            rooms.any(|room| (room.array, Atom::Var(room.index)) == (a.array, a.index))
+        };
+        middle.is_some_and(|case| sweep.reads_aside(|a| near(&case, a)) == Aside::Nowhere)
+    };
+    let proves = |a: &Access| sweep.is_near(a) || is_fixed(a);
+    matches!(kind, RateKind::Nested { uniform: true, .. })
+        && sweep.groups.is_empty()
+        && sweep.exits.is_empty()
+        && (sweep.reads_aside(proves) == Aside::Nowhere
+            || sweep.reads_aside(|a| proves(a) || sweep.is_sometimes(a)) == Aside::Nowhere
+                && !in_middle())
 }
 
 /// Rows that ask something, and have nothing but lanes that go on from step to step, in parts: in the middle neighbours are loaded.

@@ -3,6 +3,7 @@
 use super::Writer;
 use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value};
 use loop_lang::ir::Var;
+use loop_lang::op::Op;
 
 /// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten numbers
 /// take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers, Zen 5).
@@ -233,27 +234,35 @@ impl Writer<'_, '_, '_> {
 
     /// Whether a segment that begins there goes on where the last one ended.
     fn is_carried(&self, begins: Operand) -> bool {
-        begins
-            .value()
-            .is_some_and(|v| self.tile.value(v).origin.is_state())
+        let is_state = |v: Value| self.tile.value(v).origin.is_state();
+        let mut is = begins.value().is_some_and(is_state);
+        self.tile.each_stmt(&mut |s| {
+            if let StmtKind::Let { to, op, args } = &s.kind
+                && begins == (*to).into()
+                && *op == Op::Copy
+            {
+                is |= args[0].value().is_some_and(is_state);
+            }
+        });
+        is
     }
 
     /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes on where
     /// the last one ended.
     fn fetch_ahead(&mut self, begins: Operand, rooms: &[(Var, Operand)]) {
         let given = |a: Var| self.unit.program.params.iter().any(|p| p.var == a);
-        let arrays = rooms.iter().filter(|(a, at)| *at == begins && given(*a));
-        let arrays: Vec<Var> = arrays.map(|(a, _)| *a).collect();
-        for array in arrays {
+        let goes_on = |a: Var| given(a) && rooms.contains(&(a, begins));
+        let ahead: Vec<_> = rooms.iter().filter(|room| goes_on(room.0)).collect();
+        for (array, at) in ahead {
             self.unit.helpers.require("lf_ahead", || {
                 format!(
                     "static inline void lf_ahead(u64 at) {{\n  __builtin_prefetch((const void *)(at + {AHEAD}));\n  \
                      __builtin_prefetch((const void *)(at + {AHEAD} + 64));\n}}\n"
                 )
             });
-            let size = crate::facts::elem(self.unit.program, array).size();
-            let data = self.unit.array(array);
-            let line = format!("lf_ahead((u64){data} + first * {size}ul);");
+            let size = crate::facts::elem(self.unit.program, *array).size();
+            let (data, at) = (self.unit.array(*array), self.operand(*at));
+            let line = format!("lf_ahead((u64){data} + {at} * {size}ul);");
             self.unit.line(line);
         }
     }

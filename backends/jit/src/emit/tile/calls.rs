@@ -59,7 +59,7 @@ impl<'r> Calls<'r> {
             Some(Call {
                 sweep: &nest.outer,
                 inner: all.collect::<Option<Vec<_>>>()?,
-                tiles: vec![lower::nest(region, nest, schedule).ok()?],
+                tiles: lower::nest(region, nest, schedule).ok()?,
             })
         });
         let plain = std::cell::OnceCell::new();

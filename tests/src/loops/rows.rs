@@ -1,0 +1,177 @@
+//! Random loops over rows, all as long, that have something in common: what is joined onto one row, what is read at the same place or
+//! side by side in several rows; beside what keeps steps from being taken at once.
+
+use super::{Making, RandomLoop, TYPES};
+use crate::rng::Rng;
+use loop_lang::types::Ty;
+
+/// The length of rows.
+const WIDTH: &str = "width_0";
+
+/// The loop of a seed.
+pub fn rows(seed: u64) -> RandomLoop {
+    let mut m = Making {
+        rng: Rng::new(seed),
+        lean: true,
+        ..Making::default()
+    };
+    m.parameters();
+    m.long_arrays();
+    let len = m.rng.pick(&[1, 5, 16, 17, 33, 50]);
+    let width = m.rng.pick(&[0, 1, 3, 7, 16, 20, 33]);
+    m.emit("init", "0", format!("let len_0 = copy {len}"));
+    m.emit("init", "0", format!("let {WIDTH} = copy {width}"));
+    m.emit("init", "0", "let room_0 = copy 150");
+    m.emit("init", "0", "carry ix_0 = 0");
+    m.counted_guard("0", "len_0");
+    m.count_up("0", "bottom");
+    m.combs.push("comb 0 map at r0".into());
+    m.rates.push(String::new());
+    m.read("0", "ix_0");
+    if m.rng.chance(5) {
+        m.traps = 1;
+        m.plain_trap("0");
+    }
+    let inner = m.row(width);
+    let behind = match m.rng.chance(20) {
+        true => m.behind("s1"),
+        false => m.writes_behind(),
+    };
+    m.combs.push("comb s1 map at r0 stage 1".into());
+    m.rates[0] =
+        format!("rate r0 root ix_0 < len_0 {{ stage 0; child r{inner}; stage 1{behind} }}");
+    m.finish(seed)
+}
+
+impl Making {
+    /// The inner loop; gives its rate.
+    fn row(&mut self, width: usize) -> usize {
+        self.rates.push(String::new());
+        self.combs.push("comb 1 map at r1".into());
+        let (counter, runs_on) = self.begins(1, "1", WIDTH);
+        let before = self.pool.len();
+        // Where the row is, and how far it has come.
+        let (row, along) = match runs_on {
+            true => {
+                self.emit("nest", "1", format!("let row_1 = sub end_1 {WIDTH}"));
+                self.emit("body", "1", format!("let along_1 = sub {counter} row_1"));
+                ("row_1", "along_1".to_string())
+            }
+            false => {
+                self.emit("nest", "1", format!("let row_1 = mul ix_0 {WIDTH}"));
+                ("row_1", counter.clone())
+            }
+        };
+        let mut read = Vec::new();
+        for _ in 0..self.rng.range(1, 4) {
+            let at = match self.rng.weighted(&[30, 35, 25, 10]) {
+                0 if runs_on => counter.clone(),
+                0 => self.place(format!("add {row} {along}")),
+                1 => along.clone(),
+                // Down a column: a row is as far away as there are columns.
+                2 => {
+                    let columns = self.rng.pick(&[3, 16, 50]);
+                    let down = self.place(format!("mul {along} {columns}"));
+                    self.place(format!("add {down} ix_0"))
+                }
+                _ => {
+                    let far = self.place(format!("add {row} {along}"));
+                    self.place(format!("add {far} 2"))
+                }
+            };
+            read.push(self.read("1", &at));
+        }
+        if self.rng.chance(30) {
+            read.push(self.read_in_an_arm(&along, row));
+        }
+        for _ in 0..self.rng.weighted(&[80, 20]) {
+            let lines = self.compute("1", 0);
+            lines.into_iter().for_each(|l| self.emit("body", "1", l));
+        }
+        let mut folded = Vec::new();
+        for _ in 0..self.rng.range(1, 3) {
+            let (at, size) = match self.rng.weighted(&[45, 30, 25]) {
+                0 => (along.clone(), self.rng.pick(&[width, 40])),
+                1 if runs_on => (counter.clone(), 50 * 33),
+                1 => (self.place(format!("add {row} {along}")), 50 * 33),
+                // Places of several rows, in several steps.
+                _ => (self.place(format!("add ix_0 {along}")), 100),
+            };
+            let one = self.rng.pick(&read);
+            self.joins_or_writes(&at, size, one);
+        }
+        if self.rng.chance(40) {
+            let anew = self.rng.chance(80);
+            let fold = self.segment_fold((1, "1"), ("1", 1), anew);
+            folded.extend(anew.then_some(fold));
+        }
+        self.pool.truncate(before);
+        self.pool.extend(folded);
+        self.rates[1] = format!("rate r1 uniform r0 {counter} < end_1 {{ stage 0 }}");
+        1
+    }
+
+    /// An index that is computed in a row.
+    fn place(&mut self, of: String) -> String {
+        let at = self.fresh("at", "1");
+        self.emit("body", "1", format!("let {at} = {of}"));
+        at
+    }
+
+    fn read(&mut self, comb: &str, at: &str) -> (usize, Ty) {
+        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
+        let elt = self.fresh("elt", comb);
+        let line = format!("let {elt} = readArray long_{ty} {at}");
+        self.emit("body", comb, line);
+        self.pool.push((elt, ty));
+        (self.pool.len() - 1, ty)
+    }
+
+    /// What is read of a row where a condition holds of the element's place in its row, or of all of them.
+    fn read_in_an_arm(&mut self, along: &str, row: &str) -> (usize, Ty) {
+        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
+        let [p, at, from, elt, x] =
+            ["p", "at", "from", "elt", "x"].map(|base| self.fresh(base, "1"));
+        let with = self.rng.pick(&["ix_0", "3", "9"]);
+        let less = self.rng.weighted(&[70, 15, 15]);
+        let other = self.literal(ty);
+        self.emit("body", "1", format!("let {p} = lt {along} {with}"));
+        let read = format!("let {from} = sub {at} {less}\nlet {elt} = readArray long_{ty} {from}");
+        let arms = format!(
+            "if {p} {{\nlet {at} = add {row} {along}\n{read}\n}} else {{\n}} -> {x} = {elt} | {other}"
+        );
+        self.emit("body", "1", arms);
+        self.pool.push((x, ty));
+        (self.pool.len() - 1, ty)
+    }
+
+    /// What was read, mostly, is joined onto elements, or written.
+    fn joins_or_writes(&mut self, at: &str, size: usize, (read, ty): (usize, Ty)) {
+        let (out, fill) = (self.fresh("out", "1"), self.literal(ty));
+        let line = format!("let {out} = fillArray {ty} {size} {fill}");
+        self.emit("init", "1", line);
+        let x = match self.rng.chance(85) {
+            true => self.pool[read].0.clone(),
+            false => self.atom(ty),
+        };
+        let kind = match self.rng.chance(60) {
+            true => format!("scatterArray {out} {at} {x} with add"),
+            false => format!("writeArray {out} {at} {x}"),
+        };
+        self.emit("yield", "1", kind);
+        self.results.push(out);
+    }
+
+    /// What is known behind a row, an element for each.
+    fn writes_behind(&mut self) -> String {
+        for _ in 0..self.rng.below(3) {
+            let ty = self.rng.pick(&TYPES);
+            let (out, x) = (self.fresh("out", "s1"), self.atom(ty));
+            let line = format!("let {out} = fillArray {ty} len_0 {}", self.literal(ty));
+            self.emit("init", "s1", line);
+            self.emit("yield", "s1", format!("writeArray {out} ix_0 {x}"));
+            self.results.push(out);
+        }
+        String::new()
+    }
+}
