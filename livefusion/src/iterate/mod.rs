@@ -12,6 +12,7 @@ use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs};
 use crate::sharing::links;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -50,7 +51,7 @@ use std::sync::{Arc, OnceLock};
 /// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To Fusion", section 2.
 ///
 /// # Errors
-/// When forced: what goes wrong in a step, with the place of the call that did; that the engine was told to stop.
+/// When forced: what goes wrong in a step, with the place of the call that did; more than 40 loops in each other; that the engine was told to stop.
 #[track_caller]
 pub fn iterate_n<S: Start>(
     n: impl IntoLen,
@@ -104,6 +105,30 @@ pub fn iterate_while<S: Start>(
 /// How many steps were begun or done with.
 static TRACED: AtomicU64 = AtomicU64::new(0);
 
+/// No more loops are in each other: they run, and are explained, on one stack.
+const MAX_NESTED: u32 = 40;
+
+thread_local! {
+    /// How many steps are being traced, each in the one before.
+    static NESTED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A step that is being traced.
+struct Tracing;
+
+impl Tracing {
+    fn begin() -> Tracing {
+        NESTED.set(NESTED.get() + 1);
+        Tracing
+    }
+}
+
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get() - 1);
+    }
+}
+
 /// Traces a step, and makes the results of the loop.
 fn build<S: Inputs>(
     builder: Builder,
@@ -114,7 +139,10 @@ fn build<S: Inputs>(
     let number = || TRACED.fetch_add(1, Ordering::Relaxed);
     let before = number();
     let mut inputs = Vec::new();
+    let tracing = Tracing::begin();
     let (next, goes_on) = step(S::placeholders(builder.loc(), &mut inputs));
+    drop(tracing);
+    let too_deep = NESTED.get() >= MAX_NESTED;
     let start = nodes_of(&state);
     let mut step = nodes_of(&next);
     // What has a mistake may not have all components.
@@ -134,7 +162,7 @@ fn build<S: Inputs>(
     of.captures = captures::of(&of);
     let of = Arc::new(of);
     let mistaken = of.begin().chain(&of.step).find(|n| n.error.is_some());
-    let recovered = match mistaken.is_none() && whole {
+    let recovered = match mistaken.is_none() && whole && !too_deep {
         true => recover::recovered(builder, &of),
         false => None,
     };
@@ -143,6 +171,11 @@ fn build<S: Inputs>(
         component += 1;
         if let Some(mistaken) = mistaken {
             return builder.mistaken(mistaken, types, rank);
+        }
+        if too_deep {
+            let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
+            let got = "more".to_string();
+            return builder.fault(types, rank, ErrorKind::Malformed { expected, got });
         }
         if !whole {
             let (expected, got) = ("a state of known ranks".to_string(), "another".to_string());

@@ -72,6 +72,9 @@ fn nests() -> Result<()> {
     let deep = prepare(|xs: Array<i64>| nest(1, 40, xs, &by))?;
     assert_eq!(deep.call(&by)?, [3 * 2 + 1, 3 + 2]);
     assert!(deep.explain(&by)?.to_string().contains("iterate_n"));
+    let too_deep = prepare(|xs: Array<i64>| nest(1, 41, xs, &by)).map(drop);
+    let said = too_deep.unwrap_err().to_string();
+    assert!(said.contains("at most 40 loops over arrays"), "{said}");
     let deep = prepare_with(&Engine::interp(), |xs: Array<i64>| {
         let turn = |xs: Array<i64>| xs.reverse().map(|x| x + 1);
         (0..3000).fold(xs, |xs, _| iterate_n(1, &xs, turn))
