@@ -169,7 +169,10 @@ fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
         middle.is_some_and(|case| sweep.reads_aside(|a| near(&case, a)) == Aside::Nowhere)
     };
     let proves = |a: &Access| sweep.is_near(a) || is_fixed(a);
-    matches!(kind, RateKind::Nested { uniform: true, .. })
+    // Indices are wide, and compilers need none where all is near.
+    let is_wide = widths(region, sweep).is_some_and(|(least, most)| least == most);
+    is_wide
+        && matches!(kind, RateKind::Nested { uniform: true, .. })
         && sweep.groups.is_empty()
         && sweep.exits.is_empty()
         && (sweep.reads_aside(proves) == Aside::Nowhere
