@@ -19,8 +19,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "steps with one segment may write each other's elements",
         file: "lower/jam/segments.rs",
-        sound: "at.plus(u64::MAX, &other).multiple_of(length, most).is_some()",
-        faulty: "at.plus(u64::MAX, &other).multiple_of(length, most) != Some(99)",
+        sound: "times => times.is_some(),",
+        faulty: "times => times.is_none_or(|times| times != 99),",
     },
     Fault {
         what: "steps with one segment have segments of any length",

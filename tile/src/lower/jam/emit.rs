@@ -16,6 +16,8 @@ const LINE: u64 = 8;
 pub(super) struct Access {
     pub(super) array: Var,
     pub(super) at: Number,
+    /// In which part of a turn: in one, each step does all of it before the next one does.
+    pub(super) part: usize,
     pub(super) is_store: bool,
 }
 
@@ -37,12 +39,15 @@ pub(super) struct Emit {
     known: Vec<FxHashMap<Number, Vec<Value>>>,
     pub(super) out: Vec<Stmt>,
     pub(super) comb: CombId,
-    /// Arrays that a step writes, and of these, those that its segment does.
+    /// Arrays that a step writes.
     written: FxHashSet<Var>,
     /// Whose step it is that is written.
     pub(super) row: usize,
     /// In a segment: the rooms of each step's segment among those of all.
     pub(super) rooms: Vec<Vec<usize>>,
+    /// The part of the turn that is written, and the numbers of lanes in parts.
+    pub(super) part: usize,
+    pub(super) lanes: FxHashMap<usize, Number>,
     pub(super) accesses: FxHashSet<Access>,
     /// The arrays of those that came before what is behind the segment.
     pub(super) met: FxHashSet<Var>,
@@ -52,8 +57,6 @@ pub(super) struct Emit {
     pub(super) common: usize,
     /// Where each step's segment begins and ends.
     pub(super) ranges: Vec<(Operand, Operand)>,
-    /// The numbers of lanes in loops that are in each other.
-    pub(super) lanes: Vec<Number>,
 }
 
 impl Emit {
@@ -80,13 +83,14 @@ impl Emit {
             written,
             row: 0,
             rooms: Vec::new(),
+            part: 0,
+            lanes: FxHashMap::default(),
             accesses: FxHashSet::default(),
             met: FxHashSet::default(),
             stored: FxHashMap::default(),
             gathers: Vec::new(),
             common: 0,
             ranges: Vec::new(),
-            lanes: Vec::new(),
         })
     }
 
@@ -245,6 +249,7 @@ impl Emit {
                     self.accesses.insert(Access {
                         array,
                         at,
+                        part: self.part,
                         is_store: false,
                     });
                     let place = (array, at, shape.lanes, under);
@@ -277,6 +282,7 @@ impl Emit {
                 self.accesses.insert(Access {
                     array,
                     at,
+                    part: self.part,
                     is_store: true,
                 });
                 let stored = Stored {

@@ -131,6 +131,7 @@ impl Emit {
         let [body, tail] = transposed(lists);
         let mut turns = [body, tail].into_iter().map(|lists| {
             let set: Vec<Value> = lists.iter().flat_map(|list| set_in(list)).collect();
+            self.part = 0;
             self.body(&set, |emit| {
                 emit.counters(&begins);
                 emit.side_by_side(lists)
@@ -218,7 +219,9 @@ impl Emit {
                 return Some(());
             }
             (all.len() == lists.len()).then_some(())?;
+            self.part += 1;
             self.in_one_body(all)?;
+            self.part += 1;
         }
     }
 
@@ -253,9 +256,11 @@ impl Emit {
             .for_each(|h| _ = self.alias.insert(h.0, counter));
         let set: Vec<Value> = bodies.iter().flat_map(|list| set_in(list)).collect();
         // Lanes of turns and of tails are the same ones.
-        let number = self.words.own();
-        let number = *self.lanes.first().unwrap_or(&number);
-        self.lanes = vec![number];
+        let number = match self.lanes.get(&self.part) {
+            Some(number) => *number,
+            None => self.words.own(),
+        };
+        self.lanes.insert(self.part, number);
         let body = self.body(&set, |emit| {
             emit.words.is(counter, number);
             emit.side_by_side(bodies)
@@ -277,9 +282,11 @@ impl Emit {
         let most = self.ranges.len() as u64;
         let apart = |a: &Access, b: &Access| {
             let (at, other) = (self.words.word(a.at), self.words.word(b.at));
-            at.plus(u64::MAX, &other)
-                .multiple_of(length, most)
-                .is_some()
+            let distance = at.plus(u64::MAX, &other);
+            match distance.multiple_of(length, most) {
+                Some(0) => a.part == b.part,
+                times => times.is_some(),
+            }
         };
         let mut stores = self.accesses.iter().filter(|a| a.is_store);
         stores.all(|store| {
