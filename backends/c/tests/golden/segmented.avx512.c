@@ -126,7 +126,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
           goto left;
         }
         after -= size;
-        lf_ahead((u64)arr_1 + first * 8ul);
+        lf_ahead((u64)arr_1 + ix_1 * 8ul);
         for (u64 ix_1_2 = first & ~15ul; ix_1_2 < first + size; ix_1_2 += 16) {
           const u64 left = (u64)(end_1 - ix_1_2);
           const u64 begin = lf_max_u64(ix_1, ix_1_2);
@@ -181,7 +181,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
           goto left;
         }
         after -= size;
-        lf_ahead((u64)arr_1 + first * 8ul);
+        lf_ahead((u64)arr_1 + ix_1 * 8ul);
         for (u64 ix_1_4 = first & ~31ul; ix_1_4 < first + size; ix_1_4 += 32) {
           if (ix_1_4 >= first && first + size - ix_1_4 > 32) {
             #pragma GCC unroll 4
