@@ -163,6 +163,7 @@ impl EngineBuilder {
     /// | `split` | a loop rate | a form for each answer to comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps in a turn, one after the other |
     /// | `runs N` | a root that folds in runs | N runs side by side, joined in order |
+    /// | `jam N` | a root with one loop in its steps | N steps at a time, with one inner loop for all of theirs, if they have something in common |
     /// | `distribute wait N work N buffer N` | a loop rate | its body in pieces, each for up to so many steps before the next |
     /// | `buffer N` | a root behind cursors | what cursors deliver is packed into buffers of N elements |
     /// | `stream N` | a root | from N steps on its results go past the caches |
