@@ -29,10 +29,10 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "same.all(|p| self.words.distance(p.from, p.to) != Default::default())",
     },
     Fault {
-        what: "what is joined onto one row forgets the row before",
-        file: "lower/jam/emit.rs",
-        sound: "self.alias.insert(to, v); self.common += 1; return Some(());",
-        faulty: "let _ = v; self.common += 1;",
+        what: "the next row begins where this one does",
+        file: "lower/jam/words.rs",
+        sound: "all = all.plus(1, &other.scaled(self.plus));",
+        faulty: "",
     },
     Fault {
         what: "runs side by side begin wherever a tile is entered",
