@@ -307,6 +307,18 @@ fn addends(origins: &Origins<'_>, n: Atom) -> Vec<Atom> {
 mod tests {
     use super::*;
 
+    /// The names of the arrays that the loop of a text fills, in their order.
+    pub(super) fn filled_in(text: &str) -> Vec<String> {
+        let mut program = crate::parse::parse(text).unwrap();
+        crate::gotos::complete_blocks(&mut program);
+        crate::gotos::derive_gotos(&mut program);
+        crate::verify::verify(&program).unwrap();
+        let filled = filled(&program).into_iter();
+        let mut names: Vec<String> = filled.map(|v| program.name(v).to_string()).collect();
+        names.sort();
+        names
+    }
+
     /// The names of the arrays that a loop over `xs` fills.
     fn names(body: &str) -> Vec<String> {
         let text = format!(
@@ -319,16 +331,7 @@ rate r1 sub r0 count n_1 {{ stage 0 }}
 group n_1 owner r0 step r1 start 0 id 0 next m_1 combine add level 0 exact
 {body}"
         );
-        let mut program = crate::parse::parse(&text).unwrap();
-        crate::gotos::complete_blocks(&mut program);
-        crate::gotos::derive_gotos(&mut program);
-        crate::verify::verify(&program).unwrap();
-        let mut names: Vec<String> = filled(&program)
-            .into_iter()
-            .map(|v| program.name(v).to_string())
-            .collect();
-        names.sort();
-        names
+        filled_in(&text)
     }
 
     fn usual(stmts: [&str; 4], done: &str) -> Vec<String> {
@@ -440,16 +443,7 @@ bottom_2:
 done_2, done_3:
 {done}"
         );
-        let mut program = crate::parse::parse(&text).unwrap();
-        crate::gotos::complete_blocks(&mut program);
-        crate::gotos::derive_gotos(&mut program);
-        crate::verify::verify(&program).unwrap();
-        let mut names: Vec<String> = filled(&program)
-            .into_iter()
-            .map(|v| program.name(v).to_string())
-            .collect();
-        names.sort();
-        names
+        filled_in(&text)
     }
 
     #[test]
@@ -537,11 +531,7 @@ done_0:
   return a_1
 "
         );
-        let mut program = crate::parse::parse(&text).unwrap();
-        crate::gotos::complete_blocks(&mut program);
-        crate::gotos::derive_gotos(&mut program);
-        crate::verify::verify(&program).unwrap();
-        !filled(&program).is_empty()
+        !filled_in(&text).is_empty()
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn is_behind(origins: &Origins<'_>, first: RateId, second: RateId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::filled;
+    use super::super::tests::filled_in;
 
     /// Whether the array is filled of a loop that goes through segments twice: the first pass writes it at `write`, the
     /// second reads it at `read`.
@@ -146,12 +146,7 @@ done_0:
   return {result}
 "
         );
-        let mut program = crate::parse::parse(&text).unwrap();
-        crate::gotos::complete_blocks(&mut program);
-        crate::gotos::derive_gotos(&mut program);
-        crate::verify::verify(&program).unwrap();
-        let mut filled = filled(&program).into_iter();
-        filled.any(|v| program.name(v) == "row_1")
+        filled_in(&text).iter().any(|name| name == "row_1")
     }
 
     #[test]

@@ -32,11 +32,16 @@ pub fn rows(seed: u64) -> RandomLoop {
         m.traps = 1;
         m.plain_trap("0");
     }
-    let inner = m.row(width);
+    let total = m.rng.chance(35).then(|| m.total_of_rows());
+    let inner = m.row(width, total);
+    // What is read behind that is the total as it was.
+    let early = m.rng.chance(50);
+    total.filter(|_| early).inspect(|of| m.counts_in(*of));
     let behind = match m.rng.chance(20) {
         true => m.behind("s1"),
         false => m.writes_behind(),
     };
+    total.filter(|_| !early).inspect(|of| m.counts_in(*of));
     m.combs.push("comb s1 map at r0 stage 1".into());
     m.rates[0] =
         format!("rate r0 root ix_0 < len_0 {{ stage 0; child r{inner}; stage 1{behind} }}");
@@ -45,7 +50,7 @@ pub fn rows(seed: u64) -> RandomLoop {
 
 impl Making {
     /// The inner loop; gives its rate.
-    fn row(&mut self, width: usize) -> usize {
+    fn row(&mut self, width: usize, total: Option<(usize, Ty)>) -> usize {
         self.rates.push(String::new());
         self.combs.push("comb 1 map at r1".into());
         let (counter, runs_on) = self.begins(1, "1", WIDTH);
@@ -62,9 +67,9 @@ impl Making {
                 ("row_1", counter.clone())
             }
         };
-        let mut read = Vec::new();
+        let mut read: Vec<(usize, Ty)> = total.into_iter().collect();
         for _ in 0..self.rng.range(1, 4) {
-            let at = match self.rng.weighted(&[30, 35, 25, 10]) {
+            let at = match self.rng.weighted(&[27, 33, 22, 9, 9]) {
                 0 if runs_on => counter.clone(),
                 0 => self.place(format!("add {row} {along}")),
                 1 => along.clone(),
@@ -73,6 +78,10 @@ impl Making {
                     let columns = self.rng.pick(&[3, 16, 50]);
                     let down = self.place(format!("mul {along} {columns}"));
                     self.place(format!("add {down} ix_0"))
+                }
+                3 => {
+                    let most = self.rng.pick(&["ix_0", "4"]);
+                    self.place(format!("max {along} {most}"))
                 }
                 _ => {
                     let far = self.place(format!("add {row} {along}"));
@@ -160,6 +169,31 @@ impl Making {
         };
         self.emit("yield", "1", kind);
         self.results.push(out);
+    }
+
+    /// A total of all rows that came before, which is there in each; its place in the pool.
+    fn total_of_rows(&mut self) -> (usize, Ty) {
+        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F32, Ty::F64]);
+        let total = self.fresh("total", "s1");
+        let start = self.literal(ty);
+        self.emit("init", "s1", format!("carry {total} = {start}"));
+        self.groups.push(format!(
+            "group {total} owner r0 step r0 start {start} id {start} next next_s1 level 0 sequential"
+        ));
+        self.results.push(total.clone());
+        self.pool.push((total, ty));
+        (self.pool.len() - 1, ty)
+    }
+
+    /// What is known behind a row goes into the total.
+    fn counts_in(&mut self, (total, ty): (usize, Ty)) {
+        let total = self.pool[total].0.clone();
+        let of_type =
+            |(name, of): &(String, Ty)| (*of == ty && *name != total).then(|| name.clone());
+        let last = self.pool.iter().rev().find_map(of_type);
+        let x = last.unwrap_or_else(|| self.literal(ty));
+        self.emit("yield", "s1", format!("let next_s1 = add {total} {x}"));
+        self.emit("yield", "s1", format!("{total} := next_s1"));
     }
 
     /// What is known behind a row, an element for each.

@@ -3,6 +3,7 @@
 use super::STEPS;
 use livefusion_backend::{Arg, Backend, Pass, View};
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::loops;
 use livefusion_tests::mutants::{complete, golden_loops};
 use livefusion_tests::tiles::Evaluated;
@@ -73,4 +74,22 @@ fn scans_of_segments_have_come_to_their_totals() {
     let got = loops::run(&tiled, Pass::Emit, STEPS, &args);
     assert_eq!(want.differs(&got), None);
     assert_ne!(tiled.in_segments(), 0);
+}
+
+/// What is carried waits in a register where it is read behind its update: that is not known before the row, which several rows
+/// with one segment took it to be.
+#[test]
+fn totals_of_rows_with_one_segment() {
+    let program = complete(include_str!("rows.loop")).expect("a loop");
+    let xs: Vec<i64> = (0..360).map(|i| i * 37 % 101).collect();
+    let args = [Arg::Array(View::new(&xs))];
+    let interp = InterpBackend::new().compile(&program);
+    let want = interp.expect("it is interpreted");
+    let want = loops::run(&*want, Pass::Emit, STEPS, &args);
+    for text in ["r0 jam 4", "r0 jam 8\nr1 vectorise 4 unroll 1"] {
+        let schedule = Schedule::parse(text, &program).expect("a schedule");
+        let jit = JitBackend::new().compile_under(&program, &schedule);
+        let got = loops::run(&*jit.expect("it compiles"), Pass::Emit, STEPS, &args);
+        assert_eq!(want.differs(&got), None, "{text}");
+    }
 }

@@ -20,6 +20,7 @@ mod zip;
 
 pub(crate) use entry::letter;
 pub use entry::{Asked, Entry, Proof, Sum};
+pub(crate) use stmt::changed;
 pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, each_stmt, named};
 pub use zip::{Side, Zip};
 

@@ -557,6 +557,20 @@ pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
     all
 }
 
+/// What statements set, those in their bodies included: registers, and what is carried.
+pub(crate) fn changed(stmts: &[Stmt]) -> Vec<Value> {
+    let mut all = Vec::new();
+    each_stmt(stmts, &mut |s| match s.kind {
+        StmtKind::Set { to, .. } | StmtKind::SetLane { to, .. } => all.push(to),
+        StmtKind::Store {
+            into: Memory::Register(r),
+            ..
+        } => all.push(r),
+        _ => {}
+    });
+    all
+}
+
 /// The arrays that statements read or write, in the order of their first use, and whether they ask for their length: by a
 /// check, or as a value.
 pub fn arrays(stmts: &[Stmt]) -> Vec<(Var, bool)> {

@@ -24,6 +24,7 @@
 //! | `regions` | arms and scalar loops |
 //! | `cases` | what follows from comparisons with the counter |
 //! | `literals` | what is known at a place, and so is not computed |
+//! | `names` | names of values |
 //! | `clean` | what nobody needs goes |
 //! | `distribute` | long bodies in pieces |
 //! | `zip` | cursors through buffers |
@@ -39,6 +40,7 @@ mod jam;
 mod joins;
 mod lanes;
 mod literals;
+mod names;
 mod nest;
 mod quick;
 mod regions;
@@ -63,6 +65,7 @@ use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use names::Names;
 use rooms::{Proofs, Rooms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
@@ -232,8 +235,7 @@ struct Lower<'r, 'a> {
     known_case: Known<'r>,
     /// Of segments that are split: what holds in the middle of them.
     middles: &'r [(RateId, Case)],
-    /// Names that are taken, and the last number that was put behind each.
-    names: FxHashMap<String, u32>,
+    names: Names,
     /// What each variable of the loop is at this place.
     now: FxHashMap<Var, Operand>,
     /// The register or state of what is carried, and what it is next where that waits.
@@ -334,7 +336,8 @@ impl<'r, 'a> Lower<'r, 'a> {
                 values: Vec::new(),
                 body: Vec::new(),
             },
-            names: arrays.map(|v| (v.name.clone(), 1)).collect(),
+            // Arrays keep theirs.
+            names: Names::of(arrays.map(|v| &v.name)),
             now: FxHashMap::default(),
             carried: FxHashMap::default(),
             next: FxHashMap::default(),
@@ -374,15 +377,9 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
     }
 
-    /// A value with a name of its own, like the one that is wanted. Arrays keep their names.
+    /// A value with a name of its own, like the one that is wanted.
     fn add(&mut self, name: &str, shape: Shape, origin: Origin) -> Value {
-        let mut own = name.to_string();
-        while self.names.contains_key(&own) {
-            let k = self.names.entry(name.to_string()).or_insert(1);
-            *k += 1;
-            own = format!("{name}_{k}");
-        }
-        self.names.insert(own.clone(), 1);
+        let own = self.names.own(name);
         self.tile.add(own, shape, origin)
     }
 

@@ -101,6 +101,13 @@ impl Case {
         !self.tests.is_empty() || !self.assumed.is_empty()
     }
 
+    /// The room that an access has in it.
+    pub fn room_of(&self, access: &Access) -> Option<&Room> {
+        let place = (access.array, access.index);
+        let mut rooms = self.rooms.iter();
+        rooms.find(|room| (room.array, Atom::Var(room.index)) == place)
+    }
+
     /// How a value is computed from others that are known before the sweep, if it is.
     pub fn def(&self, a: Atom) -> Option<Def> {
         let def = self.defs.get(&a.var()?)?;
@@ -140,15 +147,12 @@ impl Cases {
 
     /// Whether an access is to neighbours, in each case that does it.
     pub fn prove(&self, sweep: &Sweep, access: &Access) -> bool {
-        let place = (access.array, access.index);
         let read = match &sweep.statements[access.statement].stmt.kind {
             StmtKind::ReadArray(v, ..) => Some(*v),
             _ => None,
         };
-        let proves = |c: &Case| {
-            let room = |r: &Room| (r.array, Atom::Var(r.index)) == place;
-            read.is_some_and(|v| c.skipped.contains(&v)) || c.rooms.iter().any(room)
-        };
+        let proves =
+            |c: &Case| read.is_some_and(|v| c.skipped.contains(&v)) || c.room_of(access).is_some();
         !self.cases.is_empty() && self.cases.iter().all(proves)
     }
 }

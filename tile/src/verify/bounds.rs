@@ -24,7 +24,7 @@
 use super::Faults;
 use super::places::Place;
 use super::segments::{Around, Fitted};
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value, changed};
 use loop_lang::Loop;
 use loop_lang::ir::Order;
 use rustc_hash::FxHashMap;
@@ -513,21 +513,4 @@ impl<'a> Walk<'_, 'a> {
         };
         Some(u64::from(size))
     }
-}
-
-/// What statements set, those in their bodies included.
-pub(super) fn changed(stmts: &[Stmt]) -> Vec<Value> {
-    let mut all = Vec::new();
-    for s in stmts {
-        match s.kind {
-            StmtKind::Set { to, .. } | StmtKind::SetLane { to, .. } => all.push(to),
-            StmtKind::Store {
-                into: Memory::Register(r),
-                ..
-            } => all.push(r),
-            _ => {}
-        }
-        all.extend(s.kind.bodies().into_iter().flat_map(changed));
-    }
-    all
 }

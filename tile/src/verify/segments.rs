@@ -16,9 +16,9 @@
 //! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
 use super::Faults;
-use super::bounds::{Walk, changed};
+use super::bounds::Walk;
 use super::places::Place;
-use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, each_stmt};
+use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, each_stmt};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;

@@ -29,6 +29,24 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "same.all(|p| self.words.distance(p.from, p.to) != Default::default())",
     },
     Fault {
+        what: "a register is what it was, though it is set behind the row",
+        file: "lower/jam/rows.rs",
+        sound: "StmtKind::Set { .. } | StmtKind::SetLane { .. } => None,",
+        faulty: "StmtKind::SetLane { .. } => None,",
+    },
+    Fault {
+        what: "a row needs nothing of the one before it",
+        file: "lower/jam/rows.rs",
+        sound: "(!needed && local).then_some(steps)",
+        faulty: "(needed || local).then_some(steps)",
+    },
+    Fault {
+        what: "the steps of the other rows are not counted",
+        file: "lower/jam/segments.rs",
+        sound: "Const::u64(parts.len() as u64 - 1)",
+        faulty: "Const::u64(parts.len() as u64 - parts.len() as u64)",
+    },
+    Fault {
         what: "the next row begins where this one does",
         file: "lower/jam/words.rs",
         sound: "all = all.plus(1, &other.scaled(self.plus));",

@@ -2,7 +2,7 @@
 
 use super::rows::{Row, Values, has_segment};
 use super::words::{Number, Read, Words};
-use crate::ir::{Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value, each_stmt};
+use crate::ir::{Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value, changed, each_stmt};
 use loop_lang::ir::{CombId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -259,7 +259,9 @@ impl Emit {
                         self.common += 1;
                         return Some(());
                     }
-                    self.stored.values_mut().for_each(|s| s.at = None);
+                    // It sees what was stored in this array.
+                    let stored = self.stored.iter_mut().filter(|(place, _)| place.0 == array);
+                    stored.for_each(|(_, s)| s.at = None);
                     self.words.is_new(to);
                     self.out.push(s);
                     return Some(());
@@ -308,7 +310,7 @@ impl Emit {
                 unroll,
                 body,
             } => {
-                let body = self.body(&set_in(&body), |emit| {
+                let body = self.body(&changed(&body), |emit| {
                     body.into_iter().try_for_each(|s| emit.emit(s))
                 })?;
                 self.comb = s.comb;
@@ -323,7 +325,7 @@ impl Emit {
             }
             StmtKind::If { cond, then, other } => {
                 let mut arms = [then, other].into_iter().map(|arm| {
-                    self.body(&set_in(&arm), |emit| {
+                    self.body(&changed(&arm), |emit| {
                         arm.into_iter().try_for_each(|s| emit.emit(s))
                     })
                 });
@@ -423,17 +425,6 @@ fn is_plain(kind: &StmtKind) -> bool {
         }
         _ => false,
     }
-}
-
-/// What statements set.
-pub(super) fn set_in(stmts: &[Stmt]) -> Vec<Value> {
-    let mut set = Vec::new();
-    each_stmt(stmts, &mut |s| match &s.kind {
-        StmtKind::Set { to, .. } => set.push(*to),
-        StmtKind::Store { .. } => set.extend(s.kind.own()),
-        _ => {}
-    });
-    set
 }
 
 /// Where the segment in a statement begins and ends.

@@ -17,8 +17,9 @@ mod rows;
 mod segments;
 mod words;
 
-use crate::ir::{Entry, Origin, Stmt, StmtKind, Tile};
+use crate::ir::{Entry, Origin, Shape, Stmt, StmtKind, Tile};
 use emit::Emit;
+use loop_lang::types::Ty;
 use rows::{Steps, Values};
 
 /// More statements than this are not written for several steps.
@@ -45,7 +46,7 @@ pub(super) fn jam(tile: &Tile, rows: u32) -> Option<Tile> {
     }
     let steps = Steps::of(tile, *counter, body)?;
     let mut values = Values::of(tile.clone());
-    let strip = values.add("strip", rows::word(), Origin::Let);
+    let strip = values.add("strip", Shape::scalar(Ty::U64), Origin::Let);
     let (all, carried) = steps.rows(&mut values, strip, rows)?;
     let mut emit = Emit::of(values, body)?;
     let comb = tile.body[at].comb;

@@ -2,8 +2,9 @@
 //! next is a value, too, where it is known before the segment. The counter of rows is, and where each of them begins.
 
 use crate::ir::{Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, each_stmt};
+use crate::lower::names::Names;
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
@@ -20,14 +21,14 @@ pub(super) type Carried = Vec<(Value, Value)>;
 /// Values with names that nothing else has.
 pub(super) struct Values {
     pub(super) tile: Tile,
-    names: FxHashMap<String, u32>,
+    names: Names,
     /// Which values were written for several steps, and what each was before.
     was: FxHashMap<Value, Value>,
 }
 
 impl Values {
     pub(super) fn of(tile: Tile) -> Values {
-        let names = tile.values.iter().map(|v| (v.name.clone(), 1)).collect();
+        let names = Names::of(tile.values.iter().map(|v| &v.name));
         Values {
             tile,
             names,
@@ -44,13 +45,7 @@ impl Values {
 
     /// A value that is named like the one that is wanted.
     pub(super) fn add(&mut self, name: &str, shape: Shape, origin: Origin) -> Value {
-        let mut own = name.to_string();
-        while self.names.contains_key(&own) {
-            let k = self.names.entry(name.to_string()).or_insert(1);
-            *k += 1;
-            own = format!("{name}_{k}");
-        }
-        self.names.insert(own.clone(), 1);
+        let own = self.names.own(name);
         self.tile.add(own, shape, origin)
     }
 
@@ -121,7 +116,7 @@ impl<'s> Steps<'s> {
         let late: Vec<Value> = carried.difference(&steps.early).copied().collect();
         let before = crate::ir::named(&body[..=segment]);
         let needed = late.iter().any(|v| before.contains(v));
-        let local = steps.begins_with_none(tile, body);
+        let local = steps.sets_before_looking(tile, body);
         (!needed && local).then_some(steps)
     }
 
@@ -137,7 +132,7 @@ impl<'s> Steps<'s> {
                     late = Some(*to);
                 }
                 kind if at < self.segment || self.is_word(kind, &known) => {
-                    known.extend(kind.target());
+                    known.extend(defined(kind));
                 }
                 _ => {}
             }
@@ -159,7 +154,7 @@ impl<'s> Steps<'s> {
     }
 
     /// Whether each register that steps set is set in each before it is looked at.
-    fn begins_with_none(&self, tile: &Tile, body: &[Stmt]) -> bool {
+    fn sets_before_looking(&self, tile: &Tile, body: &[Stmt]) -> bool {
         let mut exposed = FxHashSet::default();
         seen_before_set(body, &mut FxHashSet::default(), &mut exposed);
         let register = |v: &&Value| tile.value(**v).origin == Origin::Register;
@@ -216,7 +211,7 @@ impl<'s> Steps<'s> {
                         names.insert(to, next);
                     }
                     kind if at < self.segment || self.is_word(kind, &known) => {
-                        known.extend(kind.target());
+                        known.extend(defined(kind));
                         before.push(self.renamed(values, &mut names, s));
                     }
                     _ if at == self.segment => {
@@ -248,6 +243,14 @@ impl<'s> Steps<'s> {
             *v = *names.get(v).unwrap_or(v);
         });
         s
+    }
+}
+
+/// The value that a statement defines, which is that from there on. A register may be set again.
+fn defined(kind: &StmtKind) -> Option<Value> {
+    match kind {
+        StmtKind::Set { .. } | StmtKind::SetLane { .. } => None,
+        kind => kind.target(),
     }
 }
 
@@ -285,9 +288,4 @@ fn seen_before_set(stmts: &[Stmt], set: &mut FxHashSet<Value>, seen: &mut FxHash
                 .for_each(|body| _ = in_body(body, seen)),
         }
     }
-}
-
-/// A scalar word.
-pub(super) fn word() -> Shape {
-    Shape::scalar(Ty::U64)
 }

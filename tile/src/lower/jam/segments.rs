@@ -1,10 +1,11 @@
 //! One segment for those of all steps.
 
-use super::emit::{Access, Emit, set_in};
-use super::rows::{has_segment, word};
-use crate::ir::{Operand, Origin, Stmt, StmtKind, Value};
+use super::emit::{Access, Emit};
+use super::rows::has_segment;
+use crate::ir::{Operand, Origin, Shape, Stmt, StmtKind, Value, changed};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 
 /// A segment of one step of the root, beside its counter.
 struct Part {
@@ -65,7 +66,7 @@ impl Emit {
         }
         let [then, other] = transposed(arms);
         let mut arms = [then, other].into_iter().map(|lists| {
-            let set: Vec<Value> = lists.iter().flat_map(|list| set_in(list)).collect();
+            let set: Vec<Value> = lists.iter().flat_map(|list| changed(list)).collect();
             self.body(&set, |emit| emit.arm(lists))
         });
         let (then, other) = (arms.next()??, arms.next()??);
@@ -107,30 +108,24 @@ impl Emit {
         let rooms = self.rooms_of_all(&parts);
         let before = self.accesses.clone();
         let comb = self.comb;
-        for row in 0..parts.len() {
-            let counter = self.values.add("fits", word(), Origin::Let);
-            let rooms = if row == 0 { rooms.clone() } else { Vec::new() };
-            self.push(StmtKind::Segment {
-                counter,
-                from,
-                to,
-                step: if once { step } else { 1 },
-                aligned: false,
-                once,
-                again: false,
-                rooms,
-                body: Vec::new(),
-                tail: Vec::new(),
-                rest: Vec::new(),
-            });
-        }
+        self.make_fit(
+            (from, to),
+            &rooms,
+            if once { (step, true) } else { (1, false) },
+        );
+        // The others have as many steps each, and their rooms have been asked for.
+        let size = self.op("size", Op::Sub, &[to, from]);
+        let others = Const::u64(parts.len() as u64 - 1).into();
+        let all = self.op("others", Op::Mul, &[size.into(), others]);
+        let end = self.op("end", Op::Add, &[from, all.into()]);
+        self.make_fit((from, end.into()), &[], (1, false));
         let counter = parts[0].counter;
         let begins: Vec<(Value, Operand)> = parts.iter().map(|p| (p.counter, p.from)).collect();
         let lists = parts.into_iter().map(|p| [p.body, p.tail]).collect();
         self.words.is_new(counter);
         let [body, tail] = transposed(lists);
         let mut turns = [body, tail].into_iter().map(|lists| {
-            let set: Vec<Value> = lists.iter().flat_map(|list| set_in(list)).collect();
+            let set: Vec<Value> = lists.iter().flat_map(|list| changed(list)).collect();
             self.part = 0;
             self.body(&set, |emit| {
                 emit.counters(&begins);
@@ -160,6 +155,30 @@ impl Emit {
             rest: Vec::new(),
         });
         Some(())
+    }
+
+    /// A segment that does nothing: so many steps, and these rooms, fit behind it.
+    fn make_fit(
+        &mut self,
+        (from, to): (Operand, Operand),
+        rooms: &[(Var, Operand)],
+        (step, once): (u64, bool),
+    ) {
+        let shape = Shape::scalar(Ty::U64);
+        let counter = self.values.add("fits", shape, Origin::Let);
+        self.push(StmtKind::Segment {
+            counter,
+            from,
+            to,
+            step,
+            aligned: false,
+            once,
+            again: false,
+            rooms: rooms.to_vec(),
+            body: Vec::new(),
+            tail: Vec::new(),
+            rest: Vec::new(),
+        });
     }
 
     /// The rooms of all steps' segments, each once; and which of them each step's are.
@@ -254,7 +273,7 @@ impl Emit {
             .iter()
             .skip(1)
             .for_each(|h| _ = self.alias.insert(h.0, counter));
-        let set: Vec<Value> = bodies.iter().flat_map(|list| set_in(list)).collect();
+        let set: Vec<Value> = bodies.iter().flat_map(|list| changed(list)).collect();
         // Lanes of turns and of tails are the same ones.
         let number = match self.lanes.get(&self.part) {
             Some(number) => *number,

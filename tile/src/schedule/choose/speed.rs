@@ -5,10 +5,10 @@ use super::vectors::{
 };
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
 use crate::region::cost::is_cheap;
-use crate::region::{Access, Aside, Case, Index, Region, Role, Room, Statement, Sweep};
+use crate::region::{Access, Aside, Case, Index, Region, Role, Statement, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
-use loop_lang::ir::{Atom, GroupId, RateKind, StmtKind};
+use loop_lang::ir::{GroupId, RateKind, StmtKind};
 
 /// More vectors of lanes than this for each register of the machine are not in the code of one turn.
 pub(super) const MAX_HELD: usize = 24;
@@ -113,12 +113,8 @@ pub(super) fn segments_side_by_side(
     let split = split_lanes(region, sweep);
     let middle = split.as_ref().and_then(|_| region.middle_of_row(sweep));
     let near = |a: &Access| {
-        let room =
-            |room: &Room| !room.down && (room.array, Atom::Var(room.index)) == (a.array, a.index);
-        sweep.is_near(a)
-            || middle
-                .as_ref()
-                .is_some_and(|case| case.rooms.iter().any(room))
+        let room = middle.as_ref().and_then(|case| case.room_of(a));
+        sweep.is_near(a) || room.is_some_and(|room| !room.down)
     };
     let maps = maps_rows(region, sweep);
     match sweep.reads_aside(|a| undoes && (maps || near(a))) {
@@ -161,12 +157,9 @@ fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
     let kind = &region.program.rate(sweep.rate).kind;
     let is_fixed = |a: &Access| matches!(&a.shape, Index::Affine(affine) if affine.is_fixed());
     let in_middle = || {
+        let proves = |case: Case| sweep.reads_aside(|a| case.room_of(a).is_some());
         let middle = region.middle_of_row(sweep);
-        let near = |case: &Case, a: &Access| {
-            let mut rooms = case.rooms.iter();
-            rooms.any(|room| (room.array, Atom::Var(room.index)) == (a.array, a.index))
-        };
-        middle.is_some_and(|case| sweep.reads_aside(|a| near(&case, a)) == Aside::Nowhere)
+        middle.is_some_and(|case| proves(case) == Aside::Nowhere)
     };
     let proves = |a: &Access| sweep.is_near(a) || is_fixed(a);
     // Indices are wide, and compilers need none where all is near.

@@ -35,6 +35,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) part: u32,
     /// How the segment that is written is left.
     pub(super) segment: Option<Out>,
+    /// Whether its turns take one of two values by a mask.
+    pub(super) picks: bool,
     /// The combinator that the last comment named.
     pub(super) comb: Option<CombId>,
 }
@@ -92,6 +94,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             names,
             part: 0,
             segment: None,
+            picks: false,
             comb: None,
         }
     }

@@ -360,9 +360,17 @@ impl Writer<'_, '_, '_> {
         let v = self.vector(Shape::of(Ty::U8, lanes));
         let name = format!("lf_mask_of_{v}");
         self.unit.helpers.require(&name, || {
+            let each = match lanes {
+                ..8 => format!("for (u64 k = 0; k < {lanes}; k++) bits |= (u64)x[k] << k;"),
+                // A product brings eight bytes of one bit into one.
+                _ => format!(
+                    "for (u64 k = 0; k < {lanes}; k += 8) {{ u64 some; \
+                     __builtin_memcpy(&some, (const u8 *)&x + k, 8); \
+                     bits |= some * 0x102040810204080u >> 56 << k; }}"
+                ),
+            };
             format!(
-                "static inline {mask} {name}({v} x) {{ u64 bits = 0; \
-                 for (u64 k = 0; k < {lanes}; k++) bits |= (u64)x[k] << k; return ({mask})bits; }}\n"
+                "static inline {mask} {name}({v} x) {{ u64 bits = 0; {each} return ({mask})bits; }}\n"
             )
         });
         format!("{name}({bytes})")
@@ -378,10 +386,17 @@ impl Writer<'_, '_, '_> {
         let mask = self.mask();
         let name = format!("lf_bytes_of_{mask}x{lanes}");
         self.unit.helpers.require(&name, || {
-            format!(
-                "static inline {v} {name}({mask} m) {{ {v} x; \
-                 for (u64 k = 0; k < {lanes}; k++) x[k] = m >> k & 1; return x; }}\n"
-            )
+            let each = match lanes {
+                ..8 => format!("for (u64 k = 0; k < {lanes}; k++) x[k] = m >> k & 1;"),
+                // Each of eight bytes has its own bit, and is 1 if that is set.
+                _ => format!(
+                    "for (u64 k = 0; k < {lanes}; k += 8) {{ \
+                     u64 some = ((u64)m >> k & 0xff) * 0x101010101010101u & 0x8040201008040201u; \
+                     some = (some + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x101010101010101u; \
+                     __builtin_memcpy((u8 *)&x + k, &some, 8); }}"
+                ),
+            };
+            format!("static inline {v} {name}({mask} m) {{ {v} x; {each} return x; }}\n")
         });
         format!("{name}({m})")
     }

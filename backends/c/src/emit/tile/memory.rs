@@ -132,12 +132,14 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register. Of a short
-    /// segment that costs no more.
+    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register; or would read it
+    /// under the mask by which something else is taken, for which processors do not bring it in advance. Of a short segment the
+    /// first costs no more.
     fn is_read_again(&self, from: Memory, shape: Shape) -> bool {
         let bytes = shape.lanes as usize * shape.ty.size();
         let whole = bytes >= 32 && bytes == self.unit.helpers.target.vector_bytes();
-        matches!(from, Memory::Array(_)) && self.segment.is_none() && whole
+        let masked = self.masks.registers && self.picks;
+        matches!(from, Memory::Array(_)) && (self.segment.is_none() || masked) && whole
     }
 
     /// Whether gcc would store to a group's lanes only what a mask has changed, if it were not told to store all.

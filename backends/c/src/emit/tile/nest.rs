@@ -1,7 +1,7 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value};
+use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value, each_stmt};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 
@@ -114,6 +114,7 @@ impl Writer<'_, '_, '_> {
             _ => Out::Rest(to_rest.clone()),
         };
         let around = self.segment.replace(how);
+        let around_picks = std::mem::replace(&mut self.picks, picks(body));
         // What is left has its counter in the rest, too.
         let own = if rest.is_empty() { "u64 " } else { "" };
         if !rest.is_empty() {
@@ -178,6 +179,7 @@ impl Writer<'_, '_, '_> {
             self.unit.line(format!("{out}:;"));
         }
         self.segment = around;
+        self.picks = around_picks;
         if asks {
             self.unit.depth -= 1;
             self.unit.open("} else if (after == 0) {");
@@ -290,6 +292,15 @@ impl Writer<'_, '_, '_> {
 /// Where there begins to be too little room in an array for a turn.
 fn ends(length: &str, step: u64) -> String {
     format!("lf_ends_{step}_{length}")
+}
+
+/// Whether statements take one of two values by a mask.
+fn picks(stmts: &[Stmt]) -> bool {
+    let mut picks = false;
+    each_stmt(stmts, &mut |s| {
+        picks |= matches!(s.kind, StmtKind::Let { op: Op::Select, .. });
+    });
+    picks
 }
 
 /// Whether statements leave the segment that they are in.
