@@ -56,6 +56,39 @@ static void column_sums(const Job *job, Shape s) {
   job->len[0] = s.columns;
 }
 
+// The row above has what the sums were: it is in the cache, and nothing else is written.
+static void running_sums(const Job *job, Shape s) {
+  const double *restrict x = job->in[0];
+  double *out = job->out[0];
+  const size_t n = s.columns;
+  for (size_t j = 0; j < n && s.rows > 0; j++) out[j] = x[j];
+  for (size_t i = 1; i < s.rows; i++) {
+    const double *above = out + (i - 1) * n;
+    double *restrict row = out + i * n;
+    for (size_t j = 0; j < n; j++) row[j] = above[j] + x[i * n + j];
+  }
+  job->len[0] = s.rows * n;
+}
+// Four rows at a time: sums stay in registers from one to the next.
+static void running_sums_4(const Job *job, Shape s) {
+  const double *restrict x = job->in[0];
+  double *restrict out = job->out[0], *restrict sums = kept(0, s.columns * sizeof(double));
+  const size_t n = s.columns;
+  for (size_t j = 0; j < n; j++) sums[j] = 0;
+  size_t i = 0;
+  for (; i + 4 <= s.rows; i += 4) {
+    const double *a = x + i * n, *b = a + n, *c = b + n, *d = c + n;
+    double *restrict to = out + i * n;
+    for (size_t j = 0; j < n; j++) {
+      const double first = sums[j] + a[j], second = first + b[j], third = second + c[j], last = third + d[j];
+      to[j] = first, to[n + j] = second, to[2 * n + j] = third, to[3 * n + j] = last, sums[j] = last;
+    }
+  }
+  for (; i < s.rows; i++)
+    for (size_t j = 0; j < n; j++) out[i * n + j] = sums[j] += x[i * n + j];
+  job->len[0] = s.rows * n;
+}
+
 static void both_sums(const Job *job, Shape s) {
   const double *x = job->in[0];
   double *restrict rows = job->out[0], *restrict columns = job->out[1];
@@ -138,6 +171,8 @@ FOR_SQUARE(row_sums_plain)
 FOR_SQUARE(row_sums)
 FOR_SQUARE(column_sums)
 FOR_SQUARE(column_sums_4)
+FOR_SQUARE(running_sums)
+FOR_SQUARE(running_sums_4)
 FOR_SQUARE(both_sums)
 FOR_SQUARE(moments)
 FOR_SQUARE(softmax)
@@ -145,6 +180,8 @@ FOR_SQUARE(normalise)
 FOR_SHORT(row_sums_plain)
 FOR_SHORT(row_sums)
 FOR_SHORT(column_sums)
+FOR_SHORT(running_sums)
+FOR_SHORT(running_sums_4)
 FOR_SHORT(both_sums)
 FOR_SHORT(moments)
 FOR_SHORT(softmax)
@@ -359,6 +396,7 @@ FOR_FEW(few_normalise)
 
 const Variant rowSums[] = {{"plain", row_sums_plain_square, 0}, {"SIMD", row_sums_square, 0}, {0}};
 const Variant columnSums[] = {{"row by row", column_sums_square, 0}, {"four rows at a time", column_sums_4_square, 0}, {0}};
+const Variant runningColumns[] = {{"row above", running_sums_square, 0}, {"four rows at a time", running_sums_4_square, 0}, {0}};
 const Variant rowAndColumnSums[] = {{"four rows at a time", both_sums_square, 0}, {0}};
 const Variant rowMeanVariance[] = {{"SIMD", moments_square, 0}, {0}};
 const Variant rowSoftmax[] = {{"SIMD, libmvec", softmax_square, 0}, {0}};
@@ -366,6 +404,7 @@ const Variant normaliseColumns[] = {{"SIMD", normalise_square, 0}, {0}};
 const Variant rowSumsShort[] = {
   {"plain", row_sums_plain_short, 0}, {"SIMD", row_sums_short, 0}, IN_REGISTERS(few_rows){0}};
 const Variant columnSumsShort[] = {{"row by row", column_sums_short, 0}, IN_REGISTERS(few_columns){0}};
+const Variant runningColumnsShort[] = {{"row above", running_sums_short, 0}, {"four rows at a time", running_sums_4_short, 0}, {0}};
 const Variant rowAndColumnSumsShort[] = {{"four rows at a time", both_sums_short, 0}, IN_REGISTERS(few_both){0}};
 const Variant rowMeanVarianceShort[] = {{"SIMD", moments_short, 0}, IN_REGISTERS(few_moments){0}};
 const Variant rowSoftmaxShort[] = {{"SIMD, libmvec", softmax_short, 0}, IN_REGISTERS(few_softmax){0}};

@@ -32,6 +32,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::ScanTotal(_) => "scan total",
         Step::Scatter(.., None) => "scatter",
         Step::Scatter(.., Some(_)) => "scatter with",
+        Step::ScanByIndex(..) => "scan by index",
         Step::Len(_) => "len",
         Step::Expand(..) => "expand",
         Step::FoldS(..) => "fold_s",

@@ -180,7 +180,10 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
                 let changes = inputs.iter().map(|i| of(i).changes).max();
                 (rate, Class::Own(at), changes.unwrap_or(0).max(1))
             }
-            Step::Fields(i, _) | Step::Scan(i, ..) | Step::Scatter(i, ..) => {
+            Step::Fields(i, _)
+            | Step::Scan(i, ..)
+            | Step::Scatter(i, ..)
+            | Step::ScanByIndex(_, i, ..) => {
                 all.push(of(i));
                 continue;
             }
@@ -371,7 +374,7 @@ fn uses(
             Step::Take(i, _) if *i == array => add(Use::Taken),
             Step::Append(parts) if parts.contains(&array) => add(Use::Appended),
             Step::Expand(_, values, _) if values.contains(&array) => add(Use::Spread),
-            Step::Scatter(base, i, v, _) => {
+            Step::Scatter(base, i, v, _) | Step::ScanByIndex(base, i, v, ..) => {
                 if [i, v].contains(&&array) {
                     add(Use::Scattered);
                 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 #[test]
 fn programs_are_well_typed_and_varied() {
-    let (mut steps, mut trapping, mut roots) = ([0usize; 22], 0, 0);
+    let (mut steps, mut trapping, mut roots) = ([0usize; 23], 0, 0);
     for seed in 0..500 {
         let program = random(seed, Options::SMALL);
         let graph = program.build();
@@ -65,6 +65,7 @@ fn kind(step: &Step) -> usize {
         Step::Append(..) => 19,
         Step::ZipShortest(_) => 20,
         Step::Merge(..) => 21,
+        Step::ScanByIndex(..) => 22,
     }
 }
 

@@ -57,6 +57,7 @@ fn varied(program: &Program, rng: &mut Rng) -> Program {
             | Step::Expand(_, _, body)
             | Step::TakeWhile(_, body, _)
             | Step::Take(_, body)
+            | Step::ScanByIndex(_, _, _, body, _)
             | Step::Scatter(_, _, _, Some(body)) => vary_body(body, rng),
             Step::Fold(_, fold)
             | Step::Scan(_, fold, _)

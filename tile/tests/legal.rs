@@ -164,6 +164,15 @@ fn cases() -> Vec<Case> {
             "steepest",
             "r0 distribute wait 8 work 64 buffer 64\nr0 runs 8",
         ),
+        changed(
+            "a piece would read what another one has yet to write",
+            "counts",
+            (
+                "  goto bottom_0\nbottom_0",
+                "  let old_1 = readArray out_1 elt_0\n  writeArray out_1 elt_0 old_1\n  goto bottom_0\nbottom_0".into(),
+            ),
+            "r0 distribute wait 8 work 64 buffer 64",
+        ),
         case(
             "its guard has exits, which must be asked step by step",
             "exit_filter_take",
@@ -348,6 +357,15 @@ fn cases() -> Vec<Case> {
             (
                 "  writeArray out_2 to_2 elt_1\n",
                 "  writeArray out_2 to_2 elt_1\n  writeArray out_2 ix_0 elt_1\n".into(),
+            ),
+            "r1 vectorise 4 unroll 1",
+        ),
+        changed(
+            "it reads elements that other steps write",
+            "transpose",
+            (
+                "  writeArray out_2 to_2 elt_1\n",
+                "  let last_2 = min to_2 3\n  let old_2 = readArray out_2 last_2\n  writeArray out_2 ix_1 old_2\n".into(),
             ),
             "r1 vectorise 4 unroll 1",
         ),

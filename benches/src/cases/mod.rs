@@ -93,6 +93,8 @@ pub const CASES: &[Case] = &[
     ranks::MATMUL,
     ranks::ROW_SUMS_SHORT,
     ranks::COLUMN_SUMS_SHORT,
+    ranks::RUNNING,
+    ranks::RUNNING_SHORT,
     ranks::BOTH_SUMS,
     ranks::BOTH_SUMS_SHORT,
     ranks::MOMENTS,

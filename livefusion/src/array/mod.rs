@@ -23,7 +23,7 @@
 //! | `right` | `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
-//! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
+//! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
 //! | `length` | `len`, and lengths as arguments |
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
@@ -74,7 +74,7 @@ pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank}
 pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
 pub(crate) use right::from_right;
 pub(crate) use scan::associative;
-pub use scatter::reduce_by_index;
+pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
 pub(crate) use slice::reversed;
 pub use windows::Boundary;
 pub(crate) use windows::{clamped, mirrored, wrapped};

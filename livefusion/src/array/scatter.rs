@@ -1,9 +1,10 @@
-//! Writing at computed indices: `scatter`, `scatter_with`, `reduce_by_index`.
+//! Writing at computed indices: `scatter`, `scatter_with`, `reduce_by_index`; running folds there: `scan_by_index`,
+//! `scan_exclusive_by_index`.
 
 use crate::array::fold::operator;
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
-use crate::ast::{Builder, Len};
+use crate::ast::{Builder, Len, Places, ScanKind};
 use crate::elt::{Elt, Int};
 use crate::exp::{IntoExp, ToExp, closure};
 
@@ -103,4 +104,72 @@ pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
     let indices = as_indices(builder, indices.node());
     let op = operator::<T, R>(op);
     Array::wrap(builder.scatter(bins.node(), &indices, values.node(), Some(op)))
+}
+
+/// Running folds by index: `n` bins that begin with `start`. Each value is joined onto the bin that its index names, in order, by
+/// `op` of (bin, value), and what the bin is then is the element. Fuses with what makes the indices and values and with what uses
+/// the elements; the bins are memory of the loop's own. The last element of each bin is what [`reduce_by_index`] gives.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let accounts = Array::from(vec![0u64, 1, 0, 1, 1]);
+/// let paid = Array::from(vec![10i64, 5, -3, 2, 1]);
+/// let balances = scan_by_index(2, 0i64, &accounts, &paid, |balance, x| balance + x);
+/// assert_eq!(balances.force()?, [10, 5, 7, 7, 8]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if an index is not below `n`, or there are not as many values as indices.
+#[doc(alias = "cumsum")]
+#[track_caller]
+pub fn scan_by_index<T: Elt, I: Int, V: Elt, R: ToExp<T>>(
+    n: impl IntoLen,
+    start: impl IntoExp<Elt = T>,
+    indices: &Array<I>,
+    values: &Array<V>,
+    op: impl FnOnce(T::Exp, V::Exp) -> R,
+) -> Array<T> {
+    let builder = Builder::named("scan_by_index");
+    let bins = replicate(n, start);
+    running(builder, &bins, indices, values, (op, ScanKind::Inclusive))
+}
+
+/// As [`scan_by_index`], but an element is what its bin was before its value was joined onto it.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let groups = Array::from(vec![0u64, 1, 0, 1, 1]);
+/// let places = scan_exclusive_by_index(2, 0u64, &groups, &groups, |n, _| n + 1);
+/// assert_eq!(places.force()?, [0, 0, 1, 1, 2]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if an index is not below `n`, or there are not as many values as indices.
+#[doc(alias = "cumcount")]
+#[track_caller]
+pub fn scan_exclusive_by_index<T: Elt, I: Int, V: Elt, R: ToExp<T>>(
+    n: impl IntoLen,
+    start: impl IntoExp<Elt = T>,
+    indices: &Array<I>,
+    values: &Array<V>,
+    op: impl FnOnce(T::Exp, V::Exp) -> R,
+) -> Array<T> {
+    let builder = Builder::named("scan_exclusive_by_index");
+    let bins = replicate(n, start);
+    running(builder, &bins, indices, values, (op, ScanKind::Exclusive))
+}
+
+fn running<T: Elt, I: Int, V: Elt, R: ToExp<T>>(
+    builder: Builder,
+    bins: &Array<T>,
+    indices: &Array<I>,
+    values: &Array<V>,
+    (op, kind): (impl FnOnce(T::Exp, V::Exp) -> R, ScanKind),
+) -> Array<T> {
+    let indices = as_indices(builder, indices.node());
+    let step = closure::<(T, V), T>(|(bin, x)| op(bin, x).to_exp());
+    let inputs = [bins.node(), &indices, values.node()];
+    Array::wrap(builder.scan_by_index(inputs, step, kind, Places::Anywhere))
 }

@@ -476,6 +476,32 @@ impl Builder {
         d.array(Kind::Scatter(combine, places), t.clone())
     }
 
+    /// Running folds, one at each place of a base, which has what they start with: what is at an element's index is joined
+    /// with its value by `step` of (what is there, value), and is the element, or with [`ScanKind::Exclusive`] what was
+    /// there before is.
+    pub fn scan_by_index(
+        self,
+        [base, indices, values]: [&Arc<Node>; 3],
+        step: Body,
+        kind: ScanKind,
+        places: Places,
+    ) -> Arc<Node> {
+        let mut d = Draft::new(
+            self,
+            smallvec![base.clone(), indices.clone(), values.clone()],
+        );
+        d.arrays();
+        d.meet_node(indices);
+        d.meet_node(values);
+        d.expect(*indices.types == [Ty::U64], || {
+            ("indices of type u64".into(), show_node(indices))
+        });
+        let t = &base.types;
+        d.body(&step, "a step", &both(t, &values.types), Some(t));
+        let step = d.simple(step);
+        d.array(Kind::ScanByIndex(step, kind, places), t.clone())
+    }
+
     /// What a user's combinator gives for an array.
     pub fn custom(self, input: &Arc<Node>, combinator: impl Combinator) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);

@@ -101,6 +101,10 @@ pub enum Kind {
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
     Scatter(Option<Body>, Places),
+    /// Running folds, one at each place of a base: what is at an element's index is joined with its value, and is that
+    /// element. Inputs: base (random access), indices (one `u64` field), values. The body has (what is there, value) as
+    /// parameters.
+    ScanByIndex(Body, ScanKind, Places),
     /// A combinator of a user's. Input: data.
     Custom(Custom),
     /// A delayed scalar computed from captures. No inputs.
@@ -136,6 +140,7 @@ impl Kind {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Scatter(..)
+            | Kind::ScanByIndex(..)
             | Kind::Custom(_) => true,
             Kind::Manifest
             | Kind::Input(_)
@@ -173,10 +178,16 @@ impl Kind {
             | Kind::CountS
             | Kind::Append
             | Kind::Scatter(..)
+            | Kind::ScanByIndex(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
             | Kind::Len => false,
         }
+    }
+
+    /// Whether its first input is a base: it is in memory, or a buffer is filled with it, before the others have elements.
+    pub(crate) fn has_base(&self) -> bool {
+        matches!(self, Kind::Scatter(..) | Kind::ScanByIndex(..))
     }
 
     /// Whether elements are made one after the other: by the kind itself, or by its inputs, none of which had its
@@ -196,6 +207,7 @@ impl Kind {
             | Kind::ZipShortest
             | Kind::Merge(_)
             | Kind::Append
+            | Kind::ScanByIndex(..)
             | Kind::Custom(_) => true,
             Kind::Manifest
             | Kind::Input(_)
@@ -370,6 +382,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::TakeWhile { test: b, .. }
         | Kind::Take(b)
         | Kind::Merge(b)
+        | Kind::ScanByIndex(b, ..)
         | Kind::Scatter(Some(b), _) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
             let Fold { start, step, style } = *f;

@@ -14,6 +14,8 @@ pub enum Rewrite {
     /// ISWIM, *interchange scan with inner map*: a scan of rows, element by element, is a map over columns of a scan of each,
     /// which reads across rows; what it gives is read across again.
     Iswim,
+    /// ISWIM, not done: what each scan has come to goes from row to row, in the order of memory.
+    RowsCarried,
     /// RedFlat, *reduce flattening*: a fold of the folds of rows is one fold of their elements.
     RedFlat,
 }
@@ -23,14 +25,14 @@ impl Rewrite {
     pub fn name(self) -> &'static str {
         match self {
             Rewrite::Irwim | Rewrite::RowsOutside => "IRWIM",
-            Rewrite::Iswim => "ISWIM",
+            Rewrite::Iswim | Rewrite::RowsCarried => "ISWIM",
             Rewrite::RedFlat => "RedFlat",
         }
     }
 
     /// Whether it was done.
     pub fn is_done(self) -> bool {
-        self != Rewrite::RowsOutside
+        !matches!(self, Rewrite::RowsOutside | Rewrite::RowsCarried)
     }
 
     /// What was done, and why that costs less.
@@ -43,7 +45,10 @@ impl Rewrite {
                 "rows stay outside: memory is read once, in order, and a row of results is near"
             }
             Rewrite::Iswim => {
-                "each scan reads across rows: it carries one state, not a row of them, and no scan waits for another"
+                "each scan reads memory in order, across rows: it carries one state, not a row of them"
+            }
+            Rewrite::RowsCarried => {
+                "rows stay outside: memory is read once, in order, and a row of states is near"
             }
             Rewrite::RedFlat => {
                 "one fold of all elements: it needs no inner loop that begins anew with each row, and joins nothing behind one"

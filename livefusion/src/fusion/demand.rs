@@ -165,7 +165,8 @@ fn needs_of(
         | Kind::ScanS(..)
         | Kind::CountS
         | Kind::Custom(_)
-        | Kind::Scatter(..) => {
+        | Kind::Scatter(..)
+        | Kind::ScanByIndex(..) => {
             needs.extend(columns.iter().copied());
         }
         // A length that is known without a loop needs no element.
@@ -248,6 +249,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::FoldS(_)
         | Kind::ScanS(..)
         | Kind::Scatter(..)
+        | Kind::ScanByIndex(..)
         | Kind::Take(_)
         | Kind::Compute(_) => false,
         // These have no bodies.

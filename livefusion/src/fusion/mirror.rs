@@ -226,6 +226,7 @@ fn is_ordered(kind: &Kind) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_) => true,

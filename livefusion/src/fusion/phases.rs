@@ -508,6 +508,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::ZipShortest
             | Kind::Merge(_)
             | Kind::Append
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)

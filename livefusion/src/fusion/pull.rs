@@ -233,6 +233,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::Append
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
@@ -358,7 +359,7 @@ impl<'a> Uses<'a> {
                 }
                 continue;
             }
-            let base = matches!(node.node.kind, Kind::Scatter(..)) && i == 0;
+            let base = node.node.kind.has_base() && i == 0;
             let how = match base {
                 // A buffer is filled with it.
                 true if constant(graph, *input).is_some() => continue,

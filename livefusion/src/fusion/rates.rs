@@ -224,6 +224,7 @@ impl Rates {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Compute(_)
             | Kind::Len => None,

@@ -270,6 +270,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_) => false,
@@ -406,6 +407,7 @@ impl Collecting<'_> {
             | Kind::Input(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)

@@ -190,7 +190,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
             check_own(p, by, (own, len), bound);
             // The first of what is consumed together says what is expected.
-            let first = usize::from(matches!(p.scope.graph.node(by).kind, Kind::Scatter(..)));
+            let first = usize::from(p.scope.graph.node(by).kind.has_base());
             let first = p.scope.inputs(by)[first];
             let before = |own| rates.before(own, by);
             match rates.own(first).map(before) == Some(before(own)) {

@@ -270,6 +270,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Fold(_) => fold::place(p, id),
         Kind::Scan(..) => scan::place(p, id),
         Kind::Scatter(..) => scatter::place(p, id),
+        Kind::ScanByIndex(..) => scatter::place_scan(p, id),
         Kind::ScanTotal | Kind::Compute(_) => {
             p.act(id, Act::Finish);
             Ok(())
@@ -369,6 +370,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         Kind::Fold(_) => fold::emit(e, id, spot),
         Kind::Scan(..) => scan::emit(e, id, spot),
         Kind::Scatter(..) => scatter::emit(e, id, spot),
+        Kind::ScanByIndex(..) => scatter::emit_scan(e, id, spot),
         Kind::Len => compute::emit_len(e, id, spot),
         Kind::Custom(_) => custom::emit(e, id, spot),
         Kind::FoldS(_) => segments::emit_fold(e, id, spot),

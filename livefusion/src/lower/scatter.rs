@@ -1,8 +1,12 @@
-//! `scatter` and `reduce_by_index`: values put at computed indices of a copy of the base, in order.
+//! `scatter` and `reduce_by_index`: values put at computed indices of a copy of the base, in order; `scan_by_index`, whose
+//! element is what is at its index then.
 //!
 //! ```text
 //! init_3:   let out_3 = copyArray arr_0          yield_3:  trap unless ok_3, t0 (elt_1, len_0)
 //! body_3:   let ok_3 = lt elt_1 len_0                      scatterArray out_3 elt_1 elt_2 with add
+//!
+//! init_4:   let out_4 = copyArray arr_0          body_4:   let old_4 = readArray out_4 elt_1
+//! yield_4:  writeArray out_4 elt_1 elt_4                   let elt_4 = add old_4 elt_2
 //! ```
 
 use super::Lower;
@@ -10,10 +14,23 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
 use super::{generate, operators};
-use crate::ast::{Body, Kind, Places, Term};
+use crate::ast::{Body, Kind, Places, ScanKind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
+
+/// Places running folds by index: in step with their indices and values.
+pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    if p.is_unasked(id) {
+        return Ok(());
+    }
+    let spot = p.spot_of(id, 1..3)?;
+    super::lengths::check_together(p, id, 1..3, spot);
+    p.input_elts(id, 1..3, spot)?;
+    p.run(id, spot);
+    p.know_all(id, spot);
+    Ok(())
+}
 
 /// Places a scatter: where its indices and values have an element.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
@@ -31,25 +48,17 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         return Ok(());
     };
     let comb = e.comb_at(id, spot);
-    let (arrays, len) = targets(e, id)?;
-    let columns = e.scope.columns(id, 1..3).into_iter();
-    let elements = columns.map(|c| e.elt(c, spot));
-    let mut values = elements.collect::<Result<Vec<_>, _>>()?;
-    let index = values.remove(0);
-    if *places == Places::Anywhere {
-        let ok = e.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
-        let payload = [index, len];
-        e.trap(
-            comb,
-            Section::Yield,
-            TrapKind::OutOfRange,
-            ok.into(),
-            &payload,
-        );
-    }
+    let at = (id, comb, Section::Yield);
+    let Joined {
+        arrays,
+        index,
+        values,
+    } = joined(e, at, spot, *places)?;
     match combine {
         Some(op) if !op.captures.is_empty() => {
-            read_modify_write(e, (id, comb), op, &arrays, index, &values)?
+            let old = read(e, at, &arrays, index);
+            let new = step(e, at, op, old, &values)?;
+            write(e, comb, &arrays, index, &new);
         }
         _ => {
             let combine = match combine {
@@ -70,16 +79,79 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// The arrays that are scattered into, and their length: filled with the base's value if it is one value
+/// Emits running folds by index. The elements are read where others may use them, and written back behind that.
+pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let graph = e.scope.graph;
+    let Kind::ScanByIndex(op, kind, places) = &graph.node(id).kind else {
+        return Ok(());
+    };
+    let comb = e.comb_at(id, spot);
+    let at = (id, comb, Section::Body);
+    let Joined {
+        arrays,
+        index,
+        values,
+    } = joined(e, at, spot, *places)?;
+    let old = read(e, at, &arrays, index);
+    let new = step(e, at, op, old.clone(), &values)?;
+    write(e, comb, &arrays, index, &new);
+    let elements = match kind {
+        ScanKind::Exclusive => old,
+        ScanKind::Inclusive => new,
+    };
+    for (field, element) in (0..).zip(elements) {
+        e.values.set_column((id, field).into(), spot, element);
+    }
+    Ok(())
+}
+
+/// What is joined where.
+struct Joined {
+    arrays: Vec<Var>,
+    index: Atom,
+    values: Vec<Atom>,
+}
+
+/// The arrays of a node that goes by indices, and the index and values at a spot. In a section from which on the index is used it
+/// is checked.
+fn joined(
+    e: &mut Emission<'_>,
+    (id, comb, section): (NodeId, CombId, Section),
+    spot: Spot,
+    places: Places,
+) -> Lower<Joined> {
+    let (arrays, len) = bases(e, id)?;
+    let here = arrays.iter().copied().zip(0..);
+    e.values
+        .bases
+        .extend(here.map(|(array, f)| ((id, f), array)));
+    let columns = e.scope.columns(id, 1..3).into_iter();
+    let elements = columns.map(|c| e.elt(c, spot));
+    let mut values = elements.collect::<Result<Vec<_>, _>>()?;
+    let index = values.remove(0);
+    if places == Places::Anywhere {
+        let ok = e
+            .emit(comb, Section::Body, "ok", Op::Lt, &[index, len])
+            .into();
+        e.trap(comb, section, TrapKind::OutOfRange, ok, &[index, len]);
+    }
+    Ok(Joined {
+        arrays,
+        index,
+        values,
+    })
+}
+
+/// The arrays that values are joined onto, and their length: filled with the base's value if it is one value
 /// repeated that nobody else needs in memory, else copied.
-fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
+fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let graph = e.scope.graph;
     let base = graph.nodes[id.index()].inputs[0];
     let comb = e.comb(id);
     let mut arrays = Vec::new();
     // An earlier phase has made them.
     let fields = 0..graph.node(id).types.len() as u32;
-    let made = fields.map(|f| e.values.made.get(&(id, f)).copied());
+    let made = fields.map(|f| e.values.bases.get(&(id, f)).copied());
     if let Some(made) = made.collect::<Option<Vec<Var>>>()
         && let Some(first) = made.first().copied()
     {
@@ -114,39 +186,38 @@ fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     Ok((arrays, len))
 }
 
-/// An operator that uses captured arrays or scalars is inlined around a read and a write.
-fn read_modify_write(
+/// Reads what is at an index.
+fn read(
     e: &mut Emission<'_>,
-    (id, comb): (NodeId, CombId),
-    op: &Body,
+    (_, comb, section): (NodeId, CombId, Section),
     arrays: &[Var],
     index: Atom,
-    values: &[Atom],
-) -> Lower {
-    let mut args = Vec::new();
+) -> Vec<Atom> {
+    let mut all = Vec::with_capacity(arrays.len());
     for array in arrays {
         let old = e.scalar("old", comb, e.program.ty(*array).elem());
-        e.push(
-            comb,
-            Section::Yield,
-            StmtKind::ReadArray(old, *array, index),
-        );
-        args.push(old.into());
+        e.push(comb, section, StmtKind::ReadArray(old, *array, index));
+        all.push(old.into());
     }
-    args.extend_from_slice(values);
-    debug_assert!(
-        op.terms
-            .iter()
-            .any(|t| matches!(t.term, Term::Scalar { .. } | Term::At { .. }))
-    );
-    let inline = Inline::new(id, 0, comb, Section::Yield);
-    let new = body::inline(e, &inline, op, &args, "new")?;
+    all
+}
+
+/// What is there, joined with values by an operator that may use captured arrays or scalars.
+fn step(
+    e: &mut Emission<'_>,
+    (id, comb, section): (NodeId, CombId, Section),
+    op: &Body,
+    mut old: Vec<Atom>,
+    values: &[Atom],
+) -> Lower<Vec<Atom>> {
+    old.extend_from_slice(values);
+    let inline = Inline::new(id, 0, comb, section);
+    body::inline(e, &inline, op, &old, "new")
+}
+
+fn write(e: &mut Emission<'_>, comb: CombId, arrays: &[Var], index: Atom, new: &[Atom]) {
     for (array, value) in arrays.iter().zip(new) {
-        e.push(
-            comb,
-            Section::Yield,
-            StmtKind::WriteArray(*array, index, value),
-        );
+        let kind = StmtKind::WriteArray(*array, index, *value);
+        e.push(comb, Section::Yield, kind);
     }
-    Ok(())
 }

@@ -235,6 +235,7 @@ impl Lift {
             }
             Kind::TakeWhile { .. } | Kind::Take(_) => self.ends(b, node),
             Kind::Scatter(combine, _) => self.scatter(b, node, combine.as_ref()),
+            Kind::ScanByIndex(step, kind, _) => self.scan_by_index(b, node, step, *kind),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
         }
     }

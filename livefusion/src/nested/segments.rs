@@ -3,7 +3,7 @@
 use super::align::ensured;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
 use super::reads::Place;
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node};
+use crate::ast::{self, Body, BodyBuilder, Builder, Ensure, Node, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -27,16 +27,46 @@ impl Lift {
 
     /// Values put at indices of each segment's array.
     pub(super) fn scatter(&mut self, b: Builder, node: &Node, combine: Option<&Body>) -> Lifted {
-        let captures = combine.into_iter().flat_map(|body| &body.captures);
-        if captures.into_iter().any(|c| !self.is_same(c.node())) {
-            return no_rule(node);
+        match self.places(b, node, combine) {
+            None => no_rule(node),
+            Some(Places { base, at, values }) => {
+                let data = b.scatter(&base.data, &at.data, &values, combine.cloned());
+                rows(base.lengths, data)
+            }
+        }
+    }
+
+    /// Running folds at the places of each segment's base.
+    pub(super) fn scan_by_index(
+        &mut self,
+        b: Builder,
+        node: &Node,
+        step: &Body,
+        kind: ScanKind,
+    ) -> Lifted {
+        match self.places(b, node, Some(step)) {
+            None => no_rule(node),
+            Some(Places { base, at, values }) => {
+                let inputs = [&base.data, &at.data, &values];
+                let data = b.scan_by_index(inputs, step.clone(), kind, ast::Places::Anywhere);
+                rows(at.lengths, data)
+            }
+        }
+    }
+
+    /// The inputs of a node that goes by indices of a base, with the indices of each segment behind those of the ones before
+    /// it; none if its operator depends on the segment.
+    fn places(&mut self, b: Builder, node: &Node, operator: Option<&Body>) -> Option<Places> {
+        let mut captures = operator.into_iter().flat_map(|body| &body.captures);
+        if captures.any(|c| !self.is_same(c.node())) {
+            return None;
         }
         let base = self.rows_of(b, &node.inputs[0]);
         let Rows { lengths, data } = self.rows_of(b, &node.inputs[1]);
         let values = self.lifted(&node.inputs[2]);
         let values = self.aligned(b, &values, &lengths);
         let begin = self.offsets(b, &base);
-        let place = Place::Element(lengths);
+        let place = Place::Element(lengths.clone());
         let (begin, len) = (
             self.at(b, &place, &begin),
             self.at(b, &place, &base.lengths),
@@ -46,13 +76,21 @@ impl Lift {
         let [index, begin_at, len_at] = [0, 1, 2].map(|k| body.param(k));
         let index = body.ensure(Ensure::Below, &[index, len_at]);
         let there = body.op(Op::Add, &[begin_at, index]);
-        let indices = b.map(&[data, begin, len], body.finish(&[there]));
-        let data = b.scatter(&base.data, &indices, &values, combine.cloned());
-        rows(base.lengths, data)
+        let data = b.map(&[data, begin, len], body.finish(&[there]));
+        let at = Rows { lengths, data };
+        Some(Places { base, at, values })
     }
 
     /// One of two arrays of lengths, if they agree.
     pub(crate) fn agreed(b: Builder, lengths: &Arc<Node>, others: &Arc<Node>) -> Arc<Node> {
         ensured(b, Ensure::Equal, &[others.clone(), lengths.clone()])
     }
+}
+
+/// What goes by indices of the base of each segment.
+struct Places {
+    base: Rows,
+    /// Indices of all bases, one behind the other.
+    at: Rows,
+    values: Arc<Node>,
 }

@@ -3,9 +3,11 @@
 use super::make::{
     Element, axes_of, built, chosen, computed, flat, others, rearranged, shape, shaped,
 };
+use super::near::near;
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Rewrite, Shape, TermId, flat_index,
+    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
+    TermId, flat_index, plain,
 };
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -241,25 +243,15 @@ impl<'s> Folded<'s> {
             FoldStyle::Sequential => fold.start.result_types() == elements.types,
             FoldStyle::First | FoldStyle::Aggregate(_) => false,
         };
-        if in_place {
-            let start = builder.compute(fold.start);
-            let mut b = BodyBuilder::new(&[Ty::U64]);
-            b.locate(Some(builder.loc()));
-            let fields = 0..start.types.len() as u32;
-            let fields: Vec<TermId> = fields.map(|f| b.scalar(&start, f)).collect();
-            let size = builder.size(self.rest().axes());
-            // A buffer filled with the start.
-            let base = builder.generate(size.len(), b.finish(&fields));
+        let across = near(elements, self.shape.rank()) == self.axes.last().copied();
+        if in_place && !across {
+            let base = self.starts(builder, fold.start);
             return self.onto(builder, &base, elements, fold.step);
         }
         let order: Vec<usize> = self.kept.iter().chain(&self.axes).copied().collect();
         let (read, _) = rearranged(builder, elements, self.shape, &order);
-        let style = match fold.style {
-            FoldStyle::Aggregate(_) => FoldStyle::Sequential,
-            style => style,
-        };
         let builder = builder.rewriting(Rewrite::Irwim);
-        self.fold_rows(builder, &read, Fold { style, ..fold })
+        self.fold_rows(builder, &read, from_left_to_right(fold))
     }
 
     /// Folds of neighbours.
@@ -270,6 +262,53 @@ impl<'s> Folded<'s> {
         }
     }
 
+    /// What each fold starts with: a buffer is filled with it.
+    fn starts(&self, builder: Builder, start: Body) -> Arc<Node> {
+        let start = builder.compute(start);
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        b.locate(Some(builder.loc()));
+        let fields = 0..start.types.len() as u32;
+        let fields: Vec<TermId> = fields.map(|f| b.scalar(&start, f)).collect();
+        let size = builder.size(self.rest().axes());
+        builder.generate(size.len(), b.finish(&fields))
+    }
+
+    /// Running folds along another axis than the last ones, from left to right. Rows stay outside, and what each fold has come to
+    /// goes from row to row, unless what is read is read across rows anyway: then ISWIM is done.
+    pub(super) fn scan(
+        &self,
+        builder: Builder,
+        elements: &Arc<Node>,
+        fold: Fold,
+        kind: ScanKind,
+    ) -> Arc<Node> {
+        if let [axis] = self.axes[..]
+            && near(elements, self.shape.rank()) == Some(axis)
+        {
+            // The axis and the last one in each other's place, there and back.
+            let mut order: Vec<usize> = (0..self.shape.rank()).collect();
+            order.swap(axis, self.shape.rank() - 1);
+            let (read, across) = rearranged(builder, elements, self.shape, &order);
+            let fold = from_left_to_right(fold);
+            let there = builder.rewriting(Rewrite::Iswim);
+            let scan = match builder.descriptors(&across).pop() {
+                Some(rows) => there.scan_s(&rows, &read, fold, kind),
+                None => there.scan(&read, fold, kind),
+            };
+            return rearranged(builder, &scan, &across, &order).0;
+        }
+        let base = self.starts(builder, fold.start);
+        let places = self.places(builder);
+        let builder = builder.rewriting(Rewrite::RowsCarried);
+        let inputs = [&base, &places, elements];
+        builder.scan_by_index(inputs, fold.step, kind, Places::Within)
+    }
+
+    /// Where each element's result lies.
+    fn places(&self, builder: Builder) -> Arc<Node> {
+        computed(builder, self.shape, |b, parts| vec![self.place(b, parts)])
+    }
+
     /// The elements joined onto what is there, in the order of memory.
     pub(super) fn onto(
         &self,
@@ -278,7 +317,7 @@ impl<'s> Folded<'s> {
         elements: &Arc<Node>,
         step: Body,
     ) -> Arc<Node> {
-        let places = computed(builder, self.shape, |b, parts| vec![self.place(b, parts)]);
+        let places = self.places(builder);
         let builder = builder.rewriting(Rewrite::RowsOutside);
         builder.scatter_within(base, &places, elements, Some(step))
     }
@@ -312,4 +351,22 @@ impl<'s> Folded<'s> {
             at.read()
         }))
     }
+}
+
+/// The same fold in an order that an axis has. Operators that may join in any order give the same in any.
+fn from_left_to_right(fold: Fold) -> Fold {
+    let exact = || {
+        let ops = plain(&fold.step)?;
+        let types = fold.step.result_types();
+        let mut fields = ops.iter().zip(&types);
+        fields
+            .all(|(op, ty)| op.joins_in_any_order(*ty))
+            .then_some(())
+    };
+    let style = match fold.style {
+        FoldStyle::Associative if exact().is_none() => FoldStyle::Sequential,
+        FoldStyle::Aggregate(_) => FoldStyle::Sequential,
+        style => style,
+    };
+    Fold { style, ..fold }
 }

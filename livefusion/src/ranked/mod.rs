@@ -18,6 +18,7 @@
 //! | `product` | `outer`, `dot`, `matmul` |
 //! | `scatter` | `permute` |
 //! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
+//! | `near` | along which axis elements are neighbours in memory |
 //! | `nest` | `map_rows`, `map_axis` |
 //! | `index` | `at`, `backpermute`; indices as arguments |
 
@@ -26,6 +27,7 @@ mod fold;
 mod index;
 mod join;
 mod make;
+mod near;
 mod nest;
 mod product;
 mod reduce;

@@ -1,11 +1,12 @@
 //! Running folds along axes: `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts
 //! of rows: `fold_seg`.
 
-use super::make::{axis_of, built, computed, flat, rearranged, shape, shaped};
+use super::fold::Folded;
+use super::make::{axis_of, built, computed, flat, shape, shaped};
 use crate::array::{
     Array, Dim, Multi, as_indices, associative, length_of, literal, operator, operator_of, reversed,
 };
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, Rewrite, ScanKind, Shape, from_first};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, from_first};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
@@ -13,8 +14,12 @@ use std::sync::Arc;
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// Running folds along an axis: an element joins `start` and those along the axis up to and with itself. `op` must be
-    /// associative. Along the last axis it fuses with what makes the elements and with what uses the result; along another
-    /// one, elements are read across rows, and the scan is in memory before it is read so.
+    /// associative. Along the last axis its calls may be grouped as in [`scan`](Array::scan) of one axis; along another one each
+    /// scan goes from left to right.
+    ///
+    /// It fuses with what makes the elements and with what uses the result, whatever the axis is. Along another axis than the last
+    /// memory is read once, in order, and a row of what the scans have come to goes from row to row. Only where elements are read
+    /// across rows anyway, as those of a transpose, each scan runs down its column and is in memory before others read it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -125,27 +130,28 @@ impl<T: Elt, D: Dim> Array<T, D> {
         built(builder, &[self.node()], || {
             let shape = shape(builder, self);
             axis_of(&shape, axis)?;
-            let last = shape.rank() - 1;
             // All elements from the last to the first are all rows so: each is where the mirrored one was.
             let turned = |elements: Arc<Node>| match towards {
                 Towards::End => elements,
                 Towards::Start => reversed(builder, &elements),
             };
-            let scan = |builder: Builder, elements: Arc<Node>, shape: &Shape| {
-                let rows = builder.descriptors(shape).pop();
-                turned(running.scan(builder, rows, &turned(elements)))
+            let elements = turned(flat(builder, self.node()));
+            let scan = match axis == shape.rank() - 1 {
+                true => {
+                    let rows = builder.descriptors(&shape).pop();
+                    running.scan(builder, &elements, |elements, fold, kind| match rows {
+                        Some(rows) => builder.scan_s(&rows, elements, fold, kind),
+                        None => builder.scan(elements, fold, kind),
+                    })
+                }
+                false => {
+                    let folded = Folded::new(&shape, &[axis])?;
+                    running.scan(builder, &elements, |elements, fold, kind| {
+                        folded.scan(builder, elements, fold, kind)
+                    })
+                }
             };
-            if axis == last {
-                let scan = scan(builder, flat(builder, self.node()), &shape);
-                return Ok(shaped(builder, &scan, &shape));
-            }
-            // ISWIM: the axis and the last one in each other's place, there and back.
-            let mut order: Vec<usize> = (0..shape.rank()).collect();
-            order.swap(axis, last);
-            let (elements, across) = rearranged(builder, self.node(), &shape, &order);
-            let scan = scan(builder.rewriting(Rewrite::Iswim), elements, &across);
-            let (back, _) = rearranged(builder, &scan, &across, &order);
-            Ok(shaped(builder, &back, &shape))
+            Ok(shaped(builder, &turned(scan), &shape))
         })
     }
 }
@@ -166,12 +172,13 @@ pub(super) enum Running {
 }
 
 impl Running {
-    /// The scan of each row; of all elements, if there are no rows.
-    fn scan(self, builder: Builder, rows: Option<Arc<Node>>, elements: &Arc<Node>) -> Arc<Node> {
-        let scan = |elements: &Arc<Node>, fold, kind| match rows {
-            Some(rows) => builder.scan_s(&rows, elements, fold, kind),
-            None => builder.scan(elements, fold, kind),
-        };
+    /// The scan of elements, by one with a start.
+    fn scan(
+        self,
+        builder: Builder,
+        elements: &Arc<Node>,
+        scan: impl FnOnce(&Arc<Node>, Fold, ScanKind) -> Arc<Node>,
+    ) -> Arc<Node> {
         match self {
             Running::From(fold, kind) => scan(elements, fold, kind),
             Running::First(step) => from_first(builder, elements, step, |elements, fold| {

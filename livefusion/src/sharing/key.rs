@@ -282,6 +282,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::Append => smallvec![21],
         Kind::ZipShortest => smallvec![22],
         Kind::Merge(_) => smallvec![23],
+        Kind::ScanByIndex(_, k, places) => smallvec![24, inclusive(k), *places as u64],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();
@@ -329,6 +330,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Merge(_)
+        | Kind::ScanByIndex(..)
         | Kind::Compute(_) => vec![false],
         Kind::Manifest
         | Kind::Input(_)

@@ -138,6 +138,7 @@ impl Graph {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::Append
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_)
@@ -164,7 +165,8 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::Expand(b)
         | Kind::TakeWhile { test: b, .. }
         | Kind::Take(b)
-        | Kind::Merge(b) => smallvec![b],
+        | Kind::Merge(b)
+        | Kind::ScanByIndex(b, ..) => smallvec![b],
         Kind::Scatter(Some(b), _) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],

@@ -190,6 +190,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::Take(_)
         | Kind::Merge(_)
         | Kind::Scatter(Some(_), _)
+        | Kind::ScanByIndex(..)
         | Kind::Compute(_) => &[""],
         Kind::Manifest
         | Kind::Input(_)

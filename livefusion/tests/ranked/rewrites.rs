@@ -225,7 +225,15 @@ fn folds_and_scans_of_rows_say_which_axis_is_inside() -> Result<()> {
     assert_eq!(said(&product)?, [(Rewrite::Irwim, "fold1_axis")]);
     assert_eq!(said(&m.sum_axis(1))?, []);
     assert_eq!(said(&m.map_rows(|row| row.sum()))?, []);
+    assert_eq!(
+        said(&m.transpose().sum_axis(0))?,
+        [(Rewrite::Irwim, "sum_axis")]
+    );
     let scan = m.cumsum_axis(0).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&scan), [(Rewrite::RowsCarried, "cumsum_axis")]);
+    assert_eq!(scan.loops.len(), 1);
+    let scan = m.transpose().map(|x| x + 1).cumsum_axis(0);
+    let scan = scan.explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&scan), [(Rewrite::Iswim, "cumsum_axis")]);
     let scan = m.cumsum_axis(1).explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&scan), []);

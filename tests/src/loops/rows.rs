@@ -163,12 +163,34 @@ impl Making {
             true => self.pool[read].0.clone(),
             false => self.atom(ty),
         };
-        let kind = match self.rng.chance(60) {
-            true => format!("scatterArray {out} {at} {x} with add"),
-            false => format!("writeArray {out} {at} {x}"),
+        let kind = match self.rng.weighted(&[45, 30, 25]) {
+            0 => format!("scatterArray {out} {at} {x} with add"),
+            1 => format!("writeArray {out} {at} {x}"),
+            _ => {
+                let new = self.changes(&out, at, (x, ty));
+                format!("writeArray {out} {at} {new}")
+            }
         };
         self.emit("yield", "1", kind);
         self.results.push(out);
+    }
+
+    /// What an element is to be, by what it is, mostly, or another one is.
+    fn changes(&mut self, out: &str, at: &str, (x, ty): (String, Ty)) -> String {
+        let from = match self.rng.chance(80) {
+            true => at.to_string(),
+            false => {
+                let most = self.rng.pick(&[0, 2, 5]);
+                self.place(format!("min {at} {most}"))
+            }
+        };
+        let [old, new] = ["old", "new"].map(|base| self.fresh(base, "1"));
+        let op = self.rng.pick(&["add", "max", "sub"]);
+        self.emit("body", "1", format!("let {old} = readArray {out} {from}"));
+        self.emit("body", "1", format!("let {new} = {op} {old} {x}"));
+        self.pool.push((old, ty));
+        self.pool.push((new.clone(), ty));
+        new
     }
 
     /// A total of all rows that came before, which is there in each; its place in the pool.

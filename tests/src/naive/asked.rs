@@ -283,6 +283,15 @@ impl<'a> Asked<'a> {
                 self.so_far(&node.inputs[0], mine.shared);
                 self.counts(node, mine.count);
             }
+            Kind::ScanByIndex(_, kind, _) => {
+                mine.shared = self.scanned(elements, *kind);
+                if elements > 0 {
+                    self.all(&node.inputs[0]);
+                }
+                self.so_far(&node.inputs[1], mine.shared);
+                self.so_far(&node.inputs[2], mine.shared);
+                self.counts(node, mine.count);
+            }
             Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(..) if elements > 0 => {
                 mine.shared = ALL;
                 node.inputs.iter().for_each(|i| self.all(i));

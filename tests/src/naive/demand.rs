@@ -102,6 +102,7 @@ impl Demand {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..) => {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
@@ -189,6 +190,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::CountS
         | Kind::Take(_)
         | Kind::Append
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)

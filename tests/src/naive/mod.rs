@@ -218,7 +218,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
     match kind {
         Kind::Generate(Len::Checked(l), b) => vec![l, b],
         Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
-        Kind::Scatter(Some(b), _) | Kind::Expand(b) => vec![b],
+        Kind::Scatter(Some(b), _) | Kind::ScanByIndex(b, ..) | Kind::Expand(b) => vec![b],
         Kind::TakeWhile { test: b, .. } | Kind::Take(b) | Kind::Merge(b) => vec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],

@@ -78,7 +78,16 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
             e.data = Data::Scalar(run.state.clone());
             e.bounds = run.bounds(|b| vec![b]);
         }
-        Kind::Scatter(combine, _) => scatter(naive, combine.as_ref(), &inputs, &mut e),
+        Kind::Scatter(combine, _) => {
+            let columns = scatter(naive, combine.as_ref(), None, &inputs, &mut e);
+            e.data = Data::Array(columns, inputs[0].len());
+        }
+        Kind::ScanByIndex(step, kind, _) => {
+            let mut seen = vec![vec![]; node.types.len()];
+            scatter(naive, Some(step), Some((*kind, &mut seen)), &inputs, &mut e);
+            let len = seen[0].len();
+            e.data = Data::Array(seen, len);
+        }
         Kind::Compute(body) => {
             let mut f = Runner::new(naive, body);
             let fields = 0..body.results.len();
@@ -340,7 +349,14 @@ impl Running {
     }
 }
 
-fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Evaluated) {
+/// What is in the base in the end; `seen` has what the places were, each time before or after something was put there.
+fn scatter(
+    naive: &Naive,
+    combine: Option<&Body>,
+    mut seen: Option<(ScanKind, &mut Vec<Vec<u64>>)>,
+    inputs: &[&Data],
+    e: &mut Evaluated,
+) -> Vec<Vec<u64>> {
     let n = in_step(&inputs[1..], &mut e.traps);
     let mut columns = inputs[0].columns().to_vec();
     let len = inputs[0].len();
@@ -356,9 +372,20 @@ fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Eval
                 payload,
                 field: None,
             });
+            if let Some((_, seen)) = &mut seen {
+                seen.iter_mut().for_each(|column| column.push(0));
+            }
             continue;
         }
         let at = index as usize;
+        let mut see = |kind, columns: &[Vec<u64>]| {
+            if let Some((_, seen)) = seen.as_mut().filter(|(when, _)| *when == kind) {
+                for (to, from) in seen.iter_mut().zip(columns) {
+                    to.push(from[at]);
+                }
+            }
+        };
+        see(ScanKind::Exclusive, &columns);
         let value = match &mut join {
             None => value,
             Some(f) => {
@@ -369,7 +396,8 @@ fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Eval
         for (c, v) in columns.iter_mut().zip(value) {
             c[at] = v;
         }
+        see(ScanKind::Inclusive, &columns);
     }
     e.traps.extend(join.into_iter().flat_map(|f| f.traps));
-    e.data = Data::Array(columns, len);
+    columns
 }

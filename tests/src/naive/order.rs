@@ -217,6 +217,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
         match n.kind {
             Kind::Expand(_) | Kind::ScanS(..) => return true,
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => stack.extend(&n.inputs),
+            Kind::ScanByIndex(..) => stack.extend(&n.inputs[1..]),
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
@@ -292,7 +293,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         // The indices of an array may be made where the array is.
         Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
         Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
-        Kind::Scatter(..) => node.inputs.get(1),
+        Kind::Scatter(..) | Kind::ScanByIndex(..) => node.inputs.get(1),
         Kind::Map(_)
         | Kind::Zip
         | Kind::ZipShortest

@@ -66,6 +66,8 @@ pub enum Step {
     ScanTotal(usize),
     /// A scatter: base, indices, values.
     Scatter(usize, usize, usize, Option<Body>),
+    /// A scan by index: base, indices, values.
+    ScanByIndex(usize, usize, usize, Body, ScanKind),
     /// A scalar computed from others.
     Compute(Body),
     /// A length.
@@ -237,6 +239,7 @@ macro_rules! bodies_of {
             | Step::Filter(_, b)
             | Step::Compute(b)
             | Step::Scatter(.., Some(b))
+            | Step::ScanByIndex(.., b, _)
             | Step::Expand(.., b)
             | Step::TakeWhile(_, b, _)
             | Step::Merge(_, b)
@@ -289,6 +292,10 @@ impl Step {
                 let combine = combine.as_ref().map(|c| c.build(nodes));
                 b.scatter(&nodes[*base], &nodes[*indices], &nodes[*values], combine)
             }
+            Step::ScanByIndex(base, indices, values, step, kind) => {
+                let inputs = [base, indices, values].map(|s| &nodes[*s]);
+                b.scan_by_index(inputs, step.build(nodes), *kind, Places::Anywhere)
+            }
             Step::Compute(body) => b.compute(body.build(nodes)),
             Step::Len(input) => b.len(&nodes[*input]),
             Step::Expand(lengths, values, body) => {
@@ -337,6 +344,9 @@ impl Step {
             Step::ScanTotal(_) => Kind::ScanTotal,
             Step::Scatter(.., combine) => {
                 Kind::Scatter(combine.as_ref().map(body), Places::Anywhere)
+            }
+            Step::ScanByIndex(.., step, kind) => {
+                Kind::ScanByIndex(body(step), *kind, Places::Anywhere)
             }
             Step::Compute(b) => Kind::Compute(body(b)),
             Step::Len(_) => Kind::Len,
@@ -425,7 +435,9 @@ impl Step {
                 *lengths = number[*lengths];
                 values.iter_mut().for_each(|v| *v = number[*v]);
             }
-            Step::Scatter(b, i, v, _) => (*b, *i, *v) = (number[*b], number[*i], number[*v]),
+            Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => {
+                (*b, *i, *v) = (number[*b], number[*i], number[*v])
+            }
             _ => {}
         }
         for body in self.bodies_mut() {
@@ -458,7 +470,7 @@ impl Step {
             | Step::ScanS(a, b, ..)
             | Step::CountS(a, b) => vec![*a, *b],
             Step::Expand(lengths, values, _) => [&[*lengths], values.as_slice()].concat(),
-            Step::Scatter(b, i, v, _) => vec![*b, *i, *v],
+            Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![*b, *i, *v],
             _ => vec![],
         }
     }

@@ -413,8 +413,12 @@ impl Making {
         let elem = self.types(input).to_vec();
         let scope = self.scope();
         let fold = fold::random(&mut self.rng, &scope, &elem, true);
-        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        let kind = self.scan_kind();
         Some(Step::Scan(input, fold, kind))
+    }
+
+    pub(super) fn scan_kind(&mut self) -> ScanKind {
+        self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive])
     }
 
     fn scan_total(&mut self) -> Option<Step> {
@@ -425,7 +429,12 @@ impl Making {
 
     fn scatter(&mut self) -> Option<Step> {
         let values = self.array()?;
-        let types = self.types(values).to_vec();
+        let scans = self.rng.chance(40);
+        let like = match scans && self.rng.chance(50) {
+            true => self.array()?,
+            false => values,
+        };
+        let types = self.types(like).to_vec();
         let fit: Vec<usize> = self
             .arrays()
             .into_iter()
@@ -453,7 +462,12 @@ impl Making {
             pure: true,
             ..self.scope()
         };
-        let params = [&types[..], &types].concat();
+        let params = [&types[..], self.types(values)].concat();
+        if scans {
+            let step = body::random(&mut self.rng, &scope, &params, &types);
+            let kind = self.scan_kind();
+            return Some(Step::ScanByIndex(base, indices, values, step, kind));
+        }
         let combine = match self.rng.below(4) {
             0 => None,
             1 => Some(body::random(&mut self.rng, &scope, &params, &types)),

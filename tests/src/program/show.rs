@@ -60,6 +60,9 @@ impl fmt::Display for Step {
             Step::Scatter(b, i, v, Some(c)) => {
                 write!(f, "scatter step{b} step{i} step{v} with {c}")
             }
+            Step::ScanByIndex(b, i, v, step, kind) => {
+                write!(f, "scan by index {kind:?} step{b} step{i} step{v} {step}")
+            }
             Step::Compute(b) => write!(f, "compute {b}"),
             Step::Len(i) => write!(f, "len step{i}"),
             Step::Expand(l, values, b) => write!(f, "expand step{l} {} {b}", steps(values)),

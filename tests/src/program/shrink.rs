@@ -344,7 +344,7 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
         let together: &[usize] = match &q.steps[i] {
             Step::Map(inputs, _) | Step::Zip(inputs) => inputs,
             Step::Pack(..) => &inputs,
-            Step::Scatter(..) => &inputs[1..],
+            Step::Scatter(..) | Step::ScanByIndex(..) => &inputs[1..],
             Step::Expand(..) => &inputs,
             Step::FoldS(l, d, _) | Step::ScanS(l, d, ..) | Step::CountS(l, d) => {
                 let (l, d) = (*l, *d);

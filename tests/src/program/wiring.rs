@@ -8,7 +8,6 @@ use crate::naive::Data;
 use crate::patterns::{Producer, Rate, Use, infer};
 use crate::rng::Rng;
 use crate::scalar;
-use livefusion::ast::ScanKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
@@ -224,7 +223,14 @@ impl Making {
                     false => self.rng.pick(&fit),
                 };
                 let indices = self.indices_below(values, n)?;
-                self.add(Step::Scatter(array, indices, values, None))
+                match self.rng.chance(50) {
+                    true => self.add(Step::Scatter(array, indices, values, None)),
+                    false => {
+                        let step = fold::associative(&mut self.rng, &Scope::default(), &types);
+                        let kind = self.scan_kind();
+                        self.add(Step::ScanByIndex(array, indices, values, step, kind))
+                    }
+                }
             }
             // Results are drawn in the end.
             Use::ForcedFirst | Use::ForcedLast => {
@@ -350,7 +356,7 @@ impl Making {
     pub(super) fn scanned(&mut self, array: usize) -> Option<usize> {
         let elem = self.types(array).to_vec();
         let fold = self.plain_fold(&elem);
-        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        let kind = self.scan_kind();
         self.add(Step::Scan(array, fold, kind))
     }
 
@@ -363,7 +369,7 @@ impl Making {
     pub(super) fn scanned_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
         let elem = self.types(data).to_vec();
         let fold = self.plain_fold(&elem);
-        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        let kind = self.scan_kind();
         self.add(Step::ScanS(lengths, data, fold, kind))
     }
 
@@ -418,6 +424,11 @@ impl Making {
         let n = self.some_length().max(1);
         let base = self.memory_of(n, &types)?;
         let indices = self.indices_below(values, n)?;
+        if self.rng.chance(30) {
+            let step = fold::associative(&mut self.rng, &Scope::default(), &types);
+            let kind = self.scan_kind();
+            return self.add(Step::ScanByIndex(base, indices, values, step, kind));
+        }
         let combine = self.rng.chance(70);
         let combine = combine.then(|| fold::associative(&mut self.rng, &Scope::default(), &types));
         self.add(Step::Scatter(base, indices, values, combine))

@@ -85,8 +85,8 @@ pub(super) fn sayable(
 fn in_parts(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<(), &'static str> {
     let (lanes, _) = schedule.vectors(sweep.rate);
     let in_lanes = |role: &Role| matches!(role, Role::Lanes(_));
-    if sweep.scatters {
-        return Err("segments in several parts, and joins onto elements, which are not undone");
+    if sweep.changes_what_it_reads() {
+        return Err("segments in several parts, and changes of elements, which are not undone");
     }
     if !schedule.quick(region, sweep).is_empty() {
         return Err("segments in several parts that may be gone through again");

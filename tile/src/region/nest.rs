@@ -129,8 +129,8 @@ impl<'a> Nest<'a> {
     }
 
     /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
-    /// again, but nothing may be read before it that it changes. What is joined onto elements has to be last: it begins when
-    /// nothing is undone any more.
+    /// again, but nothing may be read before it that it changes. What changes elements by what they are has to be last: it
+    /// begins when nothing is undone any more.
     pub fn can_be_undone(&self, region: &Region) -> bool {
         let last = self.inner.last().filter(|r| region.sweep(**r).is_some());
         let last = last.map(|_| NestPart::Inner(self.inner.len() - 1));
@@ -154,14 +154,15 @@ impl<'a> Nest<'a> {
                         read.insert(region.owner(a));
                     }
                     StmtKind::WriteArray(a, ..) => {
-                        sound &= !read.contains(&region.owner(a));
+                        sound &= Some(*part) == last || !read.contains(&region.owner(a));
                         written.insert(region.owner(a));
                     }
                     _ => {}
                 });
             }
             // A later turn of an inner loop writes behind what an earlier one has read.
-            sound && !(repeats && written.iter().any(|a| read.contains(a)))
+            let changes = repeats && Some(*part) != last;
+            sound && !(changes && written.iter().any(|a| read.contains(a)))
         })
     }
 }

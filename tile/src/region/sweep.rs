@@ -195,6 +195,17 @@ impl<'a> Sweep<'a> {
         join(region, s).is_some_and(|at| self.joined.contains(&at))
     }
 
+    /// Whether it changes elements by what they are, so that it cannot be gone through again.
+    pub fn changes_what_it_reads(&self) -> bool {
+        self.scatters || self.writes_what_it_reads()
+    }
+
+    /// Whether it writes to an array that it reads, too.
+    pub fn writes_what_it_reads(&self) -> bool {
+        let written = |array: Var| self.accesses.iter().any(|a| a.array == array && !a.is_read);
+        (self.accesses.iter()).any(|a| a.is_read && written(a.array))
+    }
+
     /// What it reads without a proof, and what proves it otherwise; side by side if any of it is.
     pub fn reads_aside(&self, proves: impl Fn(&Access) -> bool) -> Aside {
         let reads = self.accesses.iter().filter(|a| a.is_read && !a.is_proven);

@@ -246,6 +246,9 @@ fn distributes(
     if !sweep.exits.is_empty() {
         return Err("its guard has exits, which must be asked step by step");
     }
+    if sweep.writes_what_it_reads() {
+        return Err("a piece would read what another one has yet to write");
+    }
     let mut nests = region.nests().iter();
     match nests.any(|n| n.outer.rate == sweep.rate || n.inner.contains(&sweep.rate)) {
         true => Err("it is in a step of another loop, or another in its own"),
@@ -373,6 +376,14 @@ fn side_by_side(
                 let in_row = || in_row(region, sweep, *a, *index);
                 if !in_step && !packed && !counted && !near() && !in_row() {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
+                }
+                let array = region.owner(*a);
+                let mut reads = sweep
+                    .accesses
+                    .iter()
+                    .filter(|x| x.array == array && x.is_read);
+                if reads.any(|x| packed || counted || x.index != *index) {
+                    return Err("it reads elements that other steps write");
                 }
             }
             StmtKind::ScatterArray {

@@ -208,7 +208,7 @@ impl Schedule {
     fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
         let (lanes, unroll) = self.vectors(sweep.rate);
         // Where a range was left is not known any more when it is gone through again.
-        let mut extrema = match sweep.exits.is_empty() {
+        let mut extrema = match sweep.exits.is_empty() && !sweep.changes_what_it_reads() {
             true => region.extrema(sweep),
             false => Vec::new(),
         };

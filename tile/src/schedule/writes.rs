@@ -9,17 +9,18 @@ pub(super) fn near(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool 
     alone.is_some_and(|x| region.cases(sweep).prove(sweep, x))
 }
 
-/// Whether a step of a segment writes at an index, beside what the other steps write, and nothing else is done with the array.
+/// Whether a step of a segment writes at an index, beside what the other steps write, and no step uses another element of the
+/// array.
 pub(super) fn in_row(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
     alone(region, sweep, a, index).is_some_and(|x| sweep.is_near(x))
 }
 
-/// The access to an array at an index, if there is no other one to that.
+/// The access to an array at an index, if there is none at another one.
 fn alone<'r>(region: &Region, sweep: &'r Sweep, a: Var, index: Atom) -> Option<&'r Access> {
     let array = region.owner(a);
     let mut here = sweep.accesses.iter().filter(|x| x.array == array);
-    let first = here.next().filter(|x| x.index == index)?;
-    here.next().is_none().then_some(first)
+    let first = here.next()?;
+    (first.index == index && here.all(|x| x.index == index)).then_some(first)
 }
 
 /// Whether an access is at the counter and cannot miss.

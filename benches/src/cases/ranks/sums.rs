@@ -14,6 +14,10 @@ pub const ROW_SUMS_SHORT: Case = rows::<Short>("rowSumsShort");
 pub const COLUMN_SUMS: Case = columns::<Square>("columnSums");
 /// The same of short rows.
 pub const COLUMN_SUMS_SHORT: Case = columns::<Short>("columnSumsShort");
+/// The running sums of each column.
+pub const RUNNING: Case = running::<Square>("runningColumns");
+/// The same of short rows.
+pub const RUNNING_SHORT: Case = running::<Short>("runningColumnsShort");
 /// The sum of each row and of each column.
 pub const BOTH_SUMS: Case = both::<Square>("rowAndColumnSums");
 /// The same of short rows.
@@ -51,6 +55,18 @@ const fn columns<M: Matrix>(name: &'static str) -> Case {
         reference,
         ours,
         const { &[fused(column_sums::<M>)] },
+    )
+}
+
+const fn running<M: Matrix>(name: &'static str) -> Case {
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.cumsum_axis(0).flatten());
+    let reference = running_sums::<M>;
+    case::<M>(
+        name,
+        FILE,
+        reference,
+        ours,
+        const { &[fused(running_sums::<M>)] },
     )
 }
 
@@ -138,6 +154,17 @@ fn sums_of_columns<M: Matrix>(input: &Input) -> Vec<f64> {
 
 fn column_sums<M: Matrix>(input: &Input) -> Vec<Data> {
     vec![Data::result(sums_of_columns::<M>(input))]
+}
+
+fn running_sums<M: Matrix>(input: &Input) -> Vec<Data> {
+    let [_, columns] = M::shape(input[0].len());
+    let mut sums = vec![0.0; columns];
+    let mut out = Vec::with_capacity(input[0].len());
+    for row in rows_of::<M>(input) {
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        out.extend_from_slice(&sums);
+    }
+    vec![Data::result(out)]
 }
 
 fn both_sums<M: Matrix>(input: &Input) -> Vec<Data> {

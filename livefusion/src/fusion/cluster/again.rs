@@ -63,6 +63,7 @@ pub fn operated(
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)

@@ -97,6 +97,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         // Of each of two inputs whether it is asked for its next element, or where that is.
         Kind::Merge(_) => 2 * CARRIED,
         Kind::Scatter(..) => EFFECT * fields,
+        Kind::ScanByIndex(..) => (SCAN + EFFECT) * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
         Kind::Manifest
         | Kind::Input(_)

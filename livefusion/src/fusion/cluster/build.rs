@@ -169,10 +169,10 @@ impl Builder<'_> {
         }
         let makes = self.rates.makes(self.graph, id);
         let in_step = node.inputs.iter().enumerate();
-        // What a scatter copies, and so what it makes, may be of any class.
+        // A base, and so what a scatter makes, may be of any class.
         let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
-            .skip(usize::from(scatters))
+            .skip(usize::from(node.node.kind.has_base()))
             .filter(|(i, _)| !self.rates.is_beside(id, *i));
         let read = in_step.map(|(_, input)| self.rates.output(*input));
         let above = read.chain([output.filter(|_| !scatters)]).flatten();

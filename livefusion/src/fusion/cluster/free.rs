@@ -76,6 +76,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Append
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Custom(_)
         | Kind::Compute(_)

@@ -58,6 +58,7 @@ impl Functions {
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)
                 | Kind::Append
+                | Kind::ScanByIndex(..)
                 | Kind::Scatter(..)
                 | Kind::Custom(_)
                 | Kind::Compute(_)

@@ -106,6 +106,10 @@ impl Inference<'_> {
                     let class = self.in_step_of(id, 1);
                     (Some(class), Some(self.class(input(0))))
                 }
+                Kind::ScanByIndex(..) => {
+                    let class = self.in_step_of(id, 1);
+                    (Some(class), Some(class))
+                }
                 Kind::TakeWhile { .. } | Kind::Take(_) => {
                     let class = self.class(input(0));
                     let sub = self.sub(class, Selector::While(id));
@@ -154,7 +158,7 @@ impl Inference<'_> {
     fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
         let node = &self.graph.nodes[id.index()];
         let in_step = match node.node.kind {
-            Kind::ScanS(..) => node.inputs.get(1),
+            Kind::ScanS(..) | Kind::ScanByIndex(..) => node.inputs.get(1),
             Kind::Map(_)
             | Kind::Zip
             | Kind::Fields(_)

@@ -23,6 +23,8 @@ pub struct Values {
     pub checked: FxHashMap<NodeId, Atom>,
     /// Arrays that this loop makes: element by element, or by a scatter.
     pub made: FxHashMap<FieldRef, Var>,
+    /// Arrays that this loop joins values onto, at indices.
+    pub bases: FxHashMap<FieldRef, Var>,
     /// Memory by which a field is handed on, from where it is made: for one element, or for those of a segment.
     pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
     /// Where the element of an inner loop's current iteration is in its segment.

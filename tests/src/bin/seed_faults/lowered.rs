@@ -41,6 +41,18 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "(needed || local).then_some(steps)",
     },
     Fault {
+        what: "lanes read elements that other lanes write",
+        file: "schedule/legal.rs",
+        sound: "reads.any(|x| packed || counted || x.index != *index)",
+        faulty: "reads.any(|_| packed || counted)",
+    },
+    Fault {
+        what: "a segment that changes what it reads is undone",
+        file: "region/nest.rs",
+        sound: "sound &= Some(*part) == last || !read",
+        faulty: "sound &= Some(*part) != last || !read",
+    },
+    Fault {
         what: "the steps of the other rows are not counted",
         file: "lower/jam/segments.rs",
         sound: "Const::u64(parts.len() as u64 - 1)",

@@ -112,7 +112,7 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
     pieces.unwrap_or(schedule)
 }
 
-/// Steps of a root with one segment together, where rows are joined onto one row, or read across rows. Those that read so have two
+/// Steps of a root with one segment together, where rows are joined onto one row, change one, or are read across rows. Those that read so have two
 /// lines of the cache together, which machines bring at once; those with lanes of their own are few.
 fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
     let inner = nest.inner.first().and_then(|rate| region.sweep(*rate))?;
@@ -123,11 +123,12 @@ fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule>
     let across = inner.reads_aside(|_| false) == Aside::Anywhere;
     let mut roles = inner.roles.values();
     let has_lanes = roles.any(|role| matches!(role, Role::Lanes(_)));
-    let steps = match (across, inner.joined.is_empty(), has_lanes) {
+    let onto_one = !inner.joined.is_empty() || inner.changes_what_it_reads();
+    let steps = match (across, onto_one, has_lanes) {
         _ if !is_uniform || schedule.splits(inner.rate) => return None,
-        (false, true, _) => return None,
+        (false, false, _) => return None,
         (_, _, true) => JAMMED / 2,
-        (false, false, false) => JAMMED,
+        (false, true, false) => JAMMED,
         (true, _, false) => 2 * JAMMED,
     };
     with(region, schedule, nest.outer.rate, Decision::Jam(steps))

@@ -181,7 +181,7 @@ fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
     };
     let mut roles = sweep.roles.values();
     let lanes = roles.all(|role| matches!(role, Role::Lanes(_))) && !sweep.groups.is_empty();
-    let fits = uniform && lanes && sweep.exits.is_empty() && !sweep.scatters;
+    let fits = uniform && lanes && sweep.exits.is_empty() && !sweep.changes_what_it_reads();
     let asks = fits && region.middle_of_row(sweep).is_some_and(|case| case.asks());
     asks.then(|| with(region, &Schedule::new(), sweep.rate, Decision::Split))?
 }

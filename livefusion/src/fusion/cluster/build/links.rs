@@ -12,7 +12,7 @@ impl Builder<'_> {
     pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
-            let base = matches!(node.node.kind, Kind::Scatter(..)) && i == 0;
+            let base = node.node.kind.has_base() && i == 0;
             let beside = self.rates.is_beside(id, i);
             let appends = matches!(node.node.kind, Kind::Append);
             let in_order = || {
@@ -277,6 +277,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         | Kind::Filter(_)
         | Kind::TakeWhile { .. }
         | Kind::Expand(_)
+        | Kind::ScanByIndex(..)
         | Kind::Scatter(..)
         | Kind::Merge(_)
         | Kind::Compute(_) => true,

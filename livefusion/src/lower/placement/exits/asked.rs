@@ -76,7 +76,7 @@ impl Asked {
             }
             for (maker, _) in scope.graph.fields(input) {
                 match scope.graph.node(maker).kind {
-                    Kind::Scan(..) | Kind::ScanS(..) => {
+                    Kind::Scan(..) | Kind::ScanS(..) | Kind::ScanByIndex(..) => {
                         self.counts.entry(maker).or_default().join(needed)
                     }
                     _ => self.node(maker, needed),
@@ -192,6 +192,7 @@ impl Asked {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
+            | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)
             | Kind::Compute(_) => columns.iter().for_each(|f| self.field(*f, &needed)),

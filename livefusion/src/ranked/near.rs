@@ -1,0 +1,40 @@
+//! Along which axis neighbours are neighbours in memory: what costs decide by, where either of two axes may be inside.
+
+use crate::ast::{Body, Kind, Node, Term, TermId};
+use std::sync::Arc;
+
+/// The axis of an array of this rank, whose elements these are row by row, along which they are read from memory side by side.
+/// None, if they are not read so along any.
+pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
+    let mut axes = Vec::new();
+    let mut stack = vec![elements];
+    while let Some(node) = stack.pop() {
+        match &node.kind {
+            _ if node.is_leaf() => axes.push(rank - 1),
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            Kind::Expand(body) if body.params.len() == rank => axes.extend(reads(body)),
+            _ => axes.push(rank - 1),
+        }
+    }
+    let first = *axes.first()?;
+    axes.iter().all(|axis| *axis == first).then_some(first)
+}
+
+/// The axes along which a function of an index reads side by side; its parameters are the index along the last axis, then those
+/// along the others.
+fn reads(body: &Body) -> impl Iterator<Item = usize> {
+    let term = |t: TermId| body.terms.get(t.index()).map(|data| data.term);
+    let side_by_side = move |at: TermId| match term(at)? {
+        Term::Flat(parts) => parts.get(1).copied(),
+        _ => Some(at),
+    };
+    let along = move |part: TermId| match term(part)? {
+        Term::Param(0) => Some(body.params.len() - 1),
+        Term::Param(k) => Some(k as usize - 1),
+        _ => None,
+    };
+    body.terms.iter().filter_map(move |data| match data.term {
+        Term::At { index, .. } => along(side_by_side(index)?),
+        _ => None,
+    })
+}
