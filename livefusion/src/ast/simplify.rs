@@ -4,7 +4,8 @@
 //! equal operands come to (`x - x`, `x <= x`, a check of both), chooses the arm of a condition that is known, joins the
 //! constants of operators that associate, unifies terms that have become equal, and leaves out terms and captures that no
 //! result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be -0.0). A
-//! division that would trap is left alone. What lengths of different nodes come to is [`algebra`](crate::sharing).
+//! division that would trap is left alone. Which lengths of different nodes are equal is said by
+//! `sharing::algebra`.
 //!
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds
 //! nothing (a property test says so). Linear in the number of terms.
