@@ -1,14 +1,18 @@
 //! Simplification of scalar bodies, once, when a node is made.
 //!
-//! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`), chooses
-//! the arm of a condition that is known, joins the constants of operators that associate, unifies terms
-//! that have become equal, and leaves out terms and captures that no result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0`
-//! is not `x` (`x` may be -0.0). A division that would trap is left alone.
+//! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`, `x.min(x)`), knows what
+//! equal operands come to (`x - x`, `x <= x`, a check of both), chooses the arm of a condition that is known, joins the
+//! constants of operators that associate, unifies terms that have become equal, and leaves out terms and captures that no
+//! result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be -0.0). A
+//! division that would trap is left alone. Which lengths of different nodes are equal is said by
+//! `sharing::algebra`.
 //!
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds
 //! nothing (a property test says so). Linear in the number of terms.
 
-use crate::ast::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, may_trap};
+use crate::ast::{
+    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, may_trap,
+};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -41,6 +45,7 @@ fn is_simple(body: &Body) -> bool {
             Term::Param(_) => false,
             Term::Op(op, args) => !matches!(simpler(before, may, *op, args, data.ty), Simpler::No),
             Term::Cond(c, a, b) => lit(before, *c).is_some() || a == b && !may(*c),
+            Term::Ensure(ensure, args) => always_holds(*ensure, args),
             _ => false,
         };
         let again = |d: &TermData| d.ty == data.ty && d.term == data.term;
@@ -150,7 +155,13 @@ impl Rewriter {
                 index: to(index),
                 checked: *checked,
             },
-            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(to).collect()),
+            Term::Ensure(ensure, args) => {
+                let args: Args = args.iter().map(to).collect();
+                if always_holds(*ensure, &args) {
+                    return args[0];
+                }
+                Term::Ensure(*ensure, args)
+            }
             other => *other,
         };
         self.add(term, data)
@@ -172,6 +183,12 @@ impl Rewriter {
         self.known.insert(key, id);
         id
     }
+}
+
+/// Whether a check holds of equal operands, whatever they are.
+fn always_holds(ensure: Ensure, args: &[TermId]) -> bool {
+    let equal = args.windows(2).all(|pair| pair[0] == pair[1]);
+    equal && !matches!(ensure, Ensure::Below)
 }
 
 enum Simpler {
@@ -206,6 +223,7 @@ fn simpler(
     }
     match args {
         [x] => unary(&terms[x.index()], op, *x, ty),
+        [x, y] if x == y => of_equals(op, *x, terms[x.index()].ty, traps),
         [x, y] => match identity(op, *x, lit(*x), *y, lit(*y)) {
             Simpler::No => joined(terms, op, [*x, *y], ty),
             simpler => simpler,
@@ -225,6 +243,19 @@ fn unary(data: &TermData, op: Op, x: TermId, ty: Ty) -> Simpler {
         (_, Op::Copy) => Simpler::Is(x),
         (_, Op::Cast) if data.ty == ty => Simpler::Is(x),
         (Term::Op(inner, args), Op::Not | Op::Neg) if *inner == op => Simpler::Is(args[0]),
+        _ => Simpler::No,
+    }
+}
+
+/// `x op x`, where that is `x`, or the same whatever `x` is: then what may trap is not left out. Floats may be NaN.
+fn of_equals(op: Op, x: TermId, ty: Ty, traps: impl Fn(TermId) -> bool) -> Simpler {
+    match op {
+        _ if ty.is_float() => Simpler::No,
+        _ if op.is_idempotent() => Simpler::Is(x),
+        _ if traps(x) => Simpler::No,
+        Op::Sub | Op::Xor => Simpler::Constant(Const::zero(ty)),
+        Op::Eq | Op::Le | Op::Ge => Simpler::Constant(Const::bool(true)),
+        Op::Ne | Op::Lt | Op::Gt => Simpler::Constant(Const::bool(false)),
         _ => Simpler::No,
     }
 }

@@ -11,7 +11,6 @@ pub mod phases;
 pub mod pull;
 pub mod rates;
 pub mod sides;
-pub mod uniform;
 
 pub use cluster::free::constant;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};

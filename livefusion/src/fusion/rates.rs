@@ -1,11 +1,12 @@
 //! Rates: length classes, inferred by unification, in a tree.
 //!
 //! Two arrays have one class if their lengths are known to be equal: they are computed in step (`map`,
-//! `scan`), they are in memory with equal lengths, or the user zipped them (then what is not known is
-//! checked when the loop starts). A filter opens a class below its input's; packs by one tag array share
-//! theirs. A zip of arrays whose classes cannot be one opens a *fresh* root: its inputs are made manifest,
-//! or have [`sides`] of their own, which are advanced on demand; then its elements are a subrate of that root.
-//! So do those of a merge, whatever the classes of its inputs.
+//! `scan`), they are in memory with equal lengths, they are generated with lengths of one size
+//! ([`crate::sharing::algebra`]), or the user zipped them (then what is not known is checked when the loop
+//! starts). A filter opens a class below its input's; packs by one tag array share theirs. A zip of arrays
+//! whose classes cannot be one opens a *fresh* root: its inputs are made manifest, or have [`sides`] of their
+//! own, which are advanced on demand; then its elements are a subrate of that root. So do those of a merge,
+//! whatever the classes of its inputs.
 //!
 //! The elements of segments are a class *nested* in that of the segments. An array that is used with
 //! segment lengths has this class: `class(data)` becomes `Nested(class(lengths), lengths)`, and so all that

@@ -21,8 +21,9 @@ use super::emission::Emission;
 use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
 use super::{Lower, Source, generate, take_while};
 use crate::ast::Kind;
-use crate::fusion::ClassId;
-use crate::sharing::NodeId;
+use crate::fusion::{ClassId, ClassKind};
+use crate::sharing::uniform::{Uniform, uniform_value};
+use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::{Atom, CombId, RateId, Section, TrapKind};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
@@ -48,7 +49,9 @@ pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
         counted(p, id, inputs, at);
     } else if opening.is_nested() {
         for input in p.scope.inputs(id)[inputs].iter().copied() {
-            if let Some(len) = p.len(input) {
+            if has_all(p, input, rate) {
+                agree(p, input, rate);
+            } else if let Some(len) = p.len(input) {
                 visited(p, id, rate, len);
                 agree(p, input, rate);
             }
@@ -68,14 +71,28 @@ fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
         if rates.known_equal(*first, *other) {
             continue;
         }
-        let (Some(expected), Some(got)) = (p.len(*first), p.len(*other)) else {
-            continue;
-        };
-        same(p, id, got, expected);
+        let algebra = &p.scope.graph.algebra;
+        if algebra.length(*first) != algebra.length(*other) {
+            let (Some(expected), Some(got)) = (p.len(*first), p.len(*other)) else {
+                continue;
+            };
+            same(p, id, got, expected);
+        }
         for n in [*other, id] {
             let own = |n: NodeId| rates.own(n).map(Of::Own);
             p.lengths().agreed.unite(own(*first), own(n));
         }
+    }
+}
+
+/// Whether an array has as many elements as all rows that a nested rate runs over, by construction.
+fn has_all(p: &Placer<'_>, id: NodeId, rate: RateId) -> bool {
+    let class = p.placed.tree.rate(rate).class;
+    let kind = class.map(|c| p.scope.plan.rates.kind(c));
+    let algebra = &p.scope.graph.algebra;
+    match kind {
+        Some(ClassKind::Nested(_, rows)) => algebra.all_rows(rows) == Some(algebra.length(id)),
+        _ => false,
     }
 }
 
@@ -186,7 +203,9 @@ pub fn check_all(p: &mut Placer<'_>) {
             continue;
         };
         if p.placed.tree.rate(rate).opening.is_nested() {
-            visited(p, by, rate, len);
+            if !has_all(p, id, rate) {
+                visited(p, by, rate, len);
+            }
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
             check_own(p, by, (own, len), bound);
             // The first of what is consumed together says what is expected.
@@ -272,6 +291,47 @@ impl Alike {
 fn is_segmented(kind: &Kind) -> bool {
     let by_elements = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
     by_elements || matches!(kind, Kind::Expand(_))
+}
+
+/// Checks that rows are as long as those that a rate runs over, and as many, where that is not so by construction: the zip
+/// that made their elements one class may be in another loop.
+pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
+    let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
+    let mut own = graph.resolve(p.scope.inputs(id)[0], 0);
+    let mut class = rates.runs_at(id).map(|c| rates.loop_class(c));
+    let joined_by = rates.own(id).zip(class);
+    let joined_by = joined_by.map(|(own, class)| rates.joined_by(own, class));
+    let by = joined_by.and_then(|by| by.first().copied()).unwrap_or(id);
+    while let Some(ClassKind::Nested(around, rows)) = class.map(|c| rates.kind(c)) {
+        let in_step = rates.output(own.0) == Some(around);
+        if own == rows || !in_step || !p.lengths().first_rows(own, rows) {
+            return;
+        }
+        let each = |rows| match uniform_value(graph, rows) {
+            Some(Uniform::Scalar(field)) => Some(Length::Scalar(field)),
+            _ => None,
+        };
+        if !graph.algebra.are_equal_rows(own, rows)
+            && let (Some(got), Some(expected)) = (each(own), each(rows))
+        {
+            same(p, by, got, expected);
+        }
+        let outer = |rows: FieldRef| match graph.node(rows.0).kind {
+            Kind::Expand(_) => graph.nodes[rows.0.index()].inputs.first().copied(),
+            _ => None,
+        };
+        match outer(own) {
+            Some(next) => own = graph.resolve(next, 0),
+            None if graph.algebra.length(own.0) == graph.algebra.length(rows.0) => return,
+            None => {
+                if let (Some(got), Some(expected)) = (p.len(own.0), p.len(rows.0)) {
+                    same(p, by, got, expected);
+                }
+                return;
+            }
+        }
+        class = Some(around);
+    }
 }
 
 /// Notes that a node has as many elements as a rate.

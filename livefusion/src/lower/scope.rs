@@ -3,8 +3,8 @@
 
 use crate::ast::Kind;
 use crate::fusion::phases::Phase;
-use crate::fusion::uniform::is_uniform;
 use crate::fusion::{ClassId, Plan};
+use crate::sharing::uniform::is_uniform;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use std::ops::Range;
 

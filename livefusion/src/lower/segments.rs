@@ -235,6 +235,7 @@ fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let rate = p.placed.tree.rate(own);
     let around = rate.parent.filter(|_| counts && rate.opening.is_sub());
     let at = Spot::first(around.unwrap_or(own));
+    lengths::check_rows(p, id);
     lengths::check(p, id, 1..2, at);
     Ok(spot)
 }
@@ -358,6 +359,7 @@ pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
         let spot = p.spot_where(id, &needs)?;
         let owner = p.placed.tree.loop_rate(spot.rate);
         if is_first && let Some(around) = segments_of(p, id, owner)? {
+            lengths::check_rows(p, id);
             lengths::check_together(p, id, 0..inputs.len(), around);
         }
         p.elts(&values, spot)?;

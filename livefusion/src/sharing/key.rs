@@ -61,6 +61,8 @@ impl GraphKey {
 
 pub(super) enum Interned {
     Known(NodeId),
+    /// One of another structure that it is the same as.
+    Same(NodeId),
     New(NodeId),
 }
 
@@ -72,8 +74,13 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Finds an equal node, or adds this one and gives its constants slots.
-    pub(super) fn intern(&mut self, entry: &mut GraphNode, constants: &mut Vec<Const>) -> Interned {
+    /// Finds an equal node, or takes one that is known to be the same, or adds this one and gives its constants slots.
+    pub(super) fn intern(
+        &mut self,
+        entry: &mut GraphNode,
+        same: Option<NodeId>,
+        constants: &mut Vec<Const>,
+    ) -> Interned {
         let mut writer = Writer {
             words: Vec::with_capacity(16),
             constants: Vec::new(),
@@ -90,6 +97,9 @@ impl Keys {
         match self.known.entry((words, identity)) {
             std::collections::hash_map::Entry::Occupied(e) => Interned::Known(*e.get()),
             std::collections::hash_map::Entry::Vacant(e) => {
+                if let Some(id) = same {
+                    return Interned::Same(id);
+                }
                 self.words.push(e.key().0.len() as u64);
                 self.words.extend_from_slice(&e.key().0);
                 constants.extend(own);
@@ -99,9 +109,14 @@ impl Keys {
         }
     }
 
-    pub(super) fn finish(mut self, roots: &[NodeId]) -> GraphKey {
+    /// The key of a graph with these roots, and these sizes of lengths.
+    pub(super) fn finish(mut self, roots: &[NodeId], sizes: &[u64]) -> GraphKey {
         self.words.push(u64::MAX);
         self.words.extend(roots.iter().map(|r| r.0 as u64));
+        if !sizes.is_empty() {
+            self.words.push(u64::MAX);
+            self.words.extend(sizes);
+        }
         GraphKey::of(self.words)
     }
 }

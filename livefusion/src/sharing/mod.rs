@@ -7,16 +7,21 @@
 //! * scalar bodies: terms are hash-consed while they are traced; [`place`] finds, for each term, the
 //!   lowest region that dominates all of its uses, where it is let-bound.
 //!
+//! Delayed lengths are one node if they are equal by [`algebra`], too.
+//!
 //! Recovery also splits what shapes the code (the key) from what may change from force to force: the
 //! constants, the arrays and their lengths. Lengths enter a kernel's key as an equality pattern only.
 
+pub mod algebra;
 mod key;
 pub mod place;
 mod skeleton;
+pub mod uniform;
 
 use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node, Rewrite};
 use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::nested;
+use algebra::Algebra;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -79,6 +84,8 @@ pub struct Graph {
     pub key: GraphKey,
     /// The rewrites that AST nodes come from, with what was called where: those of unified nodes, too.
     pub rewrites: Vec<(Rewrite, &'static str, Loc)>,
+    /// Which delayed lengths are equal.
+    pub algebra: Algebra,
     /// The id of every AST node, by its address: unified nodes share one.
     pub by_address: FxHashMap<usize, NodeId>,
 }
@@ -220,26 +227,38 @@ pub fn recover_behind(
             return Err((**e).clone());
         }
     }
-    let mut recovery = Recovery::default();
+    let mut recovery = Recovery {
+        roots,
+        graph: Graph::default(),
+        keys: key::Keys::default(),
+        algebra: Algebra::default(),
+    };
     for root in roots {
         recovery.visit(root, instead)?;
     }
-    let Recovery { mut graph, keys } = recovery;
+    let Recovery {
+        mut graph,
+        keys,
+        algebra,
+        ..
+    } = recovery;
     graph.roots = roots
         .iter()
         .map(|r| graph.by_address[&address(r)])
         .collect();
-    graph.key = keys.finish(&graph.roots);
+    graph.key = keys.finish(&graph.roots, algebra.found());
+    graph.algebra = algebra;
     Ok(graph)
 }
 
-#[derive(Default)]
-struct Recovery {
+struct Recovery<'r> {
+    roots: &'r [Arc<Node>],
     graph: Graph,
     keys: key::Keys,
+    algebra: Algebra,
 }
 
-impl Recovery {
+impl Recovery<'_> {
     fn visit(
         &mut self,
         root: &Arc<Node>,
@@ -301,10 +320,21 @@ impl Recovery {
                 entry.length = Some(id_of(n));
             }
         }
-        let id = match self.keys.intern(&mut entry, &mut self.graph.constants) {
+        let (size, same) = self.algebra.meet(&self.graph, &entry);
+        // What is asked for has its own value.
+        let same = same.filter(|_| !self.roots.iter().any(|r| Arc::ptr_eq(r, at)));
+        let interned = self
+            .keys
+            .intern(&mut entry, same, &mut self.graph.constants);
+        let id = match interned {
             key::Interned::Known(id) => id,
+            key::Interned::Same(id) => {
+                self.algebra.absorb(at);
+                id
+            }
             key::Interned::New(id) => {
                 self.graph.nodes.push(entry);
+                self.algebra.add(&self.graph, id, size);
                 id
             }
         };

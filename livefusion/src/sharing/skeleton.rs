@@ -21,6 +21,8 @@ pub struct Skeleton {
     nodes: usize,
     constants: usize,
     lengths: usize,
+    /// Constants that must be these, since lengths are equal or not for them.
+    fixed: Vec<(usize, Const)>,
     /// Nodes of equal structure that are different nodes for what is not structure.
     alike: Vec<Vec<Identity>>,
 }
@@ -112,6 +114,7 @@ impl Skeleton {
             nodes: graph.nodes.len(),
             constants: graph.constants.len(),
             lengths: numbers.iter().flatten().count(),
+            fixed: fixed(graph),
             alike: alike(graph, &numbers),
         })
     }
@@ -144,7 +147,9 @@ impl Skeleton {
             stack,
             doubles,
         } = walk;
-        let same = doubles.iter().all(|d| d.is_same(&met));
+        let fixed = self.fixed.iter();
+        let mut fixed = fixed.map(|(slot, c)| met.constants.get(*slot) == Some(c));
+        let same = doubles.iter().all(|d| d.is_same(&met)) && fixed.all(|same| same);
         let apart = self.alike.iter().all(|family| differ(family, &met));
         (stack.is_empty() && same && apart).then_some(met)
     }
@@ -154,15 +159,23 @@ impl Expected {
     fn of(node: &Arc<Node>, graph: &Graph, numbers: &[Option<usize>]) -> Option<Expected> {
         let id = *graph.by_address.get(&address(node))?;
         let entry = &graph.nodes[id.index()];
+        // What another node stands for has no constants but these.
+        let absorbed = graph.algebra.is_absorbed(address(node));
+        let none = [BodyConstants::default()];
+        let constants = if absorbed {
+            &none
+        } else {
+            entry.constants.as_slice()
+        };
         let computed = match &node.kind {
             Kind::Custom(_) | Kind::Input(_) => return None,
-            _ if entry.leaf => None,
+            _ if entry.leaf && !absorbed => None,
             kind => Some(Computed {
                 kind: kind_words(kind),
                 inputs: node.inputs.len(),
                 bodies: bodies(kind)
                     .into_iter()
-                    .zip(&entry.constants)
+                    .zip(constants)
                     .map(|(body, constants)| Pattern::of(body, constants))
                     .collect(),
             }),
@@ -172,7 +185,7 @@ impl Expected {
             kept: Arc::ptr_eq(&entry.node, node),
             rank: node.rank.min(1),
             types: node.types.clone(),
-            length: numbers[id.index()],
+            length: numbers[id.index()].filter(|_| !absorbed),
             computed,
         })
     }
@@ -327,6 +340,12 @@ impl Double<'_> {
             Double::Length(at, n) => met.lengths.get(*at) == Some(n),
         }
     }
+}
+
+/// Constants on which it depends which lengths are equal.
+fn fixed(graph: &Graph) -> Vec<(usize, Const)> {
+    let slots = graph.algebra.literals().iter().map(|slot| *slot as usize);
+    slots.map(|slot| (slot, graph.constants[slot])).collect()
 }
 
 /// Nodes of equal structure.

@@ -4,6 +4,7 @@ use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{Kind, Len};
 use crate::custom::Output;
 use crate::fusion::sides::{self, Users};
+use crate::sharing::algebra::Length;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
 
@@ -42,7 +43,7 @@ struct Inference<'g> {
     graph: &'g Graph,
     rates: Rates,
     by_length: FxHashMap<u64, ClassId>,
-    by_delayed: FxHashMap<NodeId, ClassId>,
+    by_delayed: FxHashMap<Length, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
     /// The classes of appends, each behind those of its parts, and the appends of each.
@@ -240,7 +241,7 @@ impl Inference<'_> {
     fn generator(&mut self, id: NodeId, len: &Len, length: Option<u64>) -> ClassId {
         match (len, self.graph.nodes[id.index()].length) {
             (Len::Known(_), _) => self.root_of_length(length),
-            (Len::Delayed(_), Some(by)) => {
+            (Len::Delayed(_), Some(_)) => {
                 if let Some(array) = indexed_array(self.graph, id) {
                     let class = self.class(array);
                     let own = self.rates.own(array).unwrap_or(class);
@@ -254,11 +255,12 @@ impl Inference<'_> {
                         _ => return own,
                     }
                 }
-                if let Some(c) = self.by_delayed.get(&by) {
+                let length = self.graph.algebra.length(id);
+                if let Some(c) = self.by_delayed.get(&length) {
                     return *c;
                 }
                 let class = self.rates.new_class(ClassKind::Root);
-                self.by_delayed.insert(by, class);
+                self.by_delayed.insert(length, class);
                 class
             }
             _ => self.rates.new_class(ClassKind::Root),
@@ -390,7 +392,7 @@ impl Inference<'_> {
 
     /// One class for the inputs from one on, which are consumed together.
     ///
-    /// Roots become one; beside the elements of segments they become these; beside the elements of a
+    /// Roots become one, and so do rows that are alike; beside the elements of segments they become these; beside the elements of a
     /// subrate, arrays in memory are read at its count. Everything else is made manifest first.
     fn in_step_of(&mut self, id: NodeId, first: usize) -> ClassId {
         let graph = self.graph;
@@ -404,6 +406,11 @@ impl Inference<'_> {
         let target = match (others.as_slice(), roots.first()) {
             ([], Some(root)) => *root,
             ([one], _) => *one,
+            ([one, rest @ ..], _) if rest.iter().all(|c| self.are_rows_alike(*c, *one)) => {
+                let one = *one;
+                rest.iter().for_each(|c| self.join_rows(*c, one, id));
+                one
+            }
             _ => return self.fresh(id, first),
         };
         let joins = match self.rates.kind(target) {
@@ -430,6 +437,38 @@ impl Inference<'_> {
         }
         self.rates.beside.extend(off.into_iter().map(|k| (id, k)));
         target
+    }
+
+    /// Whether two classes are the elements of as many rows that are equally long: by construction, or since that is checked.
+    fn are_rows_alike(&self, a: ClassId, b: ClassId) -> bool {
+        let (rates, algebra) = (&self.rates, &self.graph.algebra);
+        let (mut a, mut b) = (a, b);
+        while let (ClassKind::Nested(around_a, rows_a), ClassKind::Nested(around_b, rows_b)) =
+            (rates.kind(a), rates.kind(b))
+        {
+            let apart = !rates.is_within(a, b) && !rates.is_within(b, a);
+            if !apart || !algebra.agree(rows_a, rows_b) {
+                return false;
+            }
+            let roots = [around_a, around_b].map(|c| rates.kind(c));
+            if around_a == around_b || roots == [ClassKind::Root; 2] {
+                return around_a == around_b || algebra.agree_in_length(rows_a.0, rows_b.0);
+            }
+            (a, b) = (around_a, around_b);
+        }
+        false
+    }
+
+    /// Makes classes of rows that are alike one, and what is around them.
+    fn join_rows(&mut self, mut class: ClassId, mut to: ClassId, by: NodeId) {
+        while class != to {
+            let around = self.rates.parent(class).zip(self.rates.parent(to));
+            self.rates.join(class, to, by);
+            match around {
+                Some((above, to_above)) => (class, to) = (above, to_above),
+                None => return,
+            }
+        }
     }
 
     /// A class of its own for a node whose inputs are all made manifest.

@@ -3,9 +3,9 @@
 use super::Emission;
 use crate::ast::{Kind, TermId};
 use crate::fusion::pull::Extent as Known;
-use crate::fusion::uniform::{Uniform, uniform_value};
 use crate::lower::placement::{Length, Placement};
 use crate::lower::{Lower, Source, generate};
+use crate::sharing::uniform::{Uniform, uniform_value};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;

@@ -80,6 +80,8 @@ pub struct Lengths {
     pub at_the_end: Vec<(NodeId, Check)>,
     /// Inputs whose numbers of elements are counted, by phases.
     counted: FxHashSet<(NodeId, usize)>,
+    /// Rows that were held against those that a rate runs over.
+    rows: FxHashSet<(FieldRef, FieldRef)>,
 }
 
 /// The length of an array in memory, taken for the number of a rate's elements.
@@ -103,6 +105,11 @@ impl Lengths {
     /// Notes that the elements of an input are counted; false if an earlier phase does so.
     pub fn first_count(&mut self, input: (NodeId, usize)) -> bool {
         self.counted.insert(input)
+    }
+
+    /// Notes that rows are held against others; false if they were before.
+    pub fn first_rows(&mut self, own: FieldRef, rows: FieldRef) -> bool {
+        self.rows.insert((own, rows))
     }
 
     /// Whether a class's elements are checked against the length of an array in memory.

@@ -1,8 +1,8 @@
 //! Uniform descriptors: lengths of segments that are one number by construction, as those of the rows of an array of
 //! higher rank are. They are in no memory, and the rate of the elements is a uniform one.
 
+use super::{FieldRef, Graph};
 use crate::ast::{Kind, Term, TermId};
-use crate::sharing::{FieldRef, Graph};
 use loop_lang::types::Const;
 
 /// What an array has everywhere.

@@ -1,0 +1,423 @@
+//! Algebra of lengths: which delayed lengths are equal, whatever comes in.
+//!
+//! A delayed `u64` is a sum of products of *parts*: other delayed scalars, lengths of arrays, and what other operators make
+//! of values. Arithmetic wraps, so sums that are equal are equal for all values of their parts. Each sum has a number, its
+//! *size*: `(n + 1) * m - m` and `m * n` have one, and so has the length of a `generate` of `n` rows of `m`. A computation
+//! of the same size as a delayed scalar before it is that scalar. One that may trap is a part: it is left alone.
+
+use super::uniform::{Uniform, uniform_value};
+use super::{FieldRef, Graph, GraphNode, NodeId, address};
+use crate::ast::{Body, Ensure, Kind, Len, Node, Term, TermId};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Bodies of more terms, and sums of more products or parts, are not looked into.
+const MOST: usize = 32;
+
+/// The value of a delayed scalar, by number: those of one number are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Size(u32);
+
+/// What a sum consists of, by number.
+type Factor = u32;
+
+/// Products, in order, each with how often it is there. The product of nothing is one.
+type Sum = SmallVec<[(SmallVec<[Factor; 2]>, u64); 2]>;
+
+/// What is not taken apart.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Part {
+    Scalar(FieldRef),
+    /// The length of an array that has its own.
+    Length(NodeId),
+    /// A constant of another type than `u64`.
+    Constant(Const),
+    Op(Op, Ty, SmallVec<[Size; 3]>),
+    Cond([Size; 3]),
+}
+
+/// How many elements an array has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Length {
+    /// As many as this array, which has a length of its own.
+    Of(NodeId),
+    /// So many.
+    Size(Size),
+}
+
+/// What is known of the delayed lengths of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Algebra {
+    sums: Vec<Sum>,
+    sizes: FxHashMap<Sum, Size>,
+    parts: FxHashMap<Part, Factor>,
+    scalars: FxHashMap<FieldRef, Size>,
+    /// The first delayed scalar of each size.
+    firsts: FxHashMap<Size, NodeId>,
+    /// How long each node is.
+    lengths: Vec<Length>,
+    /// How long each of these rows is.
+    rows: FxHashMap<FieldRef, Size>,
+    /// Sizes that are checked to be equal before anything is read.
+    agreed: FxHashSet<(Size, Size)>,
+    /// The sizes that were found, in order: what the key has of all this.
+    found: Vec<u64>,
+    /// How many sizes were worked out from others.
+    derived: usize,
+    /// The constants on which sizes depend, by slot.
+    literals: Vec<u32>,
+    /// The nodes that are another node for their size, by address.
+    absorbed: FxHashSet<usize>,
+}
+
+impl Algebra {
+    /// How many elements an array has.
+    pub fn length(&self, id: NodeId) -> Length {
+        let known = self.lengths.get(id.index()).copied();
+        known.unwrap_or(Length::Of(id))
+    }
+
+    /// Whether two rows of these lengths, each of which is one number, are equally long: by construction, or since that is
+    /// checked.
+    pub fn agree(&self, a: FieldRef, b: FieldRef) -> bool {
+        let sizes = self.rows.get(&a).zip(self.rows.get(&b));
+        sizes.is_some_and(|(a, b)| self.are_one(*a, *b))
+    }
+
+    /// Whether rows of these lengths are equally long by construction.
+    pub fn are_equal_rows(&self, a: FieldRef, b: FieldRef) -> bool {
+        a == b || self.rows.contains_key(&a) && self.rows.get(&a) == self.rows.get(&b)
+    }
+
+    /// Whether arrays are equally long: by construction, or since that is checked.
+    pub fn agree_in_length(&self, a: NodeId, b: NodeId) -> bool {
+        match (self.length(a), self.length(b)) {
+            (Length::Size(a), Length::Size(b)) => self.are_one(a, b),
+            (a, b) => a == b,
+        }
+    }
+
+    fn are_one(&self, a: Size, b: Size) -> bool {
+        a == b || self.agreed.contains(&(a, b)) || self.agreed.contains(&(b, a))
+    }
+
+    /// How many elements rows of these lengths have in all.
+    pub fn all_rows(&self, lengths: FieldRef) -> Option<Length> {
+        let (each, count) = (
+            self.rows.get(&lengths)?,
+            self.size_of(self.length(lengths.0))?,
+        );
+        let all = product(self.sum(count), self.sum(*each))?;
+        self.sizes.get(&all).copied().map(Length::Size)
+    }
+
+    fn size_of(&self, length: Length) -> Option<Size> {
+        match length {
+            Length::Size(size) => Some(size),
+            Length::Of(array) => {
+                let factor = *self.parts.get(&Part::Length(array))?;
+                self.sizes.get(&one(factor)).copied()
+            }
+        }
+    }
+
+    /// The sizes that were found, as words of a key: graphs that are alike but for these are not one.
+    pub(super) fn found(&self) -> &[u64] {
+        &self.found
+    }
+
+    /// The constants that must be the same wherever this graph is recognised. One size alone is equal to no other.
+    pub(super) fn literals(&self) -> &[u32] {
+        match self.derived {
+            0 | 1 => &[],
+            _ => &self.literals,
+        }
+    }
+
+    /// Whether a node is another one, of the same size.
+    pub(super) fn is_absorbed(&self, address: usize) -> bool {
+        self.absorbed.contains(&address)
+    }
+}
+
+/// Collects sizes while a graph is recovered.
+impl Algebra {
+    /// The size of a node about to be added, and the delayed scalar that has it already.
+    pub(super) fn meet(
+        &mut self,
+        graph: &Graph,
+        entry: &GraphNode,
+    ) -> (Option<Size>, Option<NodeId>) {
+        if entry.leaf || *entry.node.types != [Ty::U64] {
+            return (None, None);
+        }
+        let size = match &entry.node.kind {
+            Kind::Compute(body) => self.computed(graph, body, &entry.captures[0]),
+            Kind::Len => {
+                let length = self.length(entry.inputs[0]);
+                Some(self.sized(length))
+            }
+            _ => None,
+        };
+        (size, size.and_then(|s| self.firsts.get(&s).copied()))
+    }
+
+    /// Notes that a node is another one.
+    pub(super) fn absorb(&mut self, node: &Arc<Node>) {
+        self.absorbed.insert(address(node));
+        self.derived += 1;
+    }
+
+    /// Notes a node that was added last, and its size.
+    pub(super) fn add(&mut self, graph: &Graph, id: NodeId, size: Option<Size>) {
+        let entry = &graph.nodes[id.index()];
+        if let Some(size) = size {
+            self.scalars.insert((id, 0), size);
+            self.firsts.entry(size).or_insert(id);
+            self.found_of(size);
+            self.derived += usize::from(!entry.constants.is_empty());
+            let slots = entry.constants.iter().flat_map(|c| c.values());
+            self.literals.extend(slots);
+        }
+        let length = self.length_of(graph, id);
+        self.lengths.push(length);
+    }
+
+    fn found_of(&mut self, size: Size) {
+        self.found.push(u64::from(size.0));
+    }
+
+    fn length_of(&mut self, graph: &Graph, id: NodeId) -> Length {
+        let entry = &graph.nodes[id.index()];
+        if entry.leaf || entry.node.rank == 0 {
+            return Length::Of(id);
+        }
+        match &entry.node.kind {
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => {
+                let first = self.length(entry.inputs[0]);
+                // What consumes arrays whose lengths may differ is as long as they are if a check holds.
+                let equal = entry.inputs.iter().all(|i| self.length(*i) == first);
+                if equal { first } else { Length::Of(id) }
+            }
+            Kind::Generate(Len::Delayed(_), _) => match entry.length {
+                Some(by) => {
+                    let size = self.scalar(graph, graph.resolve(by, 0));
+                    self.found_of(size);
+                    Length::Size(size)
+                }
+                None => Length::Of(id),
+            },
+            Kind::Expand(_) => {
+                let all = self.rows_of(graph, entry.inputs[0]);
+                all.map_or(Length::Of(id), Length::Size)
+            }
+            Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => {
+                self.rows_of(graph, entry.inputs[0]);
+                Length::Of(id)
+            }
+            _ => Length::Of(id),
+        }
+    }
+
+    /// Notes how long rows are, if that is one number; gives how many elements they have in all.
+    fn rows_of(&mut self, graph: &Graph, lengths: NodeId) -> Option<Size> {
+        let field = graph.resolve(lengths, 0);
+        let count = self.length(field.0);
+        let each = match (uniform_value(graph, field)?, count) {
+            (Uniform::Scalar(field), _) => self.scalar(graph, field),
+            // Shapes that are known may be others in the next force.
+            (Uniform::Literal(..), Length::Of(_)) => return None,
+            (Uniform::Literal(term, c), Length::Size(_)) => {
+                let slots = graph.nodes[field.0.index()].constants.last();
+                self.literals.extend(slots.and_then(|s| s.get(&term.0)));
+                self.number(constant(c.bits))
+            }
+        };
+        if self.rows.insert(field, each).is_none() {
+            self.found_of(each);
+        }
+        let count = self.sized(count);
+        let all = product(self.sum(count), self.sum(each))?;
+        let all = self.number(all);
+        self.derived += 1;
+        self.found_of(all);
+        Some(all)
+    }
+
+    fn sized(&mut self, length: Length) -> Size {
+        match length {
+            Length::Size(size) => size,
+            Length::Of(array) => self.part(Part::Length(array)),
+        }
+    }
+
+    /// The size of a delayed scalar.
+    fn scalar(&mut self, graph: &Graph, (id, field): FieldRef) -> Size {
+        if let Some(size) = self.scalars.get(&(id, field)) {
+            return *size;
+        }
+        let size = self.part(Part::Scalar((id, field)));
+        self.scalars.insert((id, field), size);
+        if *graph.node(id).types == [Ty::U64] {
+            self.firsts.entry(size).or_insert(id);
+        }
+        size
+    }
+
+    fn part(&mut self, part: Part) -> Size {
+        let next = self.parts.len() as Factor;
+        let factor = *self.parts.entry(part).or_insert(next);
+        self.number(one(factor))
+    }
+
+    fn sum(&self, size: Size) -> &Sum {
+        &self.sums[size.0 as usize]
+    }
+
+    fn number(&mut self, sum: Sum) -> Size {
+        if let Some(size) = self.sizes.get(&sum) {
+            return *size;
+        }
+        let size = Size(self.sums.len() as u32);
+        self.sums.push(sum.clone());
+        self.sizes.insert(sum, size);
+        size
+    }
+
+    /// The size of a computation that cannot trap. What one checks without a condition is noted.
+    fn computed(&mut self, graph: &Graph, body: &Body, captures: &[NodeId]) -> Option<Size> {
+        if body.terms.len() > MOST || !body.loops.is_empty() {
+            return None;
+        }
+        let always = !body.terms.iter().any(|d| matches!(d.term, Term::Cond(..)));
+        let mut sizes: SmallVec<[Option<Size>; MOST]> = SmallVec::new();
+        let mut traps = false;
+        for data in &body.terms {
+            let size = |t: &TermId| sizes[t.index()];
+            let size = match &data.term {
+                Term::Lit(c) => Some(self.literal(*c)),
+                Term::Scalar { capture, field } => {
+                    let at = graph.resolve(captures[*capture as usize], *field);
+                    Some(self.scalar(graph, at))
+                }
+                Term::Op(op, args) => {
+                    let by = args.get(1).map(|by| &body.terms[by.index()].term);
+                    let fine =
+                        matches!(by, Some(Term::Lit(c)) if data.ty == Ty::U64 && c.bits != 0);
+                    traps |= op.may_trap(data.ty) && !fine;
+                    let args: Option<SmallVec<[Size; 3]>> = args.iter().map(size).collect();
+                    args.map(|args| self.operated(*op, data.ty, args))
+                }
+                Term::Flat(args) => match [0, 1, 2].map(|k| size(&args[k])) {
+                    [Some(outer), Some(inner), Some(length)] => {
+                        let rows = self.operated(Op::Mul, Ty::U64, smallvec![outer, length]);
+                        Some(self.operated(Op::Add, Ty::U64, smallvec![rows, inner]))
+                    }
+                    _ => None,
+                },
+                Term::Cond(c, a, b) => match [c, a, b].map(size) {
+                    [_, Some(a), Some(b)] if a == b => Some(a),
+                    [Some(c), Some(a), Some(b)] => Some(self.part(Part::Cond([c, a, b]))),
+                    _ => None,
+                },
+                Term::Ensure(ensure, args) => {
+                    let (got, expected) = (size(&args[0]), size(&args[1]));
+                    let known = *ensure == Ensure::Equal && got.is_some() && got == expected;
+                    traps |= !known;
+                    if let (Ensure::Equal, true, Some(got), Some(expected)) =
+                        (ensure, always, got, expected)
+                    {
+                        self.agreed.insert((got, expected));
+                    }
+                    got
+                }
+                Term::At { .. } => {
+                    traps = true;
+                    None
+                }
+                Term::Param(_) | Term::LoopVar(..) | Term::LoopResult(..) => None,
+            };
+            sizes.push(size);
+        }
+        let result = body.results.first()?;
+        sizes[result.index()].filter(|_| !traps)
+    }
+
+    fn literal(&mut self, c: Const) -> Size {
+        match c.ty {
+            Ty::U64 => self.number(constant(c.bits)),
+            _ => self.part(Part::Constant(c)),
+        }
+    }
+
+    fn operated(&mut self, op: Op, ty: Ty, mut args: SmallVec<[Size; 3]>) -> Size {
+        let sum = match (op, args.as_slice(), ty) {
+            (Op::Copy, [x], _) => return *x,
+            (Op::Min | Op::Max, [x, y], Ty::U64) if x == y => return *x,
+            (Op::Add, [x, y], Ty::U64) => added(self.sum(*x), self.sum(*y), 1),
+            (Op::Sub, [x, y], Ty::U64) => added(self.sum(*x), self.sum(*y), u64::MAX),
+            (Op::Mul, [x, y], Ty::U64) => product(self.sum(*x), self.sum(*y)),
+            _ => None,
+        };
+        if let Some(sum) = sum {
+            return self.number(sum);
+        }
+        if op.joins_in_any_order(ty) {
+            args.sort_unstable();
+        }
+        self.part(Part::Op(op, ty, args))
+    }
+}
+
+/// One part, once.
+fn one(factor: Factor) -> Sum {
+    smallvec![(smallvec![factor], 1)]
+}
+
+/// A number: so often nothing.
+fn constant(n: u64) -> Sum {
+    match n {
+        0 => Sum::new(),
+        n => smallvec![(SmallVec::new(), n)],
+    }
+}
+
+/// A sum and so many times another; none if it is long.
+fn added(a: &Sum, b: &Sum, times: u64) -> Option<Sum> {
+    let more = b.iter().map(|(p, n)| (p.clone(), n.wrapping_mul(times)));
+    in_order(a.iter().cloned().chain(more).collect())
+}
+
+/// A product of sums; none if it is long.
+fn product(a: &Sum, b: &Sum) -> Option<Sum> {
+    if a.len() * b.len() > MOST {
+        return None;
+    }
+    let mut all = Sum::new();
+    for (p, n) in a {
+        for (q, m) in b {
+            let mut factors: SmallVec<[Factor; 2]> = p.iter().chain(q).copied().collect();
+            factors.sort_unstable();
+            all.push((factors, n.wrapping_mul(*m)));
+        }
+    }
+    in_order(all)
+}
+
+/// Products in order, each once; none if there are many, or long ones.
+fn in_order(mut all: Sum) -> Option<Sum> {
+    all.sort_unstable();
+    all.dedup_by(|next, product| {
+        let same = next.0 == product.0;
+        if same {
+            product.1 = product.1.wrapping_add(next.1);
+        }
+        same
+    });
+    all.retain(|(_, n)| *n != 0);
+    let short = all.len() <= MOST && all.iter().all(|(p, _)| p.len() <= MOST);
+    short.then_some(all)
+}
