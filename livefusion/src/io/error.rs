@@ -69,7 +69,7 @@ pub enum ErrorKind {
     },
     /// An array that was to be written could not be computed.
     #[error("{0}")]
-    Array(#[source] crate::Error),
+    Array(#[source] Box<crate::Error>),
 }
 
 impl ErrorKind {
@@ -102,14 +102,14 @@ impl From<io::Error> for ErrorKind {
 
 impl From<crate::Error> for ErrorKind {
     fn from(e: crate::Error) -> ErrorKind {
-        ErrorKind::Array(e)
+        ErrorKind::Array(Box::new(e))
     }
 }
 
 impl From<crate::Error> for Error {
     /// For functions that both read files and force arrays.
     fn from(e: crate::Error) -> Error {
-        ErrorKind::Array(e).at(None, Place::Whole)
+        ErrorKind::from(e).at(None, Place::Whole)
     }
 }
 

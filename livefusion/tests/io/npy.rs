@@ -1,7 +1,7 @@
 //! NPY and NPZ.
 
 use super::{fault, file, folder};
-use livefusion::array::Rank;
+use livefusion::array::{Dim, Rank};
 use livefusion::io::{npy, npz};
 use livefusion::prelude::*;
 
@@ -62,10 +62,7 @@ fn all_types_round_trip() {
 
 #[test]
 fn all_ranks_round_trip() {
-    fn check<D: livefusion::array::Dim>(array: Array<u16, D>)
-    where
-        D: Rank<Out<u16> = Manifest<u16, D>>,
-    {
+    fn check<D: Dim + Rank<Out<u16> = Manifest<u16, D>>>(array: Array<u16, D>) {
         let expected = array.force().unwrap();
         round_trip(&array, |read| read == expected);
     }
