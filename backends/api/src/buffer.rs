@@ -24,6 +24,7 @@ use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZero;
+use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 
 /// Alignment of allocations made here: a cache line, and the widest vector registers.
@@ -66,8 +67,8 @@ enum Storage {
     Pages(Pages),
     /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
     Vec { capacity: usize },
-    /// Whoever this keeps alive; it is only read.
-    Foreign { _owner: Owner },
+    /// Memory of whoever this keeps alive; it is only read. A panic leaves the owner as it was: it is dropped, and nothing else.
+    Foreign { _owner: AssertUnwindSafe<Owner> },
 }
 
 // SAFETY: a buffer owns its memory, or keeps an owner that is as free to move, and gives access to it only under Rust's borrow rules.

@@ -5,6 +5,7 @@ use loop_lang::types::Ty;
 use std::alloc::{Layout, handle_alloc_error};
 use std::any::Any;
 use std::io::{self, Read};
+use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -52,7 +53,9 @@ impl Buffer {
             ty,
             len,
             ptr,
-            storage: Storage::Foreign { _owner: owner },
+            storage: Storage::Foreign {
+                _owner: AssertUnwindSafe(owner),
+            },
             keeps_room: false,
         })
     }
