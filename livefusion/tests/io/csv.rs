@@ -346,3 +346,30 @@ fn arrays_are_saved_side_by_side() {
     // The file is what it was.
     assert_eq!(io::csv(&path).read().unwrap().len(), 2);
 }
+
+#[test]
+fn matrices_are_saved_column_by_column() {
+    let folder = folder();
+    let path = folder.path().join("m.csv");
+    let m = generate((3, 2), |(i, j)| (10 * i + j).cast::<f64>());
+    let names = ["a", "b"];
+    Table::new()
+        .with_matrix(&names, &m)
+        .unwrap()
+        .save(&path)
+        .unwrap();
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        "a,b\n0.0,1.0\n10.0,11.0\n20.0,21.0\n"
+    );
+    let read = io::csv(&path).read().unwrap().matrix::<f64>().unwrap();
+    assert_eq!(read.force().unwrap(), m.force().unwrap());
+    let none = Table::new()
+        .with_matrix(&names, &m.slice((..0, ..)))
+        .unwrap();
+    assert_eq!((none.len(), none.names().len()), (0, 2));
+    let few = fault(Table::new().with_matrix(&["a"], &m));
+    assert_eq!(few, "expected 2 names, one for each column, got 1");
+    let long = fault(none.with_matrix(&names, &m));
+    assert_eq!(long, "column \"a\": expected 0 rows, got 3");
+}

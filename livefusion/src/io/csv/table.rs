@@ -6,7 +6,7 @@ use super::cells::{Why, dictionary};
 use super::value::{Type, exact, integer};
 use crate::array::{Array, Ix1, Ix2};
 use crate::ast::Node;
-use crate::elt::Scalar;
+use crate::elt::{Scalar, collected};
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
 use std::fmt;
@@ -274,6 +274,44 @@ impl Table {
             Ok(text) => self.put(name, Data::Text(text)),
             Err(kind) => Err(self.fault(&name, kind)),
         }
+    }
+
+    /// Computes a matrix and adds its columns, each under its name.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::Table;
+    /// let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
+    /// let table = Table::new().with_matrix(&["x", "y"], &m)?;
+    /// assert_eq!(table.column::<i64>("y")?.force()?, [2, 4, 6]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`force`](Array::force), if there are not as many names as columns, or if it has not as many rows as the table.
+    #[doc(alias = "savetxt")]
+    pub fn with_matrix<T: Scalar>(self, names: &[&str], m: &Array<T, Ix2>) -> Result<Table> {
+        let m = m.force()?;
+        let [rows, width] = m.shape();
+        let path = self.path.clone();
+        let fault = |kind: ErrorKind| kind.at(path.as_deref(), Place::Whole);
+        if names.len() != width {
+            let expected = format!("{width} names, one for each column");
+            return Err(fault(ErrorKind::malformed(
+                expected,
+                names.len().to_string(),
+            )));
+        }
+        let mut table = self;
+        for (k, name) in names.iter().enumerate() {
+            let bytes = (rows * size_of::<T>()) as u64;
+            let column = m.iter().skip(k).step_by(width).copied();
+            let column =
+                collected(rows, column).ok_or_else(|| fault(ErrorKind::Memory { bytes }))?;
+            let data = Data::Scalars(Arc::new(Buffer::from_vec(column)));
+            table = table.put(name.to_string(), data)?;
+        }
+        Ok(table)
     }
 
     pub(super) fn put(mut self, name: String, data: Data) -> Result<Table> {
