@@ -6,6 +6,7 @@
 //!
 //! Distances are in degrees, as on a map on which longitude and latitude are as long.
 
+use livefusion::io;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 use livefusion_examples::{Outcome, best_of, data, timed};
@@ -141,14 +142,13 @@ fn plain(points: &[Point]) -> (Vec<Point>, Vec<u64>) {
 
 /// Where the airports are, and what their places are called.
 fn read() -> Outcome<(Vec<Point>, Vec<String>)> {
-    let mut table = csv::Reader::from_path(data("airports.csv"))?;
-    let rows = table.deserialize::<(String, String, String, String, String, f64, f64)>();
-    let rows = rows.map(|row| {
-        let (_, name, city, state, _, latitude, longitude) = row?;
-        Ok(((longitude, latitude), format!("{name}, {city}, {state}")))
-    });
-    rows.collect::<Outcome<Vec<_>>>()
-        .map(|rows| rows.into_iter().unzip())
+    let table = io::csv(data("airports.csv")).read()?;
+    let [longitude, latitude] = ["longitude", "latitude"].map(|name| table.column::<f64>(name));
+    let points = zip((&longitude?, &latitude?)).to_vec()?;
+    let towns = table.text("city")?.zip(table.text("state")?);
+    let places = table.text("name")?.zip(towns);
+    let places = places.map(|(name, (city, state))| format!("{name}, {city}, {state}"));
+    Ok((points, places.collect()))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! cargo run --release --example temperatures
 //! ```
 
+use livefusion::io;
 use livefusion::prelude::*;
 use livefusion_examples::{Outcome, data, timed};
 
@@ -147,15 +148,14 @@ fn welford_join((n, mean, squares): Moments, (m, other, more): Moments) -> Momen
 }
 
 fn read() -> Outcome<Hours> {
-    let mut table = csv::Reader::from_path(data("seattle-temps.csv"))?;
+    let table = io::csv(data("seattle-temps.csv")).read()?;
     let mut hours = Hours {
-        date: vec![],
+        date: table.text("date")?.map(str::to_string).collect(),
         month: vec![],
         day: vec![],
-        fahrenheit: vec![],
+        fahrenheit: table.column::<f64>("temp")?.to_vec()?,
     };
-    for row in table.deserialize::<(String, f64)>() {
-        let (date, fahrenheit) = row?;
+    for date in &hours.date {
         let number = |range| {
             date.get(range)
                 .and_then(|text: &str| text.parse::<u32>().ok())
@@ -165,8 +165,6 @@ fn read() -> Outcome<Hours> {
         };
         hours.month.push(month - 1);
         hours.day.push(DAYS_BEFORE[month as usize - 1] + day - 1);
-        hours.fahrenheit.push(fahrenheit);
-        hours.date.push(date);
     }
     Ok(hours)
 }

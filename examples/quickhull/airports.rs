@@ -1,7 +1,7 @@
 //! The airports' table.
 
+use livefusion::io::Csv;
 use livefusion_examples::Outcome;
-use std::io::Read;
 
 /// A row of the table.
 pub struct Airport {
@@ -33,20 +33,29 @@ impl Airport {
 }
 
 /// Reads `iata,name,city,state,country,latitude,longitude`.
-pub fn read(table: impl Read) -> Outcome<Vec<Airport>> {
-    let mut table = csv::Reader::from_reader(table);
-    let rows = table.deserialize::<(String, String, String, String, String, f64, f64)>();
-    rows.map(|row| {
-        let (iata, name, city, state, country, latitude, longitude) = row?;
-        Ok(Airport {
-            iata,
-            name,
-            city,
-            state,
-            country,
-            longitude,
-            latitude,
-        })
-    })
-    .collect()
+pub fn read(table: Csv) -> Outcome<Vec<Airport>> {
+    let names = ["iata", "name", "city", "state", "country"];
+    let table = names.iter().fold(table, |table, name| table.text(*name));
+    let table = table.read()?;
+    let longitudes = table.column::<f64>("longitude")?.force()?;
+    let latitudes = table.column::<f64>("latitude")?.force()?;
+    let mut texts = Vec::new();
+    for name in names {
+        texts.push(table.text(name)?);
+    }
+    let degrees = longitudes.iter().zip(&latitudes);
+    let airports = degrees.map(|(longitude, latitude)| {
+        let mut texts = texts.iter_mut().map(|t| t.next().unwrap_or("").to_string());
+        let mut text = || texts.next().unwrap_or_default();
+        Airport {
+            iata: text(),
+            name: text(),
+            city: text(),
+            state: text(),
+            country: text(),
+            longitude: *longitude,
+            latitude: *latitude,
+        }
+    });
+    Ok(airports.collect())
 }

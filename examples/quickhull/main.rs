@@ -20,15 +20,15 @@ mod tests;
 use airports::Airport;
 use hull::Point;
 use lines::Lines;
+use livefusion::io;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 use livefusion_examples::{Outcome, best_of, data, timed};
-use std::fs::File;
 
 fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let engine = Engine::builder().build();
-    let airports = airports::read(File::open(data("airports.csv"))?)?;
+    let airports = airports::read(io::csv(data("airports.csv")))?;
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--explain"] => explain(&engine, &airports, "target/quickhull-plan.svg"),
         ["--explain", path] => explain(&engine, &airports, path),

@@ -20,6 +20,7 @@
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
+//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
 //! | [`custom`] | combinators of your own |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
@@ -58,6 +59,8 @@ pub mod error;
 pub mod exp;
 pub mod force;
 mod fusion;
+#[cfg(feature = "io")]
+pub mod io;
 pub mod iterate;
 mod lower;
 pub mod manifest;

@@ -6,14 +6,17 @@
 //!
 //! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says.
+//! * the buffer owns the memory, as `storage` says, or keeps its owner; what is not its own is never written.
 
+mod foreign;
 mod pages;
 pub mod recycle;
 mod spare;
 
 pub use crate::prim::Prim;
 use crate::prim::with_layout;
+use foreign::Owner;
+pub use foreign::ReadError;
 use loop_lang::types::Ty;
 use pages::Pages;
 pub use spare::{Content, Spare};
@@ -21,6 +24,7 @@ use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZero;
+use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 
 /// Alignment of allocations made here: a cache line, and the widest vector registers.
@@ -63,9 +67,11 @@ enum Storage {
     Pages(Pages),
     /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
     Vec { capacity: usize },
+    /// Memory of whoever this keeps alive; it is only read. A panic leaves the owner as it was: it is dropped, and nothing else.
+    Foreign { _owner: AssertUnwindSafe<Owner> },
 }
 
-// SAFETY: a buffer owns its memory and gives access to it only under Rust's borrow rules.
+// SAFETY: a buffer owns its memory, or keeps an owner that is as free to move, and gives access to it only under Rust's borrow rules.
 unsafe impl Send for Buffer {}
 // SAFETY: as above; through `&Buffer` memory is only read.
 unsafe impl Sync for Buffer {}
@@ -246,13 +252,14 @@ impl Buffer {
         self.ty
     }
 
-    /// Bytes of memory that the buffer keeps, used or not.
+    /// Bytes of memory that the buffer keeps, used or not; none of what is [another's](Buffer::is_foreign).
     pub fn bytes(&self) -> usize {
         match self.storage {
             Storage::Empty => 0,
             Storage::Block { bytes, .. } => bytes,
             Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
+            Storage::Foreign { .. } => 0,
         }
     }
 
@@ -261,10 +268,10 @@ impl Buffer {
         self.view().as_slice()
     }
 
-    /// The elements, to be changed, if they are of type `T`.
+    /// The elements, to be changed, if they are of type `T` and not [another's](Buffer::is_foreign).
     pub fn as_mut_slice<T: Prim>(&mut self) -> Option<&mut [T]> {
-        (T::TY == self.ty)
-            // SAFETY: `len` valid elements laid out as `T`, borrowed exclusively through `self`.
+        (T::TY == self.ty && !self.is_foreign())
+            // SAFETY: `len` valid elements laid out as `T`, which may be written, borrowed exclusively through `self`.
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr.cast().as_ptr(), self.len) })
     }
 
@@ -301,7 +308,7 @@ impl Buffer {
                 }
                 return;
             }
-            Storage::Empty | Storage::Vec { .. } => return,
+            Storage::Empty | Storage::Vec { .. } | Storage::Foreign { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -337,10 +344,11 @@ impl Buffer {
         self.view().get_word(i)
     }
 
-    /// Sets an element from a canonical word. False, with nothing done, outside.
+    /// Sets an element from a canonical word. False, with nothing done, outside, and if they are
+    /// [another's](Buffer::is_foreign).
     #[inline]
     pub fn set_word(&mut self, i: usize, word: u64) -> bool {
-        if i >= self.len {
+        if i >= self.len || self.is_foreign() {
             return false;
         }
         // SAFETY: `i` is inside; `T` is laid out as `ty`; a `Bool`'s byte is made 0 or 1.
@@ -362,7 +370,7 @@ impl Buffer {
     }
 
     /// The memory, for compiled kernels to write `len` elements. Writers must leave valid values: a
-    /// `Bool` is a byte 0 or 1.
+    /// `Bool` is a byte 0 or 1. Nobody may write what is [another's](Buffer::is_foreign).
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()
     }
@@ -371,7 +379,8 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.storage, Storage::Empty) {
-            Storage::Empty => {}
+            // An owner drops what it has.
+            Storage::Empty | Storage::Foreign { .. } => {}
             Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.

@@ -156,7 +156,9 @@ unsafe impl Send for Held<'_> {}
 unsafe impl Sync for Held<'_> {}
 
 impl From<Buffer> for Held<'_> {
+    /// Takes the buffer, or a copy of what it may not write.
     fn from(own: Buffer) -> Self {
+        let own = own.into_own();
         Held {
             ty: own.ty(),
             len: own.len(),

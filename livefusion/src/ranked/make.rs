@@ -167,6 +167,14 @@ pub(super) fn rearranged(
     (made, to)
 }
 
+/// The elements of a shape with all axes in the opposite order, as an array of rank 2 or more.
+#[cfg(feature = "io")]
+pub(crate) fn transposed(builder: Builder, source: &Arc<Node>, shape: &Shape) -> Arc<Node> {
+    let order: Vec<usize> = (0..shape.rank()).rev().collect();
+    let (made, to) = rearranged(builder, source, shape, &order);
+    shaped(builder, &made, &to)
+}
+
 /// All fields of an element of flat data, at an index that is in range.
 pub(super) fn read(b: &mut BodyBuilder, source: &Arc<Node>, at: TermId) -> Vec<TermId> {
     (0..source.types.len() as u32)

@@ -42,6 +42,8 @@ mod zip;
 pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Maybe, Position, Target, Where};
 pub use join::{concat_axis, stack};
+#[cfg(feature = "io")]
+pub(crate) use make::transposed;
 pub(crate) use make::{generated, repeated, reshaped};
 pub use nest::{Mapped, PerRow};
 pub use product::Dot;

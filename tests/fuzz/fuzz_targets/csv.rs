@@ -12,7 +12,7 @@ mod lines;
 use livefusion::prelude::*;
 
 libfuzzer_sys::fuzz_target!(|table: &[u8]| {
-    let Ok(airports) = airports::read(table) else {
+    let Ok(airports) = airports::read(livefusion::io::csv_text(table)) else {
         return;
     };
     let points: Vec<hull::Point> = airports.iter().map(|a| (a.longitude, a.latitude)).collect();

@@ -96,7 +96,7 @@ impl Buffer {
     /// An array of so many elements in this one's memory; none if it has not so much, or is of another type.
     /// Behind what this one had, only the bytes are initialised.
     fn resized(mut self, ty: Ty, len: usize) -> Option<Buffer> {
-        if self.ty != ty || len > self.room() {
+        if self.ty != ty || len > self.room() || self.is_foreign() {
             return None;
         }
         if let Storage::Vec { .. } = self.storage {
@@ -114,7 +114,7 @@ impl Buffer {
     /// For how many elements there is memory.
     fn room(&self) -> usize {
         match &self.storage {
-            Storage::Empty => 0,
+            Storage::Empty | Storage::Foreign { .. } => 0,
             Storage::Block { base, bytes } => (bytes - skew(*base)) / self.ty.size(),
             Storage::Pages(pages) => pages.bytes() / self.ty.size(),
             Storage::Vec { capacity } => *capacity,

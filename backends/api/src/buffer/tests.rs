@@ -201,3 +201,51 @@ fn no_more_is_kept_than_wanted() {
     assert!(kept <= LARGE);
     assert_eq!(none, 0);
 }
+
+#[test]
+fn what_is_foreign_is_only_read() {
+    let owner = std::sync::Arc::new([1u32, 2, 3]);
+    let ptr = NonNull::from(owner.as_ref()).cast::<u8>();
+    let foreign = |ptr| {
+        // SAFETY: the owner keeps its numbers, and nobody changes them.
+        unsafe { Buffer::foreign(Ty::U32, 2, ptr, owner.clone()) }
+    };
+    // SAFETY: inside of the first number; nothing is read there.
+    assert!(foreign(unsafe { ptr.add(2) }).is_none());
+    let mut b = foreign(ptr).unwrap();
+    assert!(!b.set_word(0, 7) && b.as_mut_slice::<u32>().is_none());
+    assert_eq!((b.as_slice::<u32>(), b.bytes()), (Some(&[1, 2][..]), 0));
+    b.truncate(1);
+    assert_eq!(b.as_bytes(), 1u32.to_ne_bytes());
+    // Neither memory for others,
+    let mut spare = Spare::default();
+    spare.offer(0, b);
+    let made = spare.make(0, Ty::U32, 0, Content::Any).unwrap();
+    assert!(!made.is_foreign() && spare.used() == 0);
+    // nor for a loop,
+    let mut held = crate::Held::from(foreign(ptr).unwrap());
+    assert!(held.set_word(0, 7));
+    // nor for a vector.
+    let mut vec = foreign(ptr).unwrap().into_vec::<u32>().unwrap();
+    vec[0] = 9;
+    assert_eq!(*owner, [1, 2, 3]);
+    assert_eq!(std::sync::Arc::strong_count(&owner), 1);
+}
+
+#[cfg(feature = "map")]
+#[test]
+fn files_are_mapped_where_elements_lie_right() {
+    use std::io::Write;
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&[1, 0, 0, 0, 2, 0, 0, 0, 3]).unwrap();
+    let map = |ty, at, n| Buffer::mapped(ty, &file, at, n);
+    let b = map(Ty::U32, 4, 1).unwrap().unwrap();
+    assert_eq!(b.as_bytes(), [2, 0, 0, 0]);
+    assert_eq!(map(Ty::U8, 3, 6).unwrap().unwrap().len(), 6);
+    assert!(map(Ty::U32, 1, 1).unwrap().is_none());
+    assert!(map(Ty::Bool, 0, 1).unwrap().is_none());
+    assert!(map(Ty::U32, 0, 0).unwrap().unwrap().is_empty());
+    for (at, n) in [(0, 3), (8, 1), (u64::MAX, 1), (4, usize::MAX), (10, 0)] {
+        assert!(map(Ty::U32, at, n).is_err(), "{at} {n}");
+    }
+}

@@ -1,0 +1,369 @@
+//! CSV: a line of names, then lines with a field for each.
+
+mod cells;
+mod records;
+mod table;
+mod value;
+mod write;
+
+pub use table::Table;
+pub use value::{Type, Value};
+pub use write::save_csv;
+
+use super::error::{ErrorKind, Place, Result, shown};
+use crate::elt::Scalar;
+use cells::{Cells, Markers};
+use records::{Record, Records};
+use rustc_hash::FxHashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Seek};
+use std::path::{Path, PathBuf};
+
+/// How a table is read. Made by [`csv()`] and [`csv_text`]; [`read`](Csv::read) reads it.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is read before `read`"]
+pub struct Csv {
+    source: Source,
+    delimiter: u8,
+    comment: Option<u8>,
+    has_header: bool,
+    names: Option<Vec<String>>,
+    only: Option<Vec<String>>,
+    types: Vec<(String, Type)>,
+    fills: Vec<(String, Value)>,
+    fill: Option<Value>,
+    markers: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Path(PathBuf),
+    Text(Vec<u8>),
+}
+
+/// A table in a file.
+///
+/// Lines end as on any system; a field with the delimiter, a quote or a line break in it stands in quotes, and a quote there is
+/// two. A byte order mark is passed over, as are empty lines. The first line has the columns' names.
+///
+/// The type of a column is `i64` if all of its fields are integers, `f64` if they are numbers, `bool` if they are `true` or
+/// `false`, else text; blanks around them count in text only. So that no digit is lost, integers beyond `i64` are text, unless
+/// [`column`](Csv::column) says otherwise. An empty field is a missing value in all columns but those of text: an error, unless
+/// [`missing`](Csv::missing) says what stands for it.
+///
+/// The file is read once, and a second time if a column turns out to be text below its first line; memory holds the
+/// columns, not the file.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("people.csv");
+/// # std::fs::write(&path, "name;age;height\nAda;36;1.65\n\"Babbage; Charles\";79;\n").unwrap();
+/// let people = io::csv(&path).delimiter(b';').missing("height", f64::NAN).read()?;
+/// assert_eq!(people.types().map(|t| t.to_string()).collect::<Vec<_>>(), ["text", "i64", "f64"]);
+/// assert_eq!(people.column::<f64>("age")?.mean().force()?, 57.5);
+/// assert_eq!(people.text("name")?.last(), Some("Babbage; Charles"));
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+#[doc(alias("loadtxt", "genfromtxt", "read_csv"))]
+pub fn csv(path: impl AsRef<Path>) -> Csv {
+    Csv::new(Source::Path(path.as_ref().to_path_buf()))
+}
+
+/// A table that is in memory as text; as [`csv()`].
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io;
+/// let table = io::csv_text("x,y\n1,2\n3,4\n").read()?;
+/// let (x, y) = (table.column::<i64>("x")?, table.column::<f64>("y")?);
+/// assert_eq!(zip((&x, &y)).force()?, [(1, 2.0), (3, 4.0)]);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+pub fn csv_text(text: impl Into<Vec<u8>>) -> Csv {
+    Csv::new(Source::Text(text.into()))
+}
+
+impl Csv {
+    fn new(source: Source) -> Csv {
+        Csv {
+            source,
+            delimiter: b',',
+            comment: None,
+            has_header: true,
+            names: None,
+            only: None,
+            types: Vec::new(),
+            fills: Vec::new(),
+            fill: None,
+            markers: Vec::new(),
+        }
+    }
+
+    /// What stands between fields, instead of a comma: a semicolon, a tab.
+    pub fn delimiter(mut self, delimiter: u8) -> Csv {
+        self.delimiter = delimiter;
+        self
+    }
+
+    /// Lines that begin with this byte are passed over.
+    ///
+    /// ```
+    /// use livefusion::io;
+    /// let table = io::csv_text("# measured\nx\n1\n").comment(b'#').read()?;
+    /// assert_eq!(table.len(), 1);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    pub fn comment(mut self, mark: u8) -> Csv {
+        self.comment = Some(mark);
+        self
+    }
+
+    /// Whether the first line has the names of the columns. If not, they are `0`, `1`, ..., or what [`names`](Csv::names) says.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io;
+    /// let m = io::csv_text("1,2\n3,4\n").header(false).read()?.matrix::<f64>()?;
+    /// assert_eq!(m.force()?, [[1.0, 2.0], [3.0, 4.0]]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    pub fn header(mut self, has_header: bool) -> Csv {
+        self.has_header = has_header;
+        self
+    }
+
+    /// Names for the columns, from the left, instead of the file's.
+    pub fn names<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Csv {
+        self.names = Some(names.into_iter().map(S::into).collect());
+        self
+    }
+
+    /// Reads these columns only, in the file's order. What the others hold does not matter.
+    ///
+    /// ```
+    /// use livefusion::io;
+    /// let table = io::csv_text("a,b,c\n1,?,2\n").only(["a", "c"]).read()?;
+    /// assert_eq!(table.names().collect::<Vec<_>>(), ["a", "c"]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    #[doc(alias = "usecols")]
+    pub fn only<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Csv {
+        self.only = Some(names.into_iter().map(S::into).collect());
+        self
+    }
+
+    /// The type of a column. Each of its fields has to be of this type, and within its range; a `bool` may be 0 or 1 as well.
+    ///
+    /// ```
+    /// use livefusion::io;
+    /// let table = io::csv_text("id,level\n18446744073709551615,3\n");
+    /// let table = table.column::<u64>("id").column::<u8>("level").read()?;
+    /// assert_eq!(table.types().map(|t| t.to_string()).collect::<Vec<_>>(), ["u64", "u8"]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    #[doc(alias = "dtype")]
+    pub fn column<T: Scalar>(self, name: impl Into<String>) -> Csv {
+        self.typed(name, value::type_of::<T>())
+    }
+
+    /// A column is text, whatever it looks like.
+    ///
+    /// ```
+    /// use livefusion::io;
+    /// let table = io::csv_text("zip\n02139\n").text("zip").read()?;
+    /// assert_eq!(table.text("zip")?.next(), Some("02139"));
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    pub fn text(self, name: impl Into<String>) -> Csv {
+        self.typed(name, Type::Text)
+    }
+
+    /// The type of a column, where it is known at run time only.
+    pub fn typed(mut self, name: impl Into<String>, ty: Type) -> Csv {
+        self.types.push((name.into(), ty));
+        self
+    }
+
+    /// What stands for a missing value of a column. A column of integers with `f64::NAN` for what is missing is one of `f64`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io;
+    /// let text = "x,n\n1.5,1\n,\n2.5,3\n";
+    /// let wrong = io::csv_text(text).read().unwrap_err().to_string();
+    /// assert!(wrong.starts_with(r#"line 3, column "x": expected f64, got nothing"#), "{wrong}");
+    /// let table = io::csv_text(text).missing("x", f64::NAN).missing("n", -1).read()?;
+    /// assert_eq!(table.column::<f64>("x")?.filter(|x| !x.is_nan()).sum().force()?, 4.0);
+    /// assert_eq!(table.column::<i64>("n")?.force()?, [1, -1, 3]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    #[doc(alias = "filling_values")]
+    pub fn missing(mut self, name: impl Into<String>, value: impl Into<Value>) -> Csv {
+        self.fills.push((name.into(), value.into()));
+        self
+    }
+
+    /// What stands for a missing value of each column that [`missing`](Csv::missing) does not name.
+    pub fn missing_anywhere(mut self, value: impl Into<Value>) -> Csv {
+        self.fill = Some(value.into());
+        self
+    }
+
+    /// Fields that mean a missing value, as an empty one does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io;
+    /// let table = io::csv_text("x\n1\nNA\n").missing_is(["NA", "-"]).missing_anywhere(0).read()?;
+    /// assert_eq!(table.column::<i64>("x")?.force()?, [1, 0]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    #[doc(alias = "na_values")]
+    pub fn missing_is<S: Into<String>>(mut self, fields: impl IntoIterator<Item = S>) -> Csv {
+        self.markers.extend(fields.into_iter().map(S::into));
+        self
+    }
+
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// If the file cannot be read; if a line has more or fewer fields than the first one, a quote is not closed, a field is no
+    /// UTF-8, or not of its column's type, or missing; if there is no column of a name that was given, or two in the table have
+    /// one name; or if there is no memory for the columns. Each says the line, and the column.
+    pub fn read(self) -> Result<Table> {
+        match &self.source {
+            Source::Path(path) => {
+                let file = File::open(path).map_err(|e| ErrorKind::from(e).of(path))?;
+                self.read_from(BufReader::with_capacity(1 << 16, file), Some(path))
+            }
+            Source::Text(text) => self.read_from(Cursor::new(text), None),
+        }
+    }
+
+    fn read_from(&self, mut source: impl BufRead + Seek, path: Option<&Path>) -> Result<Table> {
+        let whole = |kind: ErrorKind| kind.at(path, Place::Whole);
+        let begin = |names| self.begin(names).map_err(whole);
+        let (mut columns, len) = self.pass(&mut source, path, begin)?;
+        for column in &mut columns {
+            column.close().map_err(|(line, kind)| {
+                let column = Some(column.name.clone());
+                kind.at(path, Place::Line { line, column })
+            })?;
+        }
+        if columns.iter().any(Cells::is_again) {
+            source.rewind().map_err(|e| whole(e.into()))?;
+            let again = |_| Ok(columns.iter().map(Cells::again).collect());
+            let (texts, lines) = self.pass(&mut source, path, again)?;
+            if lines != len {
+                let expected = format!("{len} lines, as when they were read before");
+                return Err(whole(ErrorKind::malformed(expected, lines.to_string())));
+            }
+            for (column, text) in columns.iter_mut().zip(texts) {
+                if column.is_again() {
+                    *column = text;
+                }
+            }
+        }
+        let columns = columns.into_iter().filter_map(Cells::finish);
+        Ok(Table::of(path, len, columns.collect()))
+    }
+
+    /// Takes all lines into columns that are made of the names, and counts them.
+    fn pass(
+        &self,
+        source: &mut impl BufRead,
+        path: Option<&Path>,
+        begin: impl FnOnce(Vec<String>) -> Result<Vec<Cells>>,
+    ) -> Result<(Vec<Cells>, usize)> {
+        let in_line = |line, kind: ErrorKind| kind.at(path, Place::Line { line, column: None });
+        let wrong = |(line, kind)| in_line(line, kind);
+        let markers = Markers(self.markers.clone());
+        let mut records = Records::new(source, self.delimiter, self.comment);
+        records.skip_mark().map_err(wrong)?;
+        let first = records.next().map_err(wrong)?;
+        let names = match (&first, self.has_header) {
+            (Some(line), true) => self
+                .header_of(line)
+                .map_err(|kind| in_line(line.line, kind))?,
+            (None, true) => {
+                let kind = ErrorKind::malformed("a line of names", "no line");
+                return Err(kind.at(path, Place::Whole));
+            }
+            (line, false) => self.numbered(line.as_ref().map_or(0, Record::len)),
+        };
+        let mut columns = begin(names)?;
+        let mut take = |record: &Record<'_>| {
+            let line = record.line;
+            if record.len() != columns.len() {
+                let got = record.len().to_string();
+                let expected = format!("{} fields", columns.len());
+                return Err(in_line(line, ErrorKind::malformed(expected, got)));
+            }
+            for (column, field) in columns.iter_mut().zip(record.fields()) {
+                column.push(field, line, &markers).map_err(|kind| {
+                    let column = Some(column.name.clone());
+                    kind.at(path, Place::Line { line, column })
+                })?;
+            }
+            Ok(())
+        };
+        let mut len = 0;
+        if let (Some(record), false) = (&first, self.has_header) {
+            take(record)?;
+            len += 1;
+        }
+        while let Some(record) = records.next().map_err(wrong)? {
+            take(&record)?;
+            len += 1;
+        }
+        Ok((columns, len))
+    }
+
+    /// The names in the first line, or what stands for them.
+    fn header_of(&self, line: &Record<'_>) -> Result<Vec<String>, ErrorKind> {
+        if self.names.is_some() {
+            return Ok(self.numbered(line.len()));
+        }
+        line.fields()
+            .map(|name| cells::utf8(name).map(str::to_string))
+            .collect()
+    }
+
+    /// Names for so many columns: those that were given, else numbers.
+    fn numbered(&self, columns: usize) -> Vec<String> {
+        match &self.names {
+            Some(names) => names.clone(),
+            None => (0..columns).map(|k| k.to_string()).collect(),
+        }
+    }
+
+    /// The columns of these names, before the first field.
+    fn begin(&self, names: Vec<String>) -> Result<Vec<Cells>, ErrorKind> {
+        let types = self.types.iter().map(|(name, _)| name);
+        let fills = self.fills.iter().map(|(name, _)| name);
+        for name in types.chain(fills).chain(self.only.iter().flatten()) {
+            if !names.contains(name) {
+                return Err(table::no_column(&names, name));
+            }
+        }
+        let wanted = |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name));
+        let mut seen = FxHashSet::default();
+        if let Some(twice) = names.iter().find(|n| wanted(n) && !seen.insert(*n)) {
+            let got = format!("{} twice", shown(twice));
+            return Err(ErrorKind::malformed("columns with names that differ", got));
+        }
+        // What was said last counts.
+        let cells = names.iter().map(|name| {
+            if !wanted(name) {
+                return Cells::skipped(name.clone());
+            }
+            let given = self.types.iter().rev().find(|(n, _)| n == name);
+            let fill = self.fills.iter().rev().find(|(n, _)| n == name);
+            let fill = fill.map(|(_, value)| value).or(self.fill.as_ref());
+            Cells::new(name.clone(), given.map(|(_, ty)| *ty), fill.cloned())
+        });
+        Ok(cells.collect())
+    }
+}

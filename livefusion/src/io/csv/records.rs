@@ -1,0 +1,150 @@
+//! The lines of a table, field by field.
+
+use super::super::error::ErrorKind;
+use csv_core::ReadRecordResult;
+use std::io::BufRead;
+
+/// Takes a stream of text apart.
+pub struct Records<R> {
+    source: R,
+    core: csv_core::Reader,
+    comment: Option<u8>,
+    /// The line that comes next.
+    line: u64,
+    /// Whether the source is at its end, and the line break behind it was given.
+    is_closed: bool,
+    fields: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// A line of a table. With line breaks in quotes it may go over several lines of the file.
+pub struct Record<'a> {
+    /// Where it begins; the first line is 1.
+    pub line: u64,
+    fields: &'a [u8],
+    ends: &'a [usize],
+}
+
+impl Record<'_> {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The fields without their quotes.
+    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = [0].iter().chain(self.ends);
+        let spans = starts.zip(self.ends);
+        spans.map(|(start, end)| self.fields.get(*start..*end).unwrap_or_default())
+    }
+}
+
+/// Why there is no next line: its number, and what is wrong there.
+pub type Wrong = (u64, ErrorKind);
+
+impl<R: BufRead> Records<R> {
+    pub fn new(source: R, delimiter: u8, comment: Option<u8>) -> Records<R> {
+        Records {
+            source,
+            core: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
+            comment,
+            line: 1,
+            is_closed: false,
+            fields: vec![0; 1024],
+            ends: vec![0; 16],
+        }
+    }
+
+    /// Passes over a byte order mark.
+    pub fn skip_mark(&mut self) -> Result<(), Wrong> {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if peek(&mut self.source, self.line)?.starts_with(MARK) {
+            self.source.consume(MARK.len());
+        }
+        Ok(())
+    }
+
+    /// Passes over empty lines and comments, so that the next line is counted right.
+    fn skip_blank(&mut self) -> Result<(), Wrong> {
+        let mut in_comment = false;
+        loop {
+            let input = peek(&mut self.source, self.line)?;
+            let Some(first) = input.first() else {
+                return Ok(());
+            };
+            let n = match first {
+                _ if in_comment => {
+                    let end = input.iter().position(|b| *b == b'\n');
+                    in_comment = end.is_none();
+                    end.map_or(input.len(), |end| end + 1)
+                }
+                b'\n' | b'\r' => 1,
+                first if Some(*first) == self.comment => {
+                    in_comment = true;
+                    1
+                }
+                _ => return Ok(()),
+            };
+            self.line += breaks(&input[..n]);
+            self.source.consume(n);
+        }
+    }
+
+    /// The next line that is not empty.
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, Wrong> {
+        self.skip_blank()?;
+        let line = self.line;
+        let (mut used, mut ended) = (0, 0);
+        loop {
+            let input = peek(&mut self.source, self.line)?;
+            let is_end = input.is_empty();
+            let closing = is_end && !self.is_closed;
+            // A line ends with a break, but what is in quotes goes on behind it.
+            let input = if closing { b"\n" } else { input };
+            let free = (&mut self.fields[used..], &mut self.ends[ended..]);
+            let (result, read, written, found) = self.core.read_record(input, free.0, free.1);
+            if !is_end {
+                self.line += breaks(&input[..read]);
+                self.source.consume(read);
+            }
+            self.is_closed |= closing && read > 0;
+            used += written;
+            ended += found;
+            if closing && written > 0 {
+                let kind = ErrorKind::malformed("a closing quote", "the end of the file");
+                return Err((line, kind));
+            }
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => grow(&mut self.fields, line)?,
+                ReadRecordResult::OutputEndsFull => grow(&mut self.ends, line)?,
+                ReadRecordResult::Record => {
+                    return Ok(Some(Record {
+                        line,
+                        fields: &self.fields[..used],
+                        ends: &self.ends[..ended],
+                    }));
+                }
+                ReadRecordResult::End => return Ok(None),
+            }
+        }
+    }
+}
+
+/// What comes next; nothing at the end.
+fn peek(source: &mut impl BufRead, line: u64) -> Result<&[u8], Wrong> {
+    source.fill_buf().map_err(|e| (line, e.into()))
+}
+
+fn breaks(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|b| **b == b'\n').count() as u64
+}
+
+/// Twice the room.
+fn grow<T: Copy + Default>(all: &mut Vec<T>, line: u64) -> Result<(), Wrong> {
+    let more = all.len();
+    let bytes = 2 * (more * size_of::<T>()) as u64;
+    let room = all.try_reserve_exact(more);
+    room.map_err(|_| (line, ErrorKind::Memory { bytes }))?;
+    all.resize(2 * more, T::default());
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! Single values of tables, and the types of columns.
+
+use crate::elt::Scalar;
+use loop_lang::types::Ty;
+use std::fmt;
+
+/// What a column of a table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Scalars of a type.
+    Scalar(Ty),
+    /// Text.
+    Text,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Scalar(ty) => ty.fmt(f),
+            Type::Text => f.write_str("text"),
+        }
+    }
+}
+
+/// What stands for a missing value: a number, a `bool`, or text.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A truth value.
+    Bool(bool),
+    /// An integer of any type.
+    Int(i128),
+    /// A float of either type.
+    Float(f64),
+    /// Text.
+    Text(String),
+}
+
+macro_rules! values {
+    ($($t:ty: $x:ident => $e:expr;)*) => {$(
+        impl From<$t> for Value {
+            fn from($x: $t) -> Value {
+                $e
+            }
+        }
+    )*};
+}
+
+values! {
+    bool: x => Value::Bool(x);
+    i8: x => Value::Int(x.into());
+    i16: x => Value::Int(x.into());
+    i32: x => Value::Int(x.into());
+    i64: x => Value::Int(x.into());
+    isize: x => Value::Int(x as i128);
+    u8: x => Value::Int(x.into());
+    u16: x => Value::Int(x.into());
+    u32: x => Value::Int(x.into());
+    u64: x => Value::Int(x.into());
+    usize: x => Value::Int(x as i128);
+    f32: x => Value::Float(x.into());
+    f64: x => Value::Float(x);
+    &str: x => Value::Text(x.to_string());
+    String: x => Value::Text(x);
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bool(x) => x.fmt(f),
+            Value::Int(x) => x.fmt(f),
+            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Text(x) => write!(f, "{x:?}"),
+        }
+    }
+}
+
+impl Value {
+    /// The word that a column of this type has for it: a float is rounded, an integer has to be exact. None if it has none.
+    pub fn word(&self, ty: Ty) -> Option<u64> {
+        match (self, ty) {
+            (Value::Bool(x), Ty::Bool) => Some(u64::from(*x)),
+            (Value::Int(x), _) => exact(*x, ty),
+            (Value::Float(x), Ty::F64) => Some(x.to_bits()),
+            (Value::Float(x), Ty::F32) => Some(u64::from((*x as f32).to_bits())),
+            _ => None,
+        }
+    }
+}
+
+/// The word of an integer in a type; none if the type does not have it exactly.
+pub fn exact(x: i128, ty: Ty) -> Option<u64> {
+    match ty {
+        Ty::Bool => None,
+        Ty::I8 => i8::try_from(x).ok().map(|x| x as u64),
+        Ty::I16 => i16::try_from(x).ok().map(|x| x as u64),
+        Ty::I32 => i32::try_from(x).ok().map(|x| x as u64),
+        Ty::I64 => i64::try_from(x).ok().map(|x| x as u64),
+        Ty::U8 => u8::try_from(x).ok().map(u64::from),
+        Ty::U16 => u16::try_from(x).ok().map(u64::from),
+        Ty::U32 => u32::try_from(x).ok().map(u64::from),
+        Ty::U64 => u64::try_from(x).ok(),
+        // Integers of 64 bits are far from where the way back would not be the same number.
+        Ty::F32 => (x as f32 as i128 == x).then(|| u64::from((x as f32).to_bits())),
+        Ty::F64 => (x as f64 as i128 == x).then(|| (x as f64).to_bits()),
+    }
+}
+
+/// The integer that a word of an integer type is.
+pub fn integer(word: u64, ty: Ty) -> Option<i128> {
+    match ty {
+        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => Some((word as i64).into()),
+        Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64 => Some(word.into()),
+        Ty::Bool | Ty::F32 | Ty::F64 => None,
+    }
+}
+
+/// The word of a text that is to be of a type.
+pub fn parse(text: &str, ty: Ty) -> Option<u64> {
+    match ty {
+        Ty::Bool => truth(text).or(match text {
+            "0" => Some(0),
+            "1" => Some(1),
+            _ => None,
+        }),
+        Ty::F32 => text.parse().ok().map(|x: f32| u64::from(x.to_bits())),
+        Ty::F64 => text.parse().ok().map(f64::to_bits),
+        _ => exact(text.parse().ok()?, ty),
+    }
+}
+
+fn truth(text: &str) -> Option<u64> {
+    let is = |word| text.eq_ignore_ascii_case(word);
+    match (is("true"), is("false")) {
+        (true, _) => Some(1),
+        (_, true) => Some(0),
+        _ => None,
+    }
+}
+
+/// What a text looks like, and its word: `i64` if it is one, else `f64`, else `bool`. An integer that no `i64` holds is none
+/// of them, for a float would not hold its digits.
+pub fn guess(text: &str) -> Option<(Ty, u64)> {
+    if let Ok(x) = text.parse::<i64>() {
+        return match x == 0 && text.starts_with('-') {
+            true => Some((Ty::F64, (-0.0f64).to_bits())),
+            false => Some((Ty::I64, x as u64)),
+        };
+    }
+    if let Some(word) = truth(text) {
+        return Some((Ty::Bool, word));
+    }
+    let is_integer = text
+        .trim_start_matches(['-', '+'])
+        .bytes()
+        .all(|b| b.is_ascii_digit());
+    match is_integer {
+        true => None,
+        false => text.parse().ok().map(|x: f64| (Ty::F64, x.to_bits())),
+    }
+}
+
+/// The type of a column whose elements are `T`.
+pub fn type_of<T: Scalar>() -> Type {
+    Type::Scalar(T::TY)
+}

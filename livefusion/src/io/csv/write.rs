@@ -1,0 +1,111 @@
+//! Tables into files.
+
+use super::super::error::{ErrorKind, Result};
+use super::super::output::Output;
+use super::table::{Data, Table, write_word};
+use crate::force::Force;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Computes arrays, all in one force, and writes them as the columns of a table: a tuple, slice or `Vec` of arrays of one
+/// length, with a name for each. An array of tuples or structs has a column, and so a name, for each field.
+///
+/// Numbers are written with as many digits as tell them apart, so that they are read as the same. What was there is replaced
+/// when all is written.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("squares.csv");
+/// let xs = iota(3);
+/// let points = xs.map(|i| (i.cast::<f64>() / 4.0, i.eq(2)));
+/// io::save_csv(&path, &["i", "quarter", "last"], (&xs, &points))?;
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "i,quarter,last\n0,0.0,false\n1,0.25,false\n2,0.5,true\n");
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`force`](Force::force); if there is not a name for each column, or two have one; if arrays are of different lengths, or
+/// not of rank 1; or if the file cannot be written.
+#[doc(alias("savetxt", "to_csv"))]
+pub fn save_csv(path: impl AsRef<Path>, names: &[&str], arrays: impl Force) -> Result<()> {
+    let path = path.as_ref();
+    let wrong = |expected: String, got: String| ErrorKind::malformed(expected, got).of(path);
+    let mut nodes = Vec::new();
+    arrays.nodes(&mut nodes);
+    if let Some(odd) = nodes.iter().find(|n| n.error.is_none() && n.rank != 1) {
+        return Err(wrong(
+            "arrays of rank 1".into(),
+            format!("rank {}", odd.rank),
+        ));
+    }
+    let results = arrays.force().map_err(|e| ErrorKind::from(e).of(path))?;
+    let mut columns = Vec::new();
+    arrays.give(Some(results), &mut columns);
+    let columns: Vec<_> = columns.into_iter().flatten().collect();
+    if names.len() != columns.len() {
+        let expected = format!("{} names, one for each column", columns.len());
+        return Err(wrong(expected, names.len().to_string()));
+    }
+    let mut table = Table::new();
+    for (name, column) in names.iter().zip(columns) {
+        if table.names().any(|n| n == *name) {
+            return Err(wrong("names that differ".into(), format!("{name:?} twice")));
+        }
+        table = table.put(name.to_string(), Data::Scalars(column))?;
+    }
+    table.save(path)
+}
+
+impl Table {
+    /// Writes the table as CSV, with a line of names. What was there is replaced when all is written.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    #[doc(alias = "to_csv")]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let mut file = BufWriter::with_capacity(1 << 16, Output::create(path)?);
+        let written = self.put_lines(&mut file);
+        let file = written.and_then(|()| file.into_inner().map_err(|e| e.into_error()));
+        file.and_then(Output::finish)
+            .map_err(|e| ErrorKind::from(e).of(path))
+    }
+
+    fn put_lines(&self, to: &mut impl Write) -> io::Result<()> {
+        let columns = self.columns();
+        let is_alone = columns.len() == 1;
+        let line =
+            |to: &mut dyn Write, put: &mut dyn FnMut(&mut dyn Write, usize) -> io::Result<()>| {
+                for k in 0..columns.len() {
+                    if k > 0 {
+                        to.write_all(b",")?;
+                    }
+                    put(to, k)?;
+                }
+                to.write_all(b"\n")
+            };
+        line(to, &mut |to, k| put_text(to, &columns[k].0, is_alone))?;
+        for row in 0..self.len() {
+            line(to, &mut |to, k| match &columns[k].1 {
+                Data::Scalars(elements) => write_word(to, elements, row),
+                Data::Text(text) => {
+                    let code = text.codes.get_word(row).unwrap_or(0);
+                    put_text(to, &text.labels[code as usize], is_alone)
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a text, in quotes where it would not be read as the same without. An empty one that is alone in its line would be no
+/// line at all.
+fn put_text(to: &mut dyn Write, text: &str, is_alone: bool) -> io::Result<()> {
+    let is_special = |c| matches!(c, ',' | '"' | '\n' | '\r' | '\u{feff}');
+    match text.contains(is_special) || (is_alone && text.is_empty()) {
+        true => write!(to, "\"{}\"", text.replace('"', "\"\"")),
+        false => to.write_all(text.as_bytes()),
+    }
+}

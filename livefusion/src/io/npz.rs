@@ -1,0 +1,229 @@
+//! NPZ, NumPy's archive of named arrays: a ZIP file with an NPY file for each.
+
+use super::error::{ErrorKind, Place, Result};
+use super::output::Output;
+use super::plain::{Plain, typed};
+use super::{faulty, npy, open as open_file};
+use crate::array::{Array, Rank};
+use crate::ast::Node;
+use crate::elt::Scalar;
+use livefusion_backend::Buffer;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// An archive that is read.
+pub struct Npz {
+    path: PathBuf,
+    bytes: u64,
+    /// The files' names.
+    files: Vec<String>,
+    archive: ZipArchive<BufReader<File>>,
+}
+
+/// Opens an archive. Arrays are read one by one, when they are asked for.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::npz;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("model.npz");
+/// let weights = generate((2, 3), |(i, j)| i + j);
+/// npz::create(&path)?.add("weights", &weights)?.add("rate", &Array::scalar(0.5f64))?.finish()?;
+/// let mut model = npz::open(&path)?;
+/// assert_eq!(model.names().collect::<Vec<_>>(), ["weights", "rate"]);
+/// assert_eq!(model.read::<u64, Ix2>("weights")?.sum().force()?, 9);
+/// assert_eq!(model.read::<f64, Ix0>("rate")?.force()?, 0.5);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be read, or is no ZIP file.
+#[doc(alias = "load")]
+pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
+    let path = path.as_ref();
+    let (file, bytes) = open_file(path)?;
+    let opened = ZipArchive::new(BufReader::new(file)).and_then(|archive| {
+        let names = archive.file_names().map(|name| Ok(name?.into_owned()));
+        Ok((names.collect::<Result<_, ZipError>>()?, archive))
+    });
+    let (files, archive) = opened.map_err(|e| kind(e).of(path))?;
+    Ok(Npz {
+        path: path.to_path_buf(),
+        bytes,
+        files,
+        archive,
+    })
+}
+
+/// What the array in a file is called.
+fn name_of(file: &str) -> &str {
+    file.strip_suffix(".npy").unwrap_or(file)
+}
+
+impl Npz {
+    /// The arrays' names, in the order in which they lie in the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| name_of(file))
+    }
+
+    /// Reads an array of any rank, see [`npy::read`].
+    ///
+    /// # Errors
+    /// If there is no such array, or as of [`npy::read`]; also if it was changed since it was written.
+    #[track_caller]
+    pub fn read<T: Scalar, D: Rank>(&mut self, name: &str) -> Result<Array<T, D>> {
+        let node = self.read_node(name)?;
+        typed(node).map_err(|kind| kind.at(Some(&self.path), Place::Member(name.to_string())))
+    }
+
+    /// Reads an array of any type and rank, see [`npy::read_node`].
+    ///
+    /// # Errors
+    /// As [`read`](Npz::read), but for the type and rank.
+    #[track_caller]
+    pub fn read_node(&mut self, name: &str) -> Result<Arc<Node>> {
+        let Some(file) = self.files.iter().find(|file| name_of(file) == name) else {
+            let names: Vec<_> = self.names().map(|n| format!("{n:?}")).collect();
+            let expected = format!("one of the arrays {}", names.join(", "));
+            return Err(ErrorKind::malformed(expected, format!("{name:?}")).of(&self.path));
+        };
+        let at = |kind: ErrorKind| kind.at(Some(&self.path), Place::Member(name.to_string()));
+        let mut member = self.archive.by_name(file).map_err(|e| at(kind(e)))?;
+        let bytes = member.size();
+        let possible = possible(&member, self.bytes);
+        if bytes > possible {
+            let expected = format!("at most {possible} bytes, which it may have been packed from");
+            return Err(at(ErrorKind::malformed(expected, format!("{bytes}"))));
+        }
+        let (header, start) = npy::begin(&mut member, bytes).map_err(at)?;
+        let swapped = header.is_swapped();
+        let read = Buffer::read_from(header.ty, header.len(), &mut member, swapped);
+        let elements = read.map_err(|e| at(faulty(e, None, start, header.ty).kind))?;
+        // The checksum is compared at the end.
+        match member.read(&mut [0]) {
+            Ok(0) => Ok(header.node(elements)),
+            Ok(_) => Err(at(ErrorKind::malformed(
+                "the end of the array",
+                "more bytes",
+            ))),
+            Err(e) => Err(at(e.into())),
+        }
+    }
+}
+
+/// How many bytes a member may have, by what it takes in a file of so many: nothing is packed to less than a 1032th.
+fn possible<R: Read>(member: &zip::read::ZipFile<'_, R>, bytes: u64) -> u64 {
+    let packed = member.compressed_size().min(bytes);
+    match member.compression() {
+        CompressionMethod::Stored => packed,
+        _ => packed.saturating_mul(1032),
+    }
+}
+
+impl fmt::Debug for Npz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.names().collect();
+        write!(f, "Npz({}, {names:?})", self.path.display())
+    }
+}
+
+/// An archive that is written. Without [`finish`](Writer::finish) nothing is.
+pub struct Writer {
+    path: PathBuf,
+    zip: ZipWriter<BufWriter<Output>>,
+    method: CompressionMethod,
+}
+
+/// Begins an archive; what was there is replaced when it is finished.
+///
+/// # Errors
+/// If the file cannot be written.
+#[doc(alias = "savez")]
+pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
+    let path = path.as_ref();
+    let output = Output::create(path)?;
+    Ok(Writer {
+        path: path.to_path_buf(),
+        zip: ZipWriter::new(BufWriter::new(output)),
+        method: CompressionMethod::Stored,
+    })
+}
+
+impl Writer {
+    /// Packs the arrays that are added from now on.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::npz;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("zeros.npz");
+    /// let zeros: Array<f64> = generate(10_000, |_| Exp::lit(0.0));
+    /// npz::create(&path)?.compressed().add("zeros", &zeros)?.finish()?;
+    /// assert!(path.metadata().unwrap().len() < 1000);
+    /// assert_eq!(npz::open(&path)?.read::<f64, Ix1>("zeros")?.len().force()?, 10_000);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    #[doc(alias = "savez_compressed")]
+    pub fn compressed(mut self) -> Writer {
+        self.method = CompressionMethod::Deflated;
+        self
+    }
+
+    /// Computes an array of any rank and adds it.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force), if there is one of this name, or if the file cannot be written.
+    pub fn add<T: Scalar, D: Rank>(self, name: &str, array: &Array<T, D>) -> Result<Writer> {
+        self.add_node(name, array.node())
+    }
+
+    /// As [`add`](Writer::add), of a node of the untyped graph.
+    ///
+    /// # Errors
+    /// As [`add`](Writer::add), and if its elements are no scalars.
+    pub fn add_node(mut self, name: &str, node: &Arc<Node>) -> Result<Writer> {
+        let at =
+            |path: &Path, kind: ErrorKind| kind.at(Some(path), Place::Member(name.to_string()));
+        let all = Plain::of(node).map_err(|kind| at(&self.path, kind))?;
+        let options = SimpleFileOptions::default()
+            .compression_method(self.method)
+            // More than 4 GiB need other fields, which are of no use to less.
+            .large_file(all.elements.as_bytes().len() >= 1 << 31);
+        let begun = self.zip.start_file(format!("{name}.npy"), options);
+        begun.map_err(|e| at(&self.path, kind(e)))?;
+        npy::put(&mut self.zip, &all).map_err(|e| at(&self.path, e.into()))?;
+        Ok(self)
+    }
+
+    /// Puts the file into its place.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(self) -> Result<()> {
+        let path = self.path;
+        let buffered = self.zip.finish().map_err(|e| kind(e).of(&path))?;
+        let output = buffered.into_inner().map_err(|e| e.into_error());
+        output
+            .and_then(Output::finish)
+            .map_err(|e| ErrorKind::from(e).of(&path))
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Writer({})", self.path.display())
+    }
+}
+
+fn kind(e: ZipError) -> ErrorKind {
+    match e {
+        ZipError::Io(e) => ErrorKind::System(e),
+        other => ErrorKind::malformed("an archive of arrays", other.to_string()),
+    }
+}

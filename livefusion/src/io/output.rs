@@ -1,0 +1,91 @@
+//! Files that are written: beside the old one, whose place they take when they are complete.
+
+use super::error::{ErrorKind, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Tells the files apart that a process writes at once.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A file that is being written. Dropped before it is finished, it leaves the old one as it was.
+pub struct Output {
+    file: File,
+    to: PathBuf,
+    /// Where it is written, unless that is its place.
+    beside: Option<PathBuf>,
+}
+
+impl Output {
+    /// Begins a file.
+    pub fn create(path: &Path) -> Result<Output> {
+        Output::begin(path).map_err(|e| ErrorKind::from(e).of(path))
+    }
+
+    fn begin(path: &Path) -> io::Result<Output> {
+        // A link stays one, and what is no file (a pipe, a terminal) has no other that could take its place.
+        let to = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let old = fs::metadata(&to).ok();
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = OpenOptions::new().write(true).open(&to)?;
+            let beside = None;
+            return Ok(Output { file, to, beside });
+        }
+        let name = to.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        let mut other = std::ffi::OsString::from(".");
+        other.push(name);
+        let (process, n) = (std::process::id(), NEXT.fetch_add(1, Relaxed));
+        other.push(format!(".{process}.{n}.tmp"));
+        let beside = to.with_file_name(other);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&beside)?;
+        let output = Output {
+            file,
+            to,
+            beside: Some(beside),
+        };
+        if let Some(old) = old {
+            output.file.set_permissions(old.permissions())?;
+        }
+        Ok(output)
+    }
+
+    /// Puts the file into its place.
+    pub fn finish(mut self) -> io::Result<()> {
+        let moved = match &self.beside {
+            Some(beside) => fs::rename(beside, &self.to),
+            None => Ok(()),
+        };
+        if moved.is_ok() {
+            self.beside = None;
+        }
+        moved
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            // Whoever dropped it has the error that matters.
+            let _ = fs::remove_file(beside);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Arrays as they lie in files: elements of one scalar type, row by row, with a shape.
+
+use super::error::ErrorKind;
+use crate::array::{Array, Rank, delayed_axes};
+use crate::ast::{Builder, Node, Shape, Value, show_types};
+use crate::elt::Scalar;
+use crate::error::Error;
+use crate::runtime::{Engine, force_nodes};
+use livefusion_backend::Buffer;
+use loop_lang::types::Const;
+use std::sync::Arc;
+
+/// Evaluates an expression with `$T` standing for the element type that `$ty` is.
+macro_rules! by_type {
+    ($ty:expr, $T:ident => $e:expr) => {
+        by_type!($ty, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64)
+    };
+    ($ty:expr, $T:ident => $e:expr; $($V:ident $t:ty),*) => {
+        match $ty {
+            $(loop_lang::types::Ty::$V => {
+                type $T = $t;
+                $e
+            })*
+        }
+    };
+}
+pub(super) use by_type;
+
+/// An array in memory, with a shape that fits.
+pub struct Plain {
+    pub shape: Vec<u64>,
+    pub elements: Arc<Buffer>,
+}
+
+impl Plain {
+    /// Computes a node.
+    pub fn of(node: &Arc<Node>) -> Result<Plain, ErrorKind> {
+        let mut nodes = vec![node.clone()];
+        nodes.extend(delayed_axes(node).cloned());
+        let mut values = force_nodes(Engine::default_engine(), &nodes)?.into_iter();
+        let elements = match values.next() {
+            Some(Value::Array(columns)) => match <[_; 1]>::try_from(columns) {
+                Ok([column]) => column,
+                Err(_) => return Err(several(node)),
+            },
+            Some(Value::Scalar(fields)) => match fields[..] {
+                [c] => Arc::new(one(c)?),
+                _ => return Err(several(node)),
+            },
+            None => return Err(several(node)),
+        };
+        let axes = match &node.shape {
+            Some(shape) => shape.axes(),
+            None if node.rank == 0 => &[],
+            None => {
+                let shape = vec![elements.len() as u64];
+                return Ok(Plain { shape, elements });
+            }
+        };
+        let mut shape = Vec::with_capacity(axes.len());
+        for axis in axes {
+            let length = axis.node().literal().or_else(|| values.next());
+            shape.push(match length {
+                Some(Value::Scalar(fields)) => fields.first().map_or(0, |c| c.bits),
+                _ => return Err(several(node)),
+            });
+        }
+        Ok(Plain { shape, elements })
+    }
+
+    /// The array as a node that the caller's call of `name` made.
+    #[track_caller]
+    pub fn node(self, name: &'static str) -> Arc<Node> {
+        let builder = Builder::named(name);
+        let ty = self.elements.ty();
+        if self.shape.is_empty() {
+            let bits = self.elements.get_word(0).unwrap_or(0);
+            return builder.constant(&[Const { ty, bits }]);
+        }
+        let elements = builder.manifest(vec![self.elements]);
+        builder.reshape(&elements, shape(builder, &self.shape))
+    }
+
+    /// As [`node`](Plain::node), of elements that lie with the first index along neighbours.
+    #[track_caller]
+    pub fn transposed(mut self, name: &'static str) -> Arc<Node> {
+        self.shape.reverse();
+        let builder = Builder::named(name);
+        let lies = shape(builder, &self.shape);
+        let elements = self.node(name);
+        match lies {
+            Some(lies) => crate::ranked::transposed(builder, &elements, &lies),
+            None => elements,
+        }
+    }
+}
+
+/// The shape of an array of rank 2 or more; one of rank 1 has none.
+fn shape(builder: Builder, lengths: &[u64]) -> Option<Shape> {
+    let axes = lengths.iter().map(|n| builder.length(*n));
+    (lengths.len() > 1).then(|| Shape::new(axes))
+}
+
+/// An array of one element.
+fn one(c: Const) -> Result<Buffer, ErrorKind> {
+    Buffer::fill(c.ty, 1, c.bits).ok_or(ErrorKind::Memory { bytes: 8 })
+}
+
+fn several(node: &Node) -> ErrorKind {
+    ErrorKind::malformed("an array of scalars", show_types(&node.types))
+}
+
+/// The typed array of a node that was read.
+pub fn typed<T: Scalar, D: Rank>(node: Arc<Node>) -> Result<Array<T, D>, ErrorKind> {
+    Array::from_node(node).map_err(|e: Error| match e.kind {
+        crate::ErrorKind::Malformed { expected, got } => ErrorKind::Malformed { expected, got },
+        _ => e.into(),
+    })
+}

@@ -1,0 +1,119 @@
+//! Elements and nothing else: one behind the other, in this machine's byte order.
+
+use super::error::{ErrorKind, Place, Result};
+use super::output::Output;
+use super::plain::{Plain, typed};
+use super::{faulty, open};
+use crate::array::{Array, Ix1, Rank};
+use crate::ast::Node;
+use crate::elt::Scalar;
+use livefusion_backend::Buffer;
+use loop_lang::types::Ty;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads a file of elements and nothing else.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::raw;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("samples.f32");
+/// raw::write(&path, &iota(1000).map(|i| i.cast::<f32>() / 10.0))?;
+/// let samples = raw::read::<f32>(&path)?;
+/// assert_eq!(samples.max().force()?, 99.9);
+/// assert_eq!(samples.reshape((10, 100)).sum_axis(1).force()?.len(), 10);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be read, is no multiple of the element's size, holds a byte that is no `bool`, or if there is no
+/// memory for it.
+#[doc(alias = "fromfile")]
+#[track_caller]
+pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
+    let path = path.as_ref();
+    let (mut file, len) = opened(path, T::TY)?;
+    let elements = Buffer::read_from(T::TY, len, &mut file, false);
+    let elements = elements.map_err(|e| faulty(e, Some(path), 0, T::TY))?;
+    array(elements, path)
+}
+
+/// Maps a file of elements and nothing else into memory: nothing is read before it is used, and nothing is copied, so it may be
+/// larger than memory. What is used is read again when memory gets scarce.
+///
+/// The file had better stay as it is while the array, or any that was made of it, is used: what others write to it may be
+/// seen, or not, and if they make it shorter, the system ends the process. (What this module writes takes an old file's place
+/// instead, so that a program may save over what it has mapped.) `bool` is read, as with [`read`]: each byte has to be
+/// checked, and to stay so.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::raw;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("counts.u16");
+/// raw::write(&path, &Array::from(vec![3u16, 1, 4, 1]))?;
+/// assert_eq!(raw::map::<u16>(&path)?.sum().force()?, 9);
+/// assert!(raw::map::<f64>(&path).is_ok() && raw::map::<bool>(&path).is_err());
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read`].
+#[doc(alias = "memmap")]
+#[track_caller]
+pub fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
+    let path = path.as_ref();
+    let (file, len) = opened(path, T::TY)?;
+    match Buffer::mapped(T::TY, &file, 0, len) {
+        Ok(Some(elements)) => array(elements, path),
+        Ok(None) => read(path),
+        Err(e) => Err(ErrorKind::from(e).of(path)),
+    }
+}
+
+/// Computes an array and writes its elements and nothing else, row by row. What was there is replaced when all is written.
+///
+/// # Errors
+/// As [`force`](Array::force), or if the file cannot be written.
+#[doc(alias = "tofile")]
+pub fn write<T: Scalar, D: Rank>(path: impl AsRef<Path>, array: &Array<T, D>) -> Result<()> {
+    write_node(path, array.node())
+}
+
+/// As [`write`](write()), of a node of the untyped graph.
+///
+/// # Errors
+/// As [`write`](write()), and if its elements are no scalars.
+pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
+    let path = path.as_ref();
+    let all = Plain::of(node).map_err(|kind| kind.of(path))?;
+    let mut file = Output::create(path)?;
+    let written = file.write_all(all.elements.as_bytes());
+    written
+        .and_then(|()| file.finish())
+        .map_err(|e| ErrorKind::from(e).of(path))
+}
+
+/// A file of elements, and how many there are.
+fn opened(path: &Path, ty: Ty) -> Result<(File, usize)> {
+    let (file, bytes) = open(path)?;
+    let size = ty.size() as u64;
+    match usize::try_from(bytes / size) {
+        Ok(len) if bytes % size == 0 => Ok((file, len)),
+        _ => {
+            let expected = format!("a multiple of {size} bytes, the size of {ty}");
+            let kind = ErrorKind::malformed(expected, format!("{bytes} bytes"));
+            Err(kind.at(Some(path), Place::Whole))
+        }
+    }
+}
+
+#[track_caller]
+fn array<T: Scalar>(elements: Buffer, path: &Path) -> Result<Array<T>> {
+    let shape = vec![elements.len() as u64];
+    let elements = Arc::new(elements);
+    typed::<T, Ix1>(Plain { shape, elements }.node("raw")).map_err(|kind| kind.of(path))
+}

@@ -1,0 +1,49 @@
+//! Files: what is written is read again, and what is wrong with one is said.
+#![cfg(feature = "io")]
+
+#[path = "io/csv.rs"]
+mod csv;
+#[path = "io/npy.rs"]
+mod npy;
+#[path = "io/random.rs"]
+mod random;
+#[path = "io/raw.rs"]
+mod raw;
+
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A folder for the files of a test.
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A file with these bytes.
+fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// What is said of something that must not work, without the path.
+#[track_caller]
+fn fault<T>(result: livefusion::io::Result<T>) -> String {
+    let Err(e) = result else {
+        panic!("expected an error");
+    };
+    let text = e.to_string();
+    match &e.path {
+        Some(path) => {
+            let rest = text.strip_prefix(&*path.to_string_lossy()).unwrap();
+            rest.trim_start_matches([',', ':', ' ']).to_string()
+        }
+        None => text,
+    }
+}
+
+/// The names of the files in a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+    names.collect()
+}

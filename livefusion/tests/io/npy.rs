@@ -1,0 +1,264 @@
+//! NPY and NPZ.
+
+use super::{fault, file, folder};
+use livefusion::array::{Dim, Rank};
+use livefusion::io::{npy, npz};
+use livefusion::prelude::*;
+
+/// Writes an array in every way, and reads it in every way.
+fn round_trip<T: Scalar, D: Rank>(array: &Array<T, D>, same: impl Fn(D::Out<T>) -> bool)
+where
+    Array<T, D>: Force<Out = D::Out<T>>,
+{
+    let folder = folder();
+    let (one, all) = (folder.path().join("a.npy"), folder.path().join("a.npz"));
+    npy::write(&one, array).unwrap();
+    let archive = npz::create(&all).unwrap().add("plain", array).unwrap();
+    let archive = archive.compressed().add("packed", array).unwrap();
+    archive.finish().unwrap();
+    let mut archive = npz::open(&all).unwrap();
+    let read = [
+        npy::read::<T, D>(&one),
+        npy::map::<T, D>(&one),
+        archive.read::<T, D>("plain"),
+        archive.read::<T, D>("packed"),
+    ];
+    for array in read {
+        assert!(same(array.unwrap().force().unwrap()));
+    }
+    // As NumPy demands: what is in front of the elements is a multiple of 64 bytes.
+    let bytes = std::fs::read(&one).unwrap();
+    let elements = bytes.len() - bytes.iter().position(|b| *b == b'\n').unwrap() - 1;
+    assert_eq!((bytes.len() - elements) % 64, 0);
+}
+
+#[test]
+fn all_types_round_trip() {
+    fn check<T: Scalar>(values: &[T]) {
+        let words = |xs: &[T]| xs.iter().map(|x| x.to_word()).collect::<Vec<_>>();
+        round_trip(&Array::from(values), |xs| words(&xs) == words(values));
+        round_trip(&Array::scalar(Exp::lit(values[0])), |x: T| {
+            x.to_word() == values[0].to_word()
+        });
+    }
+    check(&[true, false, true]);
+    check(&[i8::MIN, 0, i8::MAX]);
+    check(&[i16::MIN, 0, i16::MAX]);
+    check(&[i32::MIN, 0, i32::MAX]);
+    check(&[i64::MIN, 0, i64::MAX]);
+    check(&[isize::MIN, 0]);
+    check(&[u8::MAX, 0]);
+    check(&[u16::MAX, 0]);
+    check(&[u32::MAX, 0]);
+    check(&[u64::MAX, 0]);
+    check(&[usize::MAX, 0]);
+    check(&[-0.0, f32::INFINITY, f32::from_bits(0x7fc0_1234)]);
+    check(&[
+        -0.0,
+        f64::NEG_INFINITY,
+        f64::from_bits(0x7ff8_0000_0000_1234),
+    ]);
+}
+
+#[test]
+fn all_ranks_round_trip() {
+    fn check<D: Dim + Rank<Out<u16> = Manifest<u16, D>>>(array: Array<u16, D>) {
+        let expected = array.force().unwrap();
+        round_trip(&array, |read| read == expected);
+    }
+    let all = iota(720).map(|i| i.cast::<u16>());
+    check(all.clone());
+    check(all.reshape((24, 30)));
+    check(all.reshape((2, 12, 30)));
+    check(all.reshape((2, 3, 4, 30)));
+    check(all.reshape((2, 3, 4, 5, 6)));
+    check(all.reshape((1, 2, 3, 4, 5, 6)));
+    check(all.reshape(vec![2u64, 3, 1, 4, 5, 1, 6]));
+    check(all.reshape((24, 30)).transpose());
+    check(all.take(0));
+    check(all.take(0).reshape((3, 0, 2)));
+    check(all.take(0).reshape((0, 1u64 << 40, 1u64 << 40)));
+    // Lengths that are known when it is computed only.
+    check(generate((&all.filter(|x| x.lt(7)).len(), 2), |(i, j)| {
+        (i + j).cast::<u16>()
+    }));
+}
+
+/// An NPY file by hand.
+fn bytes(header: &str, elements: &[u8]) -> Vec<u8> {
+    let length = (header.len() as u16).to_le_bytes();
+    let parts = [
+        b"\x93NUMPY\x01\x00",
+        &length[..],
+        header.as_bytes(),
+        elements,
+    ];
+    parts.concat()
+}
+
+#[test]
+fn other_orders_are_read() {
+    let folder = folder();
+    let read = |header: &str, elements: &[u8]| {
+        let path = file(&folder, "m.npy", bytes(header, elements));
+        let [a, b] = [npy::read, npy::map].map(|read| read(&path));
+        let a: Array<u16, Ix2> = a.unwrap();
+        let b: Array<u16, Ix2> = b.unwrap();
+        assert_eq!(a.force().unwrap(), b.force().unwrap());
+        a.force().unwrap()
+    };
+    let little: Vec<u8> = (1u16..=6).flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = (1u16..=6).flat_map(u16::to_be_bytes).collect();
+    for fortran in ["True", "False"] {
+        for (order, elements) in [("<", &little), (">", &big)] {
+            let header =
+                format!("{{\"shape\": ( 2L ,3),'fortran_order':{fortran}, 'descr':'{order}u2'}}");
+            let m = read(&header, elements);
+            match fortran {
+                "True" => assert_eq!(m, [[1, 3, 5], [2, 4, 6]]),
+                _ => assert_eq!(m, [[1, 2, 3], [4, 5, 6]]),
+            }
+        }
+    }
+    // Elements that do not lie at multiples of their size, and more behind them.
+    let odd = "{'descr': '<u2', 'fortran_order': False, 'shape': (1, 1)} ";
+    let odd = match bytes(odd, &[]).len() % 2 {
+        0 => format!("{odd} "),
+        _ => odd.to_string(),
+    };
+    assert_eq!(read(&odd, &[5, 1, 9, 9]), [[261]]);
+    // Version 2 has a longer length.
+    let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (), }";
+    let length = (text.len() as u32).to_le_bytes();
+    let all = [b"\x93NUMPY\x02\x00", &length[..], text.as_bytes(), &[7]].concat();
+    let path = file(&folder, "x.npy", all);
+    assert_eq!(npy::read::<u8, Ix0>(path).unwrap().force().unwrap(), 7);
+}
+
+#[test]
+fn what_is_no_npy_is_an_error() {
+    let folder = folder();
+    let check = |bytes: &[u8], expected: &str| {
+        let path = file(&folder, "m.npy", bytes);
+        for read in [npy::read::<f64, Ix1>, npy::map::<f64, Ix1>] {
+            let got = fault(read(&path));
+            assert!(got.starts_with(expected), "{got}");
+        }
+    };
+    let dict = |descr: &str, shape: &str| {
+        bytes(
+            &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"),
+            &[0; 16],
+        )
+    };
+    let whole = dict("'<f8'", "(2,)");
+    check(
+        b"",
+        "expected an NPY file, which begins with \"\\x93NUMPY\", got \"\"",
+    );
+    check(b"a,b\n1,2\n1,2\n", "expected an NPY file");
+    check(
+        b"\x93NUMPY\x09\x00aaaaaaaa",
+        "expected NPY of version 1, 2 or 3, got version 9",
+    );
+    check(
+        b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr'",
+        "expected a header of at most 8 bytes, got one of 4294967295",
+    );
+    check(
+        &whole[..whole.len() - 1],
+        "expected elements of type f64 and shape (2), got 15 bytes",
+    );
+    for end in 0..whole.len() {
+        check(&whole[..end], "expected ");
+    }
+    check(
+        &dict("'<f8'", "(1152921504606846976,)"),
+        "expected elements of type f64 and shape (1152921504606846976), got 16 bytes behind the header",
+    );
+    check(
+        &dict("'<f8'", "(4294967296, 4294967296)"),
+        "expected elements of",
+    );
+    check(
+        &dict("'<f8'", "(99999999999999999999,)"),
+        "expected a length in the header, got",
+    );
+    check(
+        &dict("'<f8'", "(-1,)"),
+        "expected a length in the header, got \"-1",
+    );
+    check(
+        &dict("'<f8'", &format!("({})", "1,".repeat(65))),
+        "expected at most 64 axes",
+    );
+    check(&dict("'<c16'", "(1,)"), "expected a type among b1, i1,");
+    check(&dict("'é'", "(1,)"), "expected a type among b1, i1,");
+    check(&dict("''", "(1,)"), "expected a type among b1, i1,");
+    check(
+        &dict("[('x', '<f8')]", "(1,)"),
+        "expected the type of scalars, not of records,",
+    );
+    check(&dict("'<f8", "(1,)"), "expected");
+    check(
+        &dict("'<f4'", "(2,)"),
+        "expected f64 of rank 1, got f32 of rank 1",
+    );
+    check(
+        &dict("'<f8'", "(1, 2)"),
+        "expected f64 of rank 1, got f64 of rank 2",
+    );
+    check(
+        &dict("'<f8'", "()"),
+        "expected f64 of rank 1, got f64 of rank 0",
+    );
+    check(
+        &bytes("{}", &[]),
+        "expected a header with descr, fortran_order and shape",
+    );
+    check(
+        &bytes("{'x': 1}", &[]),
+        "expected a header's key, got \"x\"",
+    );
+    check(
+        &bytes(&"(".repeat(60_000), &[]),
+        "expected `{` in the header, got \"((",
+    );
+    let path = file(&folder, "b.npy", dict("'|b1'", "(16,)"));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.len() - 3;
+    bytes[at] = 0xff;
+    let path = file(&folder, "b.npy", bytes);
+    assert_eq!(
+        fault(npy::map::<bool, Ix1>(path)),
+        format!("byte {at}: expected bool, a byte 0 or 1, got 255")
+    );
+}
+
+#[test]
+fn archives_say_what_is_wrong() {
+    let folder = folder();
+    let path = folder.path().join("a.npz");
+    let archive = npz::create(&path).unwrap().add("x", &iota(100)).unwrap();
+    assert!(archive.add("x", &iota(3)).is_err());
+    assert!(!path.exists());
+    let archive = npz::create(&path).unwrap().add("x", &iota(100)).unwrap();
+    archive.finish().unwrap();
+    let mut archive = npz::open(&path).unwrap();
+    assert_eq!(
+        fault(archive.read::<u64, Ix1>("y")),
+        "expected one of the arrays \"x\", got \"y\""
+    );
+    assert_eq!(
+        fault(archive.read::<u64, Ix2>("x")),
+        "array \"x\": expected u64 of rank 2, got u64 of rank 1"
+    );
+    let whole = std::fs::read(&path).unwrap();
+    // An element changed, which the checksum tells.
+    let mut changed = whole.clone();
+    changed[400] ^= 1;
+    let mut archive = npz::open(file(&folder, "b.npz", &changed)).unwrap();
+    assert!(archive.read::<u64, Ix1>("x").is_err());
+    assert!(npz::open(file(&folder, "b.npz", &whole[..whole.len() / 2])).is_err());
+    assert!(npz::open(file(&folder, "b.npz", b"no archive")).is_err());
+}

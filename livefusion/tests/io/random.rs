@@ -1,0 +1,150 @@
+//! Random tables and arrays come back as they were, and random bytes never panic.
+
+use super::{file, folder};
+use livefusion::io::{self, Table, csv_text, npy, npz, raw};
+use livefusion::prelude::*;
+use proptest::prelude::*;
+
+/// Bytes of which many mean something in a table.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        4 => proptest::sample::select(&b"\",\n\r 01.-e#\xef\xbb\xbf"[..]),
+        1 => any::<u8>(),
+    ];
+    proptest::collection::vec(byte, 0..80)
+}
+
+/// Places to change in a file, and what to.
+fn changes() -> impl Strategy<Value = Vec<(proptest::sample::Index, u8)>> {
+    proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4)
+}
+
+/// A text that begins with what looks like a number, often.
+fn field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        proptest::collection::vec(
+            proptest::sample::select(
+                &[',', '"', '\n', '\r', ' ', 'a', 'é', '1', '.', '\u{feff}'][..]
+            ),
+            0..6
+        )
+        .prop_map(|chars| chars.into_iter().collect()),
+        any::<f64>().prop_map(|x| x.to_string()),
+        any::<i64>().prop_map(|x| x.to_string()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_a_table_or_an_error(text in text(), header: bool, comment: bool, fill: bool) {
+        let mut csv = csv_text(text).header(header);
+        if comment {
+            csv = csv.comment(b'#');
+        }
+        if fill {
+            csv = csv.missing_anywhere(0.5).missing_is(["-"]);
+        }
+        if let Ok(table) = csv.read() {
+            let names: Vec<&str> = table.names().collect();
+            for name in names {
+                let _ = table.column::<f64>(name).map(|xs| assert_eq!(xs.force().unwrap().len(), table.len()));
+                let _ = table.text(name).map(|t| assert_eq!(t.count(), table.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn tables_round_trip(
+        rows in proptest::collection::vec((field(), any::<f64>(), any::<i64>(), any::<bool>(), any::<u64>()), 0..20),
+        name in "[a ,\"\n]{0,5}",
+    ) {
+        let folder = folder();
+        let path = folder.path().join("t.csv");
+        let name = format!("t{name}");
+        let table = Table::new().with_text(name.clone(), rows.iter().map(|r| &r.0)).unwrap();
+        let table = table.with("f64", &rows.iter().map(|r| r.1).collect()).unwrap();
+        let table = table.with("f32", &rows.iter().map(|r| r.1 as f32).collect()).unwrap();
+        let table = table.with("i64", &rows.iter().map(|r| r.2).collect()).unwrap();
+        let table = table.with("bool", &rows.iter().map(|r| r.3).collect()).unwrap();
+        let table = table.with("u64", &rows.iter().map(|r| r.4).collect()).unwrap();
+        table.save(&path).unwrap();
+        let read = io::csv(&path).text(name.clone()).column::<f32>("f32").column::<u64>("u64").read().unwrap();
+        prop_assert!(read.text(&name).unwrap().eq(rows.iter().map(|r| r.0.as_str())));
+        let words = |table: &Table, name: &str| {
+            let node = table.node(name).unwrap();
+            let Some(livefusion::ast::Value::Array(columns)) = node.value.get() else { panic!() };
+            let word = |i| columns[0].get_word(i).unwrap();
+            (0..columns[0].len()).map(word).collect::<Vec<_>>()
+        };
+        for name in ["f32", "u64", "f64", "i64", "bool"] {
+            if !rows.is_empty() {
+                prop_assert_eq!(words(&table, name), words(&read, name), "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn inferred_text_is_as_it_was(rows in proptest::collection::vec(field(), 1..8)) {
+        let folder = folder();
+        let path = folder.path().join("t.csv");
+        Table::new().with_text("t", &rows).unwrap().save(&path).unwrap();
+        match io::csv(&path).missing_is(["?"]).read() {
+            Ok(table) => match table.text("t") {
+                Ok(texts) => prop_assert!(texts.eq(rows.iter().map(String::as_str))),
+                Err(_) => {
+                    let xs = table.column::<f64>("t").or_else(|_| {
+                        table.column::<i64>("t").map(|xs| xs.map(|x| x.cast::<f64>()))
+                    });
+                    let xs = xs.unwrap().force().unwrap();
+                    let same = |(x, row): (&f64, &String)| x.to_bits() == row.trim_ascii().parse::<f64>().unwrap().to_bits();
+                    prop_assert!(xs.iter().zip(&rows).all(same));
+                }
+            },
+            // Numbers, and a field with blanks only.
+            Err(e) => prop_assert!(e.to_string().contains("got nothing"), "{}", e),
+        }
+    }
+
+    #[test]
+    fn a_changed_npy_is_an_array_or_an_error(changes in changes(), cut in any::<proptest::sample::Index>()) {
+        let folder = folder();
+        let path = folder.path().join("a.npy");
+        npy::write(&path, &generate((3, 4), |(i, j)| i.lt(j))).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(cut.index(bytes.len() + 40));
+        let path = file(&folder, "a.npy", bytes);
+        let _ = npy::read_node(&path);
+        let _ = npy::map_node(&path);
+        let _ = npy::map::<bool, Ix2>(&path).map(|m| m.force());
+        let _ = raw::map::<bool>(&path);
+    }
+
+    #[test]
+    fn a_changed_archive_is_one_or_an_error(changes in changes(), packed: bool, cut in any::<proptest::sample::Index>()) {
+        let folder = folder();
+        let path = folder.path().join("a.npz");
+        let mut archive = npz::create(&path).unwrap();
+        if packed {
+            archive = archive.compressed();
+        }
+        archive.add("x", &iota(9)).unwrap().add("y", &Array::scalar(0.5)).unwrap().finish().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let end = cut.index(2 * bytes.len());
+        bytes.truncate(end);
+        if let Ok(mut archive) = npz::open(file(&folder, "a.npz", bytes)) {
+            for name in archive.names().map(str::to_string).collect::<Vec<_>>() {
+                let _ = archive.read_node(&name);
+            }
+        }
+    }
+}
