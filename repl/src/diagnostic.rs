@@ -163,3 +163,20 @@ fn clipped(span: Span, text: &str) -> Range<usize> {
     let end = text.ceil_char_boundary(span.end.min(text.len()));
     start..end.max(start)
 }
+
+/// A piece of a text as a message may have it: not too long, and of visible characters.
+pub(crate) fn shown(piece: &str) -> String {
+    const MOST: usize = 40;
+    let mut out = String::new();
+    for (k, c) in piece.chars().enumerate() {
+        if k == MOST {
+            return out + "…";
+        }
+        match c {
+            ' ' => out.push(' '),
+            c if c.is_control() || c.is_whitespace() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,5 +1,6 @@
 //! Numbers and strings, from their texts.
 
+use crate::diagnostic::shown;
 use crate::syntax::Literal;
 use loop_lang::Ty;
 
@@ -33,7 +34,7 @@ fn decimal(text: &str, negated: bool) -> Result<Literal, String> {
     let (digits, ty) = (&text[..end], ty_of(&text[end..])?);
     let is_float = digits.contains(['.', 'e', 'E']);
     match ty {
-        Some(ty) if is_float && !ty.is_float() => Err(format!("`{digits}` is no `{ty}`")),
+        Some(ty) if is_float && !ty.is_float() => Err(format!("`{}` is no `{ty}`", shown(digits))),
         Some(ty) if ty.is_float() => float(digits, Some(ty)),
         None if is_float => float(digits, None),
         _ => integer(digits, 10, ty, negated),
@@ -88,7 +89,7 @@ fn ty_of(suffix: &str) -> Result<Option<Ty>, String> {
     match Ty::from_name(suffix) {
         _ if suffix.is_empty() => Ok(None),
         Some(ty) if ty.is_num() => Ok(Some(ty)),
-        _ => Err(format!("`{suffix}` is no type of numbers")),
+        _ => Err(format!("`{}` is no type of numbers", shown(suffix))),
     }
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn string(quoted: &str) -> Result<String, (usize, usize, String)> {
             Some(c @ ('\\' | '"')) => c,
             other => {
                 let end = at + 1 + other.map_or(0, char::len_utf8);
-                let what = format!("`{}` is no escape", &inner[at..end]);
+                let what = format!("`{}` is no escape", shown(&inner[at..end]));
                 return Err((at + 1, end + 1, what));
             }
         });

@@ -2,7 +2,7 @@
 //! as they bind tightly enough.
 
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, shown};
 use crate::grammar::{self, Does, Operator, Side, TABLE};
 use crate::lexer::{Tok, Token};
 use crate::literal;
@@ -192,7 +192,7 @@ impl Parser<'_> {
             };
             let plain = digits.chars().all(|c| c.is_ascii_digit());
             let Some(number) = digits.parse().ok().filter(|_| plain) else {
-                let message = format!("`{digits}` is no field's number");
+                let message = format!("`{}` is no field's number", shown(digits));
                 return Err(self.wrong(Diagnostic::new(message, span)));
             };
             let kind = ExprKind::Field {
@@ -225,7 +225,7 @@ impl Parser<'_> {
         }
         let span = self.span(word);
         let names = Ty::ALL.map(Ty::name);
-        let mut wrong = Diagnostic::new(format!("there is no type `{name}`"), span)
+        let mut wrong = Diagnostic::new(format!("there is no type `{}`", shown(name)), span)
             .note(format!("the types are {}", names.join(", ")));
         let meant = match name {
             "usize" => vec!["u64"],
@@ -304,7 +304,7 @@ impl Parser<'_> {
         let token = self.next();
         let text = self.text_of(token);
         literal::number(text, negated).map_err(|what| {
-            let message = format!("`{text}` is no number of this language");
+            let message = format!("`{}` is no number of this language", shown(text));
             self.wrong(Diagnostic::new(message, self.span(token)).label(what))
         })
     }

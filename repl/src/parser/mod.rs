@@ -4,7 +4,7 @@
 mod expression;
 mod pattern;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, shown};
 use crate::lexer::{Tok, Token, statements};
 use crate::source::{SourceId, Sources, Span};
 use crate::syntax::{
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
         self.next();
         let name = self.name("the function's name")?;
         if name.text == "_" || name.text.contains("::") {
-            let message = format!("`{}` cannot be a function's name", name.text);
+            let message = format!("`{}` cannot be a function's name", shown(&name.text));
             return Err(self.wrong(Diagnostic::new(message, name.span)));
         }
         let open = self.expect(Tok::Open, "`(`")?;
@@ -338,11 +338,7 @@ impl<'a> Parser<'a> {
         };
         match next.kind {
             Tok::Unknown => {
-                let shown = |c: char| match c.is_control() || c.is_whitespace() {
-                    true => c.escape_unicode().to_string(),
-                    false => c.to_string(),
-                };
-                let text: String = self.text_of(next).chars().map(shown).collect();
+                let text = shown(self.text_of(next));
                 let message = format!("`{text}` has no meaning here");
                 self.wrong(Diagnostic::new(message, span).label(format!("expected {what}")))
             }
@@ -375,7 +371,7 @@ impl<'a> Parser<'a> {
     }
 
     fn describe(&self, token: Token) -> String {
-        let text = self.text_of(token);
+        let text = shown(self.text_of(token));
         match token.kind {
             Tok::Newline => "the end of the line".into(),
             Tok::End => "the end of the text".into(),

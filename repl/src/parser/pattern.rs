@@ -1,7 +1,7 @@
 //! Patterns: names, `_`, tuples and windows of these.
 
 use super::{Parse, Parser};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, shown};
 use crate::lexer::Tok;
 use crate::syntax::{Pattern, PatternKind};
 
@@ -45,7 +45,10 @@ impl Parser<'_> {
         match self.text_of(word) {
             "_" => Ok(PatternKind::Any),
             path if path.contains("::") => {
-                let message = format!("`{path}` is a path, and cannot be given to a value");
+                let message = format!(
+                    "`{}` is a path, and cannot be given to a value",
+                    shown(path)
+                );
                 Err(self.wrong(Diagnostic::new(message, self.span(word))))
             }
             name => Ok(PatternKind::Name(name.to_string())),
