@@ -22,6 +22,7 @@ mod nearest;
 mod outline;
 mod parser;
 mod print;
+pub mod shell;
 pub mod source;
 pub mod syntax;
 
