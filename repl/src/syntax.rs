@@ -302,7 +302,8 @@ impl Expr {
         }
     }
 
-    /// How many nodes there are on the way to the lowest one. What was parsed has at most [`MAX_DEPTH`].
+    /// How many nodes there are on the way to the lowest one. What was parsed has at most [`MAX_DEPTH`];
+    /// [`fill`](crate::holes::fill) adds one for each argument that it makes a function, which is not counted.
     pub fn height(&self) -> usize {
         self.height
     }

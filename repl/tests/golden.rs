@@ -51,20 +51,19 @@ fn errors() {
     check("errors", |text| {
         let mut sources = Sources::default();
         let source = sources.add("golden.lf", text);
-        let (wrong, incomplete) = match parse(&sources, source) {
-            Err(e) => (e.diagnostics, e.incomplete),
+        let (drawn, incomplete) = match parse(&sources, source) {
+            Err(e) => (e.draw(&sources, false), e.incomplete),
             Ok(mut script) => {
                 let takes = |name: &str, k: usize| k == 1 && name == "map";
                 let wrong = holes::fill(&mut script, &takes).expect_err(text);
-                (vec![*wrong], false)
+                (wrong.draw(&sources, false), false)
             }
         };
-        let drawn = wrong.iter().map(|d| d.draw(&sources, false) + "\n");
         let more = if incomplete {
             "(more is asked for)\n"
         } else {
             ""
         };
-        drawn.collect::<String>() + more
+        format!("{drawn}\n{more}")
     });
 }

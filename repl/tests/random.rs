@@ -238,6 +238,52 @@ fn look_at(text: &str) -> Option<Script> {
     None
 }
 
+/// The bytes of each expression are those that it was parsed from: alone they make the same tree.
+fn check_spans(sources: &Sources, e: &Expr) {
+    let show = |text: &str| {
+        let mut alone = Sources::default();
+        let source = alone.add("part.lf", text);
+        parse(&alone, source).expect(text).outline()
+    };
+    let shown = Statement {
+        kind: StatementKind::Show(e.clone()),
+        span: e.span,
+    };
+    let tree = Script {
+        statements: vec![shown],
+    }
+    .outline();
+    assert_eq!(show(sources.slice(e.span)), tree);
+    match &e.kind {
+        ExprKind::Function(f) => check_spans(sources, &f.body),
+        ExprKind::Block { statements, value } => {
+            statements.iter().for_each(|s| check_statement(sources, s));
+            check_spans(sources, value);
+        }
+        ExprKind::Binary { op, op_span, .. } => assert_eq!(sources.slice(*op_span), op.text()),
+        ExprKind::Field { field, .. } => match field {
+            Field::Number(n, span) => assert_eq!(sources.slice(*span), n.to_string()),
+            Field::Name(name) => assert_eq!(sources.slice(name.span), name.text),
+        },
+        _ => {}
+    }
+    e.kind
+        .parts()
+        .into_iter()
+        .for_each(|part| check_spans(sources, part));
+}
+
+fn check_statement(sources: &Sources, s: &Statement) {
+    match &s.kind {
+        StatementKind::Let { value, .. } => check_spans(sources, value),
+        StatementKind::Def { name, function } => {
+            assert_eq!(sources.slice(name.span), name.text);
+            check_spans(sources, &function.body);
+        }
+        StatementKind::Show(e) => check_spans(sources, e),
+    }
+}
+
 const TOKENS: [&str; 48] = [
     "let", "def", "if", "then", "else", "as", "ragged", "true", "x", "f", "_", "f64", "1", "2.5",
     "0xff", "\"a\"", "\"", "\\", "->", "=", ",", ".", "..", "..=", "(", ")", "[", "]", "{", "}",
@@ -256,6 +302,15 @@ proptest! {
         let again = again.unwrap_or_default();
         prop_assert_eq!(again.outline(), script.outline(), "{}", &text);
         prop_assert_eq!(again.to_string(), text);
+    }
+
+    #[test]
+    fn bytes_of_nodes(script in script()) {
+        let mut sources = Sources::default();
+        let source = sources.add("random.lf", script.to_string());
+        let parsed = parse(&sources, source).unwrap_or_default();
+        prop_assert_eq!(parsed.statements.len(), script.statements.len());
+        parsed.statements.iter().for_each(|s| check_statement(&sources, s));
     }
 
     #[test]

@@ -26,6 +26,18 @@ pub struct ParseError {
     pub incomplete: bool,
 }
 
+impl ParseError {
+    /// All mistakes as a terminal shows them, one below the other.
+    pub fn draw(&self, sources: &Sources, colours: bool) -> String {
+        let drawn: Vec<_> = self
+            .diagnostics
+            .iter()
+            .map(|d| d.draw(sources, colours))
+            .collect();
+        drawn.join("\n\n")
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let messages: Vec<_> = self
