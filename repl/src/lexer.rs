@@ -1,0 +1,203 @@
+//! Tokens, and which line ends are ends of statements.
+
+use crate::grammar;
+use logos::Logos;
+
+/// A token's kind; the text is in its span.
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+#[logos(skip(r"[ \t\r]+"))]
+pub(crate) enum Tok {
+    #[token("\n")]
+    Newline,
+    #[regex(r"(#|//)[^\n]*", allow_greedy = true)]
+    Comment,
+    #[token(";")]
+    Semicolon,
+    #[token("let")]
+    Let,
+    #[token("def")]
+    Def,
+    #[token("if")]
+    If,
+    #[token("then")]
+    Then,
+    #[token("else")]
+    Else,
+    #[token("as")]
+    As,
+    #[token("ragged")]
+    Ragged,
+    #[token("true")]
+    True,
+    #[token("false")]
+    False,
+    /// A name, perhaps a path such as `f64::MAX`, or the hole `_`.
+    #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(::[\p{XID_Start}_]\p{XID_Continue}*)*")]
+    Word,
+    /// A number with whatever letters follow it: these are its type, or an error that says so.
+    #[regex(r"[0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][+-]?[0-9_]+)?([A-Za-z][A-Za-z0-9_]*)?")]
+    #[regex(r"0[xob][0-9A-Za-z_]*", priority = 30)]
+    Number,
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    Text,
+    /// A string that its line's end cuts off.
+    #[regex(r#""([^"\\\n]|\\[^\n])*"#)]
+    OpenText,
+    /// What `grammar::TABLE` gives a meaning, and the bars of a function's parameters.
+    #[token("|>")]
+    #[token("..")]
+    #[token("..=")]
+    #[token("||")]
+    #[token("&&")]
+    #[token("==")]
+    #[token("!=")]
+    #[token("<")]
+    #[token("<=")]
+    #[token(">")]
+    #[token(">=")]
+    #[token("|")]
+    #[token("^")]
+    #[token("&")]
+    #[token("<<")]
+    #[token(">>")]
+    #[token("+")]
+    #[token("-")]
+    #[token("*")]
+    #[token("/")]
+    #[token("%")]
+    #[token("!")]
+    Operator,
+    #[token("\\")]
+    Backslash,
+    #[token("->")]
+    Arrow,
+    #[token("=")]
+    Equals,
+    #[token(",")]
+    Comma,
+    #[token(".")]
+    Dot,
+    #[token("(")]
+    Open,
+    #[token(")")]
+    Close,
+    #[token("[")]
+    OpenSquare,
+    #[token("]")]
+    CloseSquare,
+    #[token("{")]
+    OpenBrace,
+    #[token("}")]
+    CloseBrace,
+    /// Characters that begin nothing.
+    Unknown,
+    /// The end of the text; given out for ever after the last token.
+    End,
+}
+
+impl Tok {
+    /// Whether the statement goes on behind the line that the token ends.
+    fn wants_more(self, text: &str) -> bool {
+        match self {
+            Tok::Operator => !grammar::may_end(text),
+            Tok::Let | Tok::Def | Tok::If | Tok::Then | Tok::Else | Tok::As | Tok::Ragged => true,
+            Tok::Backslash | Tok::Arrow | Tok::Equals | Tok::Comma | Tok::Dot => true,
+            Tok::Open | Tok::OpenSquare | Tok::OpenBrace | Tok::Semicolon | Tok::Newline => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the token may be the first of a statement or an expression. A line that begins with another one goes on
+    /// with the statement of the line before.
+    pub(crate) fn begins(self, text: &str) -> bool {
+        match self {
+            Tok::Operator => grammar::may_begin(text),
+            Tok::Then | Tok::Else | Tok::As | Tok::Arrow | Tok::Equals | Tok::Comma => false,
+            Tok::Dot | Tok::Close | Tok::CloseSquare | Tok::CloseBrace => false,
+            Tok::Semicolon | Tok::Newline | Tok::Comment | Tok::End => false,
+            _ => true,
+        }
+    }
+
+    /// Whether the token opens a bracket, and which one closes it.
+    pub(crate) fn closer(self) -> Option<(Tok, &'static str)> {
+        match self {
+            Tok::Open => Some((Tok::Close, "`)`")),
+            Tok::OpenSquare => Some((Tok::CloseSquare, "`]`")),
+            Tok::OpenBrace => Some((Tok::CloseBrace, "`}`")),
+            _ => None,
+        }
+    }
+
+    fn closes(self) -> bool {
+        matches!(self, Tok::Close | Tok::CloseSquare | Tok::CloseBrace)
+    }
+}
+
+/// A token with its bytes, and how many brackets are open before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Tok,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) depth: usize,
+}
+
+/// All tokens of a text, with its comments and all ends of lines.
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> {
+    Tok::lexer(text).spanned().map(|(kind, span)| Token {
+        kind: kind.unwrap_or(Tok::Unknown),
+        start: span.start,
+        end: span.end,
+        depth: 0,
+    })
+}
+
+/// The tokens that the parser sees: no comments, and only those ends of lines that end a statement. The last token is
+/// the text's end.
+pub(crate) fn statements(text: &str) -> Vec<Token> {
+    let mut kept: Vec<Token> = Vec::new();
+    let mut open: Vec<Tok> = Vec::new();
+    let mut line_end: Option<Token> = None;
+    for token in tokens(text) {
+        match token.kind {
+            Tok::Comment => continue,
+            Tok::Newline => {
+                line_end = line_end.or(Some(token));
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(end) = line_end.take() {
+            // Statements begin with these, so brackets that are still open have been forgotten: the mistake is theirs alone.
+            let names = matches!(token.kind, Tok::Let | Tok::Def);
+            while names && open.pop_if(|b| *b != Tok::OpenBrace).is_some() {}
+            let inside = matches!(open.last(), Some(Tok::Open | Tok::OpenSquare));
+            let more = kept
+                .last()
+                .is_none_or(|t| t.kind.wants_more(&text[t.start..t.end]));
+            let ends = !inside && !more && token.kind.begins(&text[token.start..token.end]);
+            let empty = kept
+                .last()
+                .is_none_or(|t| matches!(t.kind, Tok::Semicolon | Tok::OpenBrace));
+            if ends || names && !empty {
+                let depth = open.len();
+                kept.push(Token { depth, ..end });
+            }
+        }
+        let depth = open.len();
+        if token.kind.closes() {
+            open.pop();
+        } else if token.kind.closer().is_some() {
+            open.push(token.kind);
+        }
+        kept.push(Token { depth, ..token });
+    }
+    kept.push(Token {
+        kind: Tok::End,
+        start: text.len(),
+        end: text.len(),
+        depth: open.len(),
+    });
+    kept
+}

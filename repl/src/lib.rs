@@ -1,0 +1,33 @@
+//! The front end of `lf`, a small language over the combinators of livefusion: from a text to a tree, with errors that point
+//! at the text. Its grammar is in [`grammar`].
+//!
+//! ```
+//! use livefusion_repl::{Sources, parse};
+//! let mut sources = Sources::default();
+//! let source = sources.add("<1>", "let xs = 0..10\nxs |> filter(_ > 3) |> sum");
+//! let script = parse(&sources, source)?;
+//! assert_eq!(script.to_string(), "let xs = 0..10\nxs |> filter(_ > 3) |> sum\n");
+//!
+//! let source = sources.add("<2>", "(1 + 2");
+//! assert!(parse(&sources, source).unwrap_err().incomplete); // a shell asks for another line
+//! # Ok::<(), livefusion_repl::ParseError>(())
+//! ```
+
+pub mod diagnostic;
+pub mod grammar;
+pub mod holes;
+mod lexer;
+mod literal;
+mod nearest;
+mod outline;
+mod parser;
+mod print;
+pub mod shell;
+pub mod source;
+pub mod syntax;
+
+pub use diagnostic::{Diagnostic, Suggestion};
+pub use nearest::nearest;
+pub use parser::{ParseError, continues, parse};
+pub use source::{Place, SourceId, Sources, Span};
+pub use syntax::Script;

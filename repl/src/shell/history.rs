@@ -1,0 +1,23 @@
+//! Where lines of earlier sessions are kept.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The history's file: what `LIVEFUSION_HISTORY` names (`off` keeps none), else `livefusion/history` in `XDG_STATE_HOME` or
+/// in `~/.local/state`. The shell makes the folder.
+///
+/// ```
+/// use livefusion_repl::shell::history_path;
+/// let path = history_path(|name| (name == "HOME").then(|| "/home/ada".into()));
+/// assert_eq!(path.unwrap().to_str(), Some("/home/ada/.local/state/livefusion/history"));
+/// assert_eq!(history_path(|_| Some("off".into())), None);
+/// ```
+pub fn history_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let given = |name| variable(name).filter(|value| !value.is_empty());
+    if let Some(path) = given("LIVEFUSION_HISTORY") {
+        return (path != "off").then(|| path.into());
+    }
+    let state = given("XDG_STATE_HOME").map(PathBuf::from);
+    let state = state.or_else(|| Some(PathBuf::from(given("HOME")?).join(".local/state")))?;
+    Some(state.join("livefusion/history"))
+}
