@@ -4,7 +4,6 @@ use livefusion::ast::Builder;
 use livefusion::prelude::*;
 use livefusion_backend::{Buffer, Prim, View};
 use loop_lang::types::Ty;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// Where inputs are.
@@ -99,7 +98,7 @@ impl Data {
     /// The same memory as an array of a program.
     #[track_caller]
     pub fn array<T: Scalar>(&self) -> Array<T> {
-        let node = Builder::at("input", Location::caller()).manifest(vec![self.0.clone()]);
+        let node = Builder::at("input", livefusion::Loc::caller()).manifest(vec![self.0.clone()]);
         Array::from_node(node).unwrap_or_else(|_| Array::from(Vec::new()))
     }
 

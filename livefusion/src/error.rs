@@ -1,10 +1,7 @@
 //! Errors as values: which combinator, where, what was expected, what was there.
 
+use crate::loc::Loc;
 use std::fmt;
-use std::panic::Location;
-
-/// Where the user called a combinator.
-pub type Loc = &'static Location<'static>;
 
 /// `Result` with livefusion's error.
 pub type Result<T> = std::result::Result<T, Error>;

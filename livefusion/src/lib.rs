@@ -62,6 +62,7 @@ mod fusion;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod iterate;
+mod loc;
 mod lower;
 pub mod manifest;
 #[cfg(feature = "ndarray")]
@@ -84,6 +85,7 @@ pub use exp::Exp;
 pub use force::Force;
 pub use fusion::Clustering;
 pub use livefusion_c::{CompilerLimits, KernelCache};
+pub use loc::Loc;
 pub use manifest::Manifest;
 pub use nested::Nested;
 pub use runtime::{CancelToken, Engine, Progress};

@@ -3,9 +3,10 @@
 use crate::array::{Array, IxDyn, Rank};
 use crate::ast::{Axis, Builder, Node, Shape, Value};
 use crate::elt::Elt;
-use crate::error::{Error, ErrorKind, Loc, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use crate::force::Force;
+use crate::loc::Loc;
 use crate::runtime::{Engine, Explanation, Prepared, force_nodes};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
@@ -13,7 +14,6 @@ use smallvec::SmallVec;
 use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// Traces and compiles a program on the default engine. The closure gets arrays (or delayed scalars)
@@ -46,7 +46,7 @@ use std::sync::Arc;
 /// The first mistake made while building, what goes wrong in loops that run now, or what the backend says.
 #[track_caller]
 pub fn prepare<I: Inputs, O: Force>(f: impl FnOnce(I) -> O) -> Result<Program<I, O>> {
-    build(Engine::default_engine(), Location::caller(), f)
+    build(Engine::default_engine(), Loc::caller(), f)
 }
 
 /// As [`prepare`], on an engine.
@@ -58,7 +58,7 @@ pub fn prepare_with<I: Inputs, O: Force>(
     engine: &Engine,
     f: impl FnOnce(I) -> O,
 ) -> Result<Program<I, O>> {
-    build(engine, Location::caller(), f)
+    build(engine, Loc::caller(), f)
 }
 
 fn build<I: Inputs, O: Force>(

@@ -3,10 +3,9 @@
 use crate::array::{Array, Ix0, as_indices, element};
 use crate::ast::{BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Int};
-use crate::error::Loc;
 use crate::exp::Exp;
+use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
-use std::panic::Location;
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
@@ -61,7 +60,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if the index is negative, or not below the length.
     #[track_caller]
     pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
-        index.element(self, Location::caller())
+        index.element(self, Loc::caller())
     }
 }
 

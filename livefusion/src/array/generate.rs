@@ -5,9 +5,9 @@ use crate::array::{Array, Dim, IntoShape, Ix1};
 use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Num};
 use crate::exp::{IntoExp, ToExp, apply, closure, types_of};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// `n` elements `f(0), f(1), ...`. Costs nothing where it is fused: it is computed where it is used.
@@ -71,7 +71,7 @@ pub fn enum_from_step<S: IntoExp>(
 where
     S::Elt: Num,
 {
-    let loc = Location::caller();
+    let loc = Loc::caller();
     let body = closure::<u64, S::Elt>(|i| {
         let (start, step) = (start.to_exp().field(), step.to_exp().field());
         let i = apply::<S::Elt>(Op::Cast, &[i.field()], loc).field();

@@ -4,8 +4,8 @@ use crate::array::append::total;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind, identity};
 use crate::elt::Elt;
-use crate::error::Loc;
 use crate::exp::{Exp, ToExp, closure, exp_of, trace, types_of, value};
+use crate::loc::Loc;
 use loop_lang::types::Ty;
 
 impl<T: Elt> Array<T> {

@@ -86,9 +86,9 @@ use crate::ast::{Node, show_types};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::{Field, IntoExp, ToExp, trace, types_of};
+use crate::loc::Loc;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// A delayed array of elements `T` and rank `D`: `Ix1`, `Ix0` for a delayed scalar, `Ix2` for a matrix, and so on.
@@ -183,7 +183,7 @@ impl<T: Elt> Array<T, Ix0> {
     /// ```
     #[track_caller]
     pub fn value(&self) -> T::Exp {
-        let (loc, mut field) = (Location::caller(), 0);
+        let (loc, mut field) = (Loc::caller(), 0);
         T::of_fields(&mut |ty| {
             field += 1;
             trace::scalar(&self.node, field - 1, ty, loc)
@@ -192,7 +192,7 @@ impl<T: Elt> Array<T, Ix0> {
 }
 
 /// The element of an array at an index, as an expression.
-pub(crate) fn element<T: Elt>(node: &Arc<Node>, index: Field, loc: crate::error::Loc) -> T::Exp {
+pub(crate) fn element<T: Elt>(node: &Arc<Node>, index: Field, loc: crate::loc::Loc) -> T::Exp {
     let mut field = 0;
     T::of_fields(&mut |ty| {
         field += 1;

@@ -5,10 +5,10 @@ use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
 use crate::elt::{Elt, Float, Num, Scalar};
 use crate::exp::{ToExp, apply, closure};
+use crate::loc::Loc;
 use livefusion_backend::Prim;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::panic::Location;
 
 impl<T: Num> Array<T> {
     /// The sum, from 0; integers wrap. Of no elements it is 0. Floats are added in several lanes, see
@@ -192,7 +192,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
-        let (builder, loc) = (Builder::named("count"), Location::caller());
+        let (builder, loc) = (Builder::named("count"), Loc::caller());
         let body = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
         let ones: Array<u64> = Array::wrap(builder.map(std::slice::from_ref(self.node()), body));
         ones.fold_op(builder, Op::Add, 0)

@@ -3,8 +3,8 @@
 use crate::array::Array;
 use crate::ast::{Builder, Len};
 use crate::elt::Elt;
-use crate::error::Loc;
 use crate::exp::{Field, IntoExp, exp_of, fields_of, trace};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 

@@ -1,7 +1,7 @@
 //! Loops over arrays, as the graph knows them: where they start, what a step makes, and when they end.
 
 use crate::ast::{Node, Value};
-use crate::error::Loc;
+use crate::loc::Loc;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -4,7 +4,8 @@
 use crate::ast::{
     Args, Body, Capture, Ensure, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
 };
-use crate::error::{Error, ErrorKind, Loc};
+use crate::error::{Error, ErrorKind};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;

@@ -7,12 +7,12 @@ use crate::ast::{
     MERGE_CHECK, Node, Places, Rewrite, ScanKind, Shape, Term, Types, Value, red_flat,
 };
 use crate::custom::{Combinator, Output};
-use crate::error::{ErrorKind, Loc};
+use crate::error::ErrorKind;
+use crate::loc::Loc;
 use livefusion_backend::Buffer;
 use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::ops::Range;
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 /// Builds nodes under the name and place of the user's call.
@@ -41,7 +41,7 @@ impl Builder {
     /// and reports have it as it is, the text of loops as a [word](loop_lang::verify::as_word).
     #[track_caller]
     pub fn named(name: &'static str) -> Builder {
-        Builder::at(name, Location::caller())
+        Builder::at(name, Loc::caller())
     }
 
     /// A builder for the combinator `name`, called at `loc`.

@@ -47,7 +47,7 @@ fn same_term((a, b): (&TermData, &TermData)) -> bool {
 
 /// Places are compared by address: what two copies of one place cost is work done twice.
 fn address(data: &TermData) -> usize {
-    data.loc.map_or(0, |loc| std::ptr::from_ref(loc) as usize)
+    data.loc.map_or(0, |loc| loc.address())
 }
 
 fn place(parts: &Parts) -> usize {

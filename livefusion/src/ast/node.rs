@@ -2,7 +2,8 @@
 
 use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
-use crate::error::{Error, Loc};
+use crate::error::Error;
+use crate::loc::Loc;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 

@@ -2,7 +2,8 @@
 //! dependency order; where each term is computed is decided later, by [`crate::sharing`].
 
 use crate::ast::Node;
-use crate::error::{Error, Loc};
+use crate::error::Error;
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;

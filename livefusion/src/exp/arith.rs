@@ -5,11 +5,10 @@
 
 use crate::array::{Array, Ix0};
 use crate::elt::{Bits, Int, Num, Scalar};
-use crate::error::Loc;
 use crate::exp::{Exp, ToExp, apply};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use std::ops::*;
-use std::panic::Location;
 
 fn binary<T: Scalar>(op: Op, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<T> {
     apply(op, &[a.field(), b.field()], loc)
@@ -21,34 +20,34 @@ macro_rules! operators {
             type Output = Exp<T>;
             #[track_caller]
             fn $method(self, r: R) -> Exp<T> {
-                binary(Op::$op, self, r.to_exp(), Location::caller())
+                binary(Op::$op, self, r.to_exp(), Loc::caller())
             }
         }
         impl<T: $Bound, R: ToExp<T>> $Assign<R> for Exp<T> {
             #[track_caller]
             fn $assign(&mut self, r: R) {
-                *self = binary(Op::$op, *self, r.to_exp(), Location::caller());
+                *self = binary(Op::$op, *self, r.to_exp(), Loc::caller());
             }
         }
         impl<T: $Bound> $Trait<Exp<T>> for &Array<T, Ix0> {
             type Output = Exp<T>;
             #[track_caller]
             fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Location::caller())
+                binary(Op::$op, self.value(), r, Loc::caller())
             }
         }
         impl<T: $Bound> $Trait<Exp<T>> for Array<T, Ix0> {
             type Output = Exp<T>;
             #[track_caller]
             fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Location::caller())
+                binary(Op::$op, self.value(), r, Loc::caller())
             }
         }
         $(impl $Trait<Exp<$t>> for $t {
             type Output = Exp<$t>;
             #[track_caller]
             fn $method(self, r: Exp<$t>) -> Exp<$t> {
-                binary(Op::$op, Exp::lit(self), r, Location::caller())
+                binary(Op::$op, Exp::lit(self), r, Loc::caller())
             }
         })*
     )*};
@@ -71,7 +70,7 @@ impl<T: Num> Neg for Exp<T> {
     type Output = Exp<T>;
     #[track_caller]
     fn neg(self) -> Exp<T> {
-        apply(Op::Neg, &[self.field()], Location::caller())
+        apply(Op::Neg, &[self.field()], Loc::caller())
     }
 }
 
@@ -79,6 +78,6 @@ impl<T: Bits> Not for Exp<T> {
     type Output = Exp<T>;
     #[track_caller]
     fn not(self) -> Exp<T> {
-        apply(Op::Not, &[self.field()], Location::caller())
+        apply(Op::Not, &[self.field()], Loc::caller())
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::elt::{Num, Scalar};
 use crate::exp::{Exp, ToExp, apply};
+use crate::loc::Loc;
 use loop_lang::op::Op;
-use std::panic::Location;
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
@@ -13,7 +13,7 @@ macro_rules! comparisons {
             $($(#[$doc])*
             #[track_caller]
             pub fn $name(self, other: impl ToExp<T>) -> Exp<bool> {
-                apply(Op::$op, &[self.field(), other.to_exp().field()], Location::caller())
+                apply(Op::$op, &[self.field(), other.to_exp().field()], Loc::caller())
             })*
         }
     };
@@ -48,7 +48,7 @@ impl<T: Num> Exp<T> {
         apply(
             Op::Min,
             &[self.field(), other.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -58,7 +58,7 @@ impl<T: Num> Exp<T> {
         apply(
             Op::Max,
             &[self.field(), other.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -72,7 +72,7 @@ impl<T: Num> Exp<T> {
     /// ```
     #[track_caller]
     pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let (x, low, high) = (self.field(), low.to_exp().field(), high.to_exp().field());
         let above: Exp<bool> = apply(Op::Gt, &[x, high], loc);
         let upper: Exp<T> = apply(Op::Select, &[above.field(), high, x], loc);
@@ -83,13 +83,13 @@ impl<T: Num> Exp<T> {
     /// Absolute value; the smallest integer of a signed type stays itself.
     #[track_caller]
     pub fn abs(self) -> Exp<T> {
-        apply(Op::Abs, &[self.field()], Location::caller())
+        apply(Op::Abs, &[self.field()], Loc::caller())
     }
 
     /// Rust's `signum`: integers give -1, 0 or 1; floats 1.0 or -1.0 by their sign bit, NaN for NaN.
     #[track_caller]
     pub fn signum(self) -> Exp<T> {
-        apply(Op::Signum, &[self.field()], Location::caller())
+        apply(Op::Signum, &[self.field()], Loc::caller())
     }
 }
 

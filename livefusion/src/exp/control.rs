@@ -1,10 +1,9 @@
 //! Choice and repetition in expressions.
 
 use crate::elt::Elt;
-use crate::error::Loc;
 use crate::exp::{Exp, Fields, IntoExp, ToExp, apply, exp_of, fields_of, trace};
+use crate::loc::Loc;
 use loop_lang::op::Op;
-use std::panic::Location;
 
 impl Exp<bool> {
     /// `if self { then } else { otherwise }`. Only the arm that is taken is computed, so it may guard
@@ -23,13 +22,13 @@ impl Exp<bool> {
     /// When forced: if conditions and loops nest deeper.
     #[track_caller]
     pub fn cond<T: Elt, A: ToExp<T>, B: ToExp<T>>(self, then: A, otherwise: B) -> T::Exp {
-        choose::<T>(self, then.to_exp(), otherwise.to_exp(), Location::caller())
+        choose::<T>(self, then.to_exp(), otherwise.to_exp(), Loc::caller())
     }
 
     /// `self && other`: `other` is computed only if `self` is true. (`&` computes both.)
     #[track_caller]
     pub fn and(self, other: impl ToExp<bool>) -> Exp<bool> {
-        choose::<bool>(self, other.to_exp(), Exp::lit(false), Location::caller())
+        choose::<bool>(self, other.to_exp(), Exp::lit(false), Loc::caller())
     }
 
     /// `self || other`: `other` is computed only if `self` is false. (`|` computes both.)
@@ -43,7 +42,7 @@ impl Exp<bool> {
     /// ```
     #[track_caller]
     pub fn or(self, other: impl ToExp<bool>) -> Exp<bool> {
-        choose::<bool>(self, Exp::lit(true), other.to_exp(), Location::caller())
+        choose::<bool>(self, Exp::lit(true), other.to_exp(), Loc::caller())
     }
 }
 
@@ -82,7 +81,7 @@ pub fn while_loop<I: IntoExp, C: ToExp<bool>, S: ToExp<I::Elt>>(
         &start,
         |state| test(exp_of::<I::Elt>(state)).to_exp().field(),
         |state| fields_of::<I::Elt>(step(exp_of::<I::Elt>(state)).to_exp()),
-        Location::caller(),
+        Loc::caller(),
     );
     exp_of::<I::Elt>(&end)
 }
@@ -104,7 +103,7 @@ pub fn iterate<I: IntoExp, S: ToExp<I::Elt>>(
     start: I,
     step: impl FnOnce(<I::Elt as Elt>::Exp) -> S,
 ) -> <I::Elt as Elt>::Exp {
-    let loc = Location::caller();
+    let loc = Loc::caller();
     let n = n.to_exp().field();
     let mut state = vec![Exp::lit(0u64).field()];
     state.extend(fields_of::<I::Elt>(start.to_exp()));

@@ -22,12 +22,11 @@
 //! `powi` multiplies repeatedly, in one order everywhere; its error is below `|n|` units for the exponent `n`.
 
 use crate::elt::Float;
-use crate::error::Loc;
 use crate::exp::{Exp, Field, ToExp, apply, trace};
+use crate::loc::Loc;
 use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use std::panic::Location;
 
 /// The largest literal exponent of which `powi` makes multiplications.
 const UNROLLED: u32 = 16;
@@ -39,7 +38,7 @@ macro_rules! unary {
             $($(#[$doc])*
             #[track_caller]
             pub fn $name(self) -> Exp<T> {
-                apply(Op::$op, &[self.field()], Location::caller())
+                apply(Op::$op, &[self.field()], Loc::caller())
             })*
         }
     };
@@ -108,7 +107,7 @@ impl<T: Float> Exp<T> {
         apply(
             Op::Powf,
             &[self.field(), exponent.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -128,7 +127,7 @@ impl<T: Float> Exp<T> {
     /// ```
     #[track_caller]
     pub fn powi(self, exponent: impl ToExp<i32>) -> Exp<T> {
-        let (loc, exponent) = (Location::caller(), exponent.to_exp().field());
+        let (loc, exponent) = (Loc::caller(), exponent.to_exp().field());
         let small = exponent
             .as_literal()
             .and_then(|c| u32::try_from(c.bits).ok());
@@ -149,7 +148,7 @@ impl<T: Float> Exp<T> {
         apply(
             Op::Atan2,
             &[self.field(), x.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -159,7 +158,7 @@ impl<T: Float> Exp<T> {
         apply(
             Op::Hypot,
             &[self.field(), other.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -169,7 +168,7 @@ impl<T: Float> Exp<T> {
         apply(
             Op::Copysign,
             &[self.field(), sign.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -177,13 +176,13 @@ impl<T: Float> Exp<T> {
     #[track_caller]
     pub fn mul_add(self, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
         let args = [self.field(), a.to_exp().field(), b.to_exp().field()];
-        apply(Op::MulAdd, &args, Location::caller())
+        apply(Op::MulAdd, &args, Loc::caller())
     }
 
     /// Logarithm to any base: `ln(self) / ln(base)`.
     #[track_caller]
     pub fn log(self, base: impl ToExp<T>) -> Exp<T> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let ln = |x: Exp<T>| apply::<T>(Op::Ln, &[x.field()], loc);
         binary(Op::Div, ln(self), ln(base.to_exp()), loc)
     }
@@ -197,13 +196,13 @@ impl<T: Float> Exp<T> {
     /// `1 / self`.
     #[track_caller]
     pub fn recip(self) -> Exp<T> {
-        binary(Op::Div, T::lit(1.0), self, Location::caller())
+        binary(Op::Div, T::lit(1.0), self, Loc::caller())
     }
 
     /// The fraction: `self - self.trunc()`.
     #[track_caller]
     pub fn fract(self) -> Exp<T> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         binary(Op::Sub, self, apply(Op::Trunc, &[self.field()], loc), loc)
     }
 
@@ -214,7 +213,7 @@ impl<T: Float> Exp<T> {
             Op::Mul,
             self,
             Exp::lit(T::DEGREES_PER_RADIAN),
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -225,14 +224,14 @@ impl<T: Float> Exp<T> {
             Op::Mul,
             self,
             Exp::lit(T::RADIANS_PER_DEGREE),
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
     /// The middle between two numbers, without overflow on the way.
     #[track_caller]
     pub fn midpoint(self, other: impl ToExp<T>) -> Exp<T> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let (a, b, half) = (self, other.to_exp(), T::lit(0.5));
         let sum = binary(Op::Add, a, b, loc);
         let halves = binary(
@@ -248,26 +247,26 @@ impl<T: Float> Exp<T> {
     /// Whether it is NaN.
     #[track_caller]
     pub fn is_nan(self) -> Exp<bool> {
-        test(Op::Ne, self, self, Location::caller())
+        test(Op::Ne, self, self, Loc::caller())
     }
 
     /// Whether it is positive or negative infinity.
     #[track_caller]
     pub fn is_infinite(self) -> Exp<bool> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         test(Op::Eq, absolute(self, loc), T::lit(f64::INFINITY), loc)
     }
 
     /// Whether it is neither infinite nor NaN.
     #[track_caller]
     pub fn is_finite(self) -> Exp<bool> {
-        finite(self.field(), T::TY, Location::caller())
+        finite(self.field(), T::TY, Loc::caller())
     }
 
     /// Whether it is neither zero, infinite, subnormal nor NaN.
     #[track_caller]
     pub fn is_normal(self) -> Exp<bool> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let large = test(Op::Ge, absolute(self, loc), Exp::lit(T::MIN_POSITIVE), loc);
         both(large, finite(self.field(), T::TY, loc), loc)
     }
@@ -275,7 +274,7 @@ impl<T: Float> Exp<T> {
     /// Whether it is subnormal.
     #[track_caller]
     pub fn is_subnormal(self) -> Exp<bool> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let small = test(Op::Lt, absolute(self, loc), Exp::lit(T::MIN_POSITIVE), loc);
         both(small, test(Op::Ne, self, T::lit(0.0), loc), loc)
     }
@@ -283,7 +282,7 @@ impl<T: Float> Exp<T> {
     /// Whether the sign bit is set (of -0.0 too).
     #[track_caller]
     pub fn is_sign_negative(self) -> Exp<bool> {
-        apply(Op::SignBit, &[self.field()], Location::caller())
+        apply(Op::SignBit, &[self.field()], Loc::caller())
     }
 
     /// Whether the sign bit is not set.
@@ -295,25 +294,25 @@ impl<T: Float> Exp<T> {
     /// The bit pattern as an unsigned integer of the same width.
     #[track_caller]
     pub fn to_bits(self) -> Exp<T::Bits> {
-        apply(Op::Bitcast, &[self.field()], Location::caller())
+        apply(Op::Bitcast, &[self.field()], Loc::caller())
     }
 
     /// The float with this bit pattern.
     #[track_caller]
     pub fn from_bits(bits: impl ToExp<T::Bits>) -> Exp<T> {
-        apply(Op::Bitcast, &[bits.to_exp().field()], Location::caller())
+        apply(Op::Bitcast, &[bits.to_exp().field()], Loc::caller())
     }
 
     /// The least number greater than `self`.
     #[track_caller]
     pub fn next_up(self) -> Exp<T> {
-        self.neighbour(f64::INFINITY, Location::caller())
+        self.neighbour(f64::INFINITY, Loc::caller())
     }
 
     /// The greatest number less than `self`.
     #[track_caller]
     pub fn next_down(self) -> Exp<T> {
-        self.neighbour(f64::NEG_INFINITY, Location::caller())
+        self.neighbour(f64::NEG_INFINITY, Loc::caller())
     }
 
     /// The next float towards an infinity. Bit patterns of one sign are ordered by magnitude.

@@ -2,9 +2,9 @@
 
 use crate::elt::{Int, Num};
 use crate::exp::{Exp, ToExp, apply};
+use crate::loc::Loc;
 use loop_lang::math::by_squares;
 use loop_lang::op::Op;
-use std::panic::Location;
 
 impl<T: Num> Exp<T> {
     /// Euclidean quotient, as Rust's `div_euclid`.
@@ -13,7 +13,7 @@ impl<T: Num> Exp<T> {
         apply(
             Op::DivEuclid,
             &[self.field(), divisor.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 
@@ -23,7 +23,7 @@ impl<T: Num> Exp<T> {
         apply(
             Op::RemEuclid,
             &[self.field(), divisor.to_exp().field()],
-            Location::caller(),
+            Loc::caller(),
         )
     }
 }
@@ -38,7 +38,7 @@ impl<T: Int> Exp<T> {
     /// ```
     #[track_caller]
     pub fn pow(self, exponent: u32) -> Exp<T> {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let mul = |a: Exp<T>, b: Exp<T>| apply::<T>(Op::Mul, &[a.field(), b.field()], loc);
         by_squares(self, exponent, mul).unwrap_or(Exp::lit(T::ONE))
     }
@@ -46,18 +46,18 @@ impl<T: Int> Exp<T> {
     /// Number of one bits.
     #[track_caller]
     pub fn count_ones(self) -> Exp<T> {
-        apply(Op::CountOnes, &[self.field()], Location::caller())
+        apply(Op::CountOnes, &[self.field()], Loc::caller())
     }
 
     /// Number of leading zero bits.
     #[track_caller]
     pub fn leading_zeros(self) -> Exp<T> {
-        apply(Op::LeadingZeros, &[self.field()], Location::caller())
+        apply(Op::LeadingZeros, &[self.field()], Loc::caller())
     }
 
     /// Number of trailing zero bits.
     #[track_caller]
     pub fn trailing_zeros(self) -> Exp<T> {
-        apply(Op::TrailingZeros, &[self.field()], Location::caller())
+        apply(Op::TrailingZeros, &[self.field()], Loc::caller())
     }
 }

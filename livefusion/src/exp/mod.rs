@@ -21,11 +21,11 @@ pub use trace::{Field, Fields};
 
 use crate::ast::{Body, Types};
 use crate::elt::{Elt, Scalar};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
 
 /// A scalar expression of type `T`.
 ///
@@ -109,7 +109,7 @@ impl<T: Scalar> Exp<T> {
     /// ```
     #[track_caller]
     pub fn cast<U: Scalar>(self) -> Exp<U> {
-        apply(Op::Cast, &[self.field()], Location::caller())
+        apply(Op::Cast, &[self.field()], Loc::caller())
     }
 }
 
@@ -120,7 +120,7 @@ impl<T: Scalar> fmt::Debug for Exp<T> {
 }
 
 /// An operator whose result is of type `T`.
-pub(crate) fn apply<T: Scalar>(op: Op, args: &[Field], loc: crate::error::Loc) -> Exp<T> {
+pub(crate) fn apply<T: Scalar>(op: Op, args: &[Field], loc: crate::loc::Loc) -> Exp<T> {
     Exp::of(trace::op(op, args, T::TY, loc))
 }
 

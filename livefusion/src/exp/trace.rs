@@ -1,7 +1,8 @@
 //! The thread-local stack of closures that are being traced, and untyped expressions.
 
 use crate::ast::{Body, BodyBuilder, Node, TermId};
-use crate::error::{Error, ErrorKind, Loc};
+use crate::error::{Error, ErrorKind};
+use crate::loc::Loc;
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};

@@ -30,11 +30,11 @@ pub use lift::Lift;
 use crate::array::{Array, Ix0};
 use crate::ast::{Builder, Node};
 use crate::elt::Elt;
-use crate::error::{Loc, Result};
+use crate::error::Result;
 use crate::exp::types_of;
+use crate::loc::Loc;
 use crate::segmented::Segmented;
 use lift::{Lifted, Rows};
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -94,7 +94,7 @@ impl<T: Elt> Segmented<T> {
     /// do not match the data. An array that leaves its closure in another way than as the result is `LeakedArray`.
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
-        let loc = Location::caller();
+        let loc = Loc::caller();
         run((self,), loc, |(row,)| f(row))
     }
 }
@@ -379,7 +379,7 @@ macro_rules! tuples {
                 self,
                 f: impl FnOnce(Self::Within) -> R,
             ) -> R::Out {
-                run(self, Location::caller(), f)
+                run(self, Loc::caller(), f)
             }
         }
 

@@ -4,8 +4,8 @@ use super::make::{built, element, flat, shape, shaped, traced};
 use crate::array::{Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi};
 use crate::ast::Builder;
 use crate::elt::{Elt, Int};
-use crate::error::Loc;
 use crate::exp::{Exp, Field, fields_of, trace, value};
+use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 
 impl<T: Elt, D: Multi> Array<T, D> {

@@ -3,8 +3,9 @@
 use crate::array::{Array, Dim, Rank, shape_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
-use crate::error::{ErrorKind, Loc};
+use crate::error::ErrorKind;
 use crate::exp::{Field, Fields, closure, fields_of, trace, types_of};
+use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 

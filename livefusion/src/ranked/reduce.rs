@@ -7,10 +7,10 @@ use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node};
 use crate::elt::{Elt, Float, Num, Scalar};
 use crate::error::ErrorKind;
 use crate::exp::{Exp, ToExp, apply, closure};
+use crate::loc::Loc;
 use livefusion_backend::Prim;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// A method for one axis, and one for several.
@@ -183,7 +183,7 @@ macro_rules! tested_along_axes {
                 axis: usize,
                 test: impl FnOnce(T::Exp) -> R,
             ) -> Array<$U, D::Smaller> {
-                let (builder, loc) = (Builder::named(stringify!($one)), Location::caller());
+                let (builder, loc) = (Builder::named(stringify!($one)), Loc::caller());
                 let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
                 operated(builder, &self.map_to(builder, body), &[axis], $op, $start)
             }
@@ -201,7 +201,7 @@ macro_rules! tested_along_axes {
             where
                 D: Without<K>,
             {
-                let (builder, loc) = (Builder::named(stringify!($several)), Location::caller());
+                let (builder, loc) = (Builder::named(stringify!($several)), Loc::caller());
                 let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
                 operated(builder, &self.map_to(builder, body), &axes, $op, $start)
             }

@@ -43,7 +43,7 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
             let Some(node) = at.filter(|n| n.value.get().is_none()) else {
                 break;
             };
-            h.write_usize(std::ptr::from_ref(node.loc) as usize);
+            h.write_usize(node.loc.address());
             at = node.inputs.first();
         }
     }

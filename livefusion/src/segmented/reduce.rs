@@ -6,9 +6,9 @@ use crate::array::{Array, literal, operator};
 use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
 use crate::elt::{Elt, Float, Num, Scalar};
 use crate::exp::{ToExp, apply, closure};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use std::panic::Location;
 
 impl<T: Num> Segmented<T> {
     /// Each segment's sum, 0 for an empty one; as [`Array::sum`].
@@ -82,7 +82,7 @@ impl<T: Float> Segmented<T> {
     pub fn mean_s(&self) -> Array<T> {
         let builder = Builder::named("mean_s");
         let sums = self.fold_op(builder, Op::Add, T::from_word(0));
-        let loc = Location::caller();
+        let loc = Loc::caller();
         let mut b = BodyBuilder::new(&[T::TY, Ty::U64]);
         b.locate(Some(loc));
         let (sum, n) = (b.param(0), b.param(1));
@@ -130,7 +130,7 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if the lengths do not match the data.
     #[track_caller]
     pub fn count_s<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64> {
-        let (builder, loc) = (Builder::named("count_s"), Location::caller());
+        let (builder, loc) = (Builder::named("count_s"), Loc::caller());
         let body = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
         let ones = builder.map(std::slice::from_ref(self.data.node()), body);
         self.with_data(Array::<u64>::wrap(ones))

@@ -19,7 +19,8 @@ mod skeleton;
 pub mod uniform;
 
 use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node, Rewrite};
-use crate::error::{Error, ErrorKind, Loc, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::loc::Loc;
 use crate::nested;
 use algebra::Algebra;
 use loop_lang::types::Const;

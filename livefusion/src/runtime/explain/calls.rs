@@ -1,8 +1,8 @@
 //! From nodes back to the calls that the user made, and what flows between them.
 
 use crate::ast::Kind;
-use crate::error::Loc;
 use crate::fusion::{Crossing, Plan};
+use crate::loc::Loc;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::{Discriminant, discriminant};

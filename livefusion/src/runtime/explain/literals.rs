@@ -1,7 +1,7 @@
 //! Literals that are part of the code: a program with another one in their place is compiled anew.
 
 use crate::ast::{Body, Term, TermId};
-use crate::error::Loc;
+use crate::loc::Loc;
 use crate::sharing::{BodyConstants, Graph, bodies};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
@@ -53,7 +53,7 @@ pub(super) fn in_code(graph: &Graph) -> Vec<Literal> {
         let bodies = bodies(&entry.node.kind).into_iter().zip(&entry.constants);
         for (body, constants) in bodies {
             in_body(body, constants, |role, value, loc| {
-                let place = std::ptr::from_ref(loc) as usize;
+                let place = loc.address();
                 if known.insert((role, value, place)) {
                     let call = entry.node.name;
                     all.push(Literal {

@@ -1,7 +1,7 @@
 //! Rewrites with names that a program's calls went through, or did not since that costs less.
 
 use crate::ast::Rewrite;
-use crate::error::Loc;
+use crate::loc::Loc;
 use crate::sharing::Graph;
 use rustc_hash::FxHashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn of(graph: &Graph) -> Vec<Rewritten> {
     let all = graph.rewrites.iter().map(|(rewrite, call, loc)| Rewritten {
         rewrite: *rewrite,
         call,
-        loc,
+        loc: *loc,
     });
     all.filter(|rewritten| known.insert(*rewritten)).collect()
 }

@@ -3,8 +3,8 @@
 use super::{
     Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic,
 };
-use crate::error::Loc;
 use crate::fusion::Recomputed;
+use crate::loc::Loc;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Part, RateId, RateKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};

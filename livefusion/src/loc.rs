@@ -1,0 +1,121 @@
+//! Places: where the user called a combinator, in a Rust program or in a text of another language.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// Where the user called a combinator. Two calls at one place have the same.
+///
+/// A front end of another language than Rust names places of [its texts](Loc::in_text).
+///
+/// ```
+/// use livefusion::Loc;
+/// let loc = Loc::in_text("hull.lf", 3, 14);
+/// assert_eq!((loc.file(), loc.line(), loc.column()), ("hull.lf", 3, 14));
+/// assert_eq!(loc.to_string(), "hull.lf:3:14");
+/// assert_eq!(Loc::caller().file(), file!());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Loc(Place);
+
+#[derive(Clone, Copy)]
+enum Place {
+    Rust(&'static Location<'static>),
+    Text(&'static Text),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Text {
+    file: Box<str>,
+    line: u32,
+    column: u32,
+}
+
+/// The places of texts that were named so far. They stay, so that a place is one word wherever it is kept; a text has no more of
+/// them than characters.
+static TEXTS: LazyLock<Mutex<HashSet<&'static Text>>> = LazyLock::new(Mutex::default);
+
+impl Loc {
+    /// The place of the call: of the caller's own, if that is `#[track_caller]`.
+    #[track_caller]
+    pub fn caller() -> Loc {
+        Loc(Place::Rust(Location::caller()))
+    }
+
+    /// A line and a column, both from 1, of a text with a name. The name is kept for as long as the process runs.
+    pub fn in_text(file: &str, line: u32, column: u32) -> Loc {
+        let text = Text {
+            file: file.into(),
+            line,
+            column,
+        };
+        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = texts.get(&text).copied();
+        Loc(Place::Text(known.unwrap_or_else(|| {
+            let text = Box::leak(Box::new(text));
+            texts.insert(text);
+            text
+        })))
+    }
+
+    /// The file, or what else the text is called.
+    pub fn file(self) -> &'static str {
+        match self.0 {
+            Place::Rust(at) => at.file(),
+            Place::Text(at) => &at.file,
+        }
+    }
+
+    /// The line, from 1.
+    pub fn line(self) -> u32 {
+        match self.0 {
+            Place::Rust(at) => at.line(),
+            Place::Text(at) => at.line,
+        }
+    }
+
+    /// The column, from 1.
+    pub fn column(self) -> u32 {
+        match self.0 {
+            Place::Rust(at) => at.column(),
+            Place::Text(at) => at.column,
+        }
+    }
+
+    /// A number that another place has not.
+    pub(crate) fn address(self) -> usize {
+        match self.0 {
+            Place::Rust(at) => std::ptr::from_ref(at) as usize,
+            Place::Text(at) => std::ptr::from_ref(at) as usize,
+        }
+    }
+}
+
+impl PartialEq for Loc {
+    fn eq(&self, other: &Loc) -> bool {
+        let of = |l: &Loc| (l.file(), l.line(), l.column());
+        self.address() == other.address() || of(self) == of(other)
+    }
+}
+
+impl Eq for Loc {}
+
+impl Hash for Loc {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.file(), self.line(), self.column()).hash(state);
+    }
+}
+
+impl fmt::Display for Loc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file(), self.line(), self.column())
+    }
+}
+
+impl fmt::Debug for Loc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
