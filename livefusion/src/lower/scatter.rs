@@ -48,7 +48,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         );
     }
     match combine {
-        Some(op) if !op.captures.is_empty() => {
+        Some(op) if !op.captures.is_empty() || may_trap(op) => {
             read_modify_write(e, (id, comb), op, &arrays, index, &values)?
         }
         _ => {
@@ -114,7 +114,19 @@ fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     Ok((arrays, len))
 }
 
-/// An operator that uses captured arrays or scalars is inlined around a read and a write.
+/// Whether an operator without captures may trap: combine functions do not.
+fn may_trap(op: &Body) -> bool {
+    op.terms.iter().any(|data| match &data.term {
+        Term::Op(operator, args) if operator.may_trap(data.ty) => {
+            let divisor = args.get(1).map(|by| &op.terms[by.index()].term);
+            !matches!(divisor, Some(Term::Lit(c)) if body::divides_all(*c))
+        }
+        Term::Ensure(..) => true,
+        _ => false,
+    })
+}
+
+/// An operator that uses captured arrays or scalars, or may trap, is inlined around a read and a write.
 fn read_modify_write(
     e: &mut Emission<'_>,
     (id, comb): (NodeId, CombId),
@@ -134,11 +146,6 @@ fn read_modify_write(
         args.push(old.into());
     }
     args.extend_from_slice(values);
-    debug_assert!(
-        op.terms
-            .iter()
-            .any(|t| matches!(t.term, Term::Scalar { .. } | Term::At { .. }))
-    );
     let inline = Inline::new(id, 0, comb, Section::Yield);
     let new = body::inline(e, &inline, op, &args, "new")?;
     for (array, value) in arrays.iter().zip(new) {
