@@ -405,3 +405,24 @@ fn the_report_of_loops_over_arrays() -> Result<(), livefusion::Error> {
     assert_eq!(program.explain(&inputs)?.to_string(), explained);
     Ok(())
 }
+
+/// Of two scatters onto a state one is in place, behind what reads the state, and one copies it.
+#[test]
+fn updates() -> livefusion::Result<()> {
+    let engine = Engine::interp();
+    let start = Array::from(vec![0u64; 8]);
+    let (found, edge) = iterate_n(3u64, (&start, &iota(2).map(|i| i * i)), |(found, edge)| {
+        let next = edge.filter(|v| found.at(v).eq(0)).map(|v| (v + 3) % 8);
+        (found.scatter(&next, &next), edge.update(0, edge.at(1)))
+    });
+    golden(
+        "updates.txt",
+        &(&found, &edge).explain_with(&engine)?.to_string(),
+    );
+    let (kept, last) = iterate_n(3u64, (&start, &start), |(xs, _)| (xs.update(0, 1), xs));
+    golden(
+        "updates_copied.txt",
+        &(&kept, &last).explain_with(&engine)?.to_string(),
+    );
+    Ok(())
+}

@@ -1,5 +1,7 @@
 //! Loops over arrays, against plain Rust.
 
+#[path = "iterate/in_place.rs"]
+mod in_place;
 #[path = "iterate/nested.rs"]
 mod nested;
 #[path = "iterate/prepared.rs"]

@@ -24,6 +24,7 @@ mod scans;
 mod segments;
 mod stencil;
 mod streams;
+mod updates;
 mod wide;
 mod zip_filters;
 
@@ -116,6 +117,8 @@ pub const CASES: &[Case] = &[
     ranks::HEAT,
     ranks::FLOYD_WARSHALL,
     ranks::LU,
+    updates::SIEVE,
+    updates::FEW,
 ];
 
 /// A job, and ways of doing it.

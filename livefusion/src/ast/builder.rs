@@ -3,7 +3,7 @@
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    After, ArrayLoop, Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len,
+    After, ArrayLoop, Axis, Body, BodyBuilder, Capture, Custom, Fold, Input, Inputs, Kind, Len,
     MERGE_CHECK, Node, Places, Rewrite, ScanKind, Shape, Term, Types, Value, red_flat,
 };
 use crate::custom::{Combinator, Output};
@@ -106,7 +106,11 @@ impl Builder {
         d.expect(rank <= 1, || {
             ("an input of rank 0 or 1".into(), format!("rank {rank}"))
         });
-        d.finish(Kind::Input(k), Types::from_slice(types), rank.min(1))
+        let input = Input {
+            number: k,
+            consumed: false,
+        };
+        d.finish(Kind::Input(input), Types::from_slice(types), rank.min(1))
     }
 
     /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index.
@@ -558,7 +562,11 @@ impl Builder {
         let mut d = Draft::new(self, Inputs::new());
         of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
         d.after = After::Loop(of.clone(), component);
-        d.finish(Kind::Input(u32::MAX), Types::from_slice(types), rank.min(1))
+        let input = Input {
+            number: u32::MAX,
+            consumed: false,
+        };
+        d.finish(Kind::Input(input), Types::from_slice(types), rank.min(1))
     }
 
     /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.

@@ -23,7 +23,9 @@ pub(crate) use plain::{identities, plain};
 pub use array_loop::{After, ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::Builder;
-pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind};
+pub use node::{
+    Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind,
+};
 pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;

@@ -41,13 +41,23 @@ pub struct Node {
 /// The arrays that a node consumes. Up to two need no memory of their own.
 pub type Inputs = SmallVec<[Arc<Node>; 2]>;
 
+/// An input of a prepared program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// Which one.
+    pub number: u32,
+    /// Whether nobody needs it behind the program, which may then change it in place: so it is with the state of a loop
+    /// over arrays, in its step.
+    pub consumed: bool,
+}
+
 /// What a node computes. `inputs` are given behind each kind.
 #[derive(Debug)]
 pub enum Kind {
     /// An array in memory; `value` is set. No inputs.
     Manifest,
-    /// The k-th input of a prepared program. No inputs.
-    Input(u32),
+    /// An input of a prepared program. No inputs.
+    Input(Input),
     /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index. No inputs.
     Generate(Len, Body),
     /// `f` of each element of the inputs, in step. The body's parameters are all their fields.

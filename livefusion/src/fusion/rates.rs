@@ -433,8 +433,8 @@ pub fn known_lengths(graph: &Graph, inputs: &[Option<u64>]) -> Vec<Option<u64>> 
         .nodes
         .iter()
         .map(|n| match n.node.kind {
-            Kind::Input(k) if n.leaf && n.node.value.get().is_none() => {
-                inputs.get(k as usize).copied().flatten()
+            Kind::Input(input) if n.leaf && n.node.value.get().is_none() => {
+                inputs.get(input.number as usize).copied().flatten()
             }
             _ => known_length(n),
         })

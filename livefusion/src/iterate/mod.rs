@@ -38,7 +38,9 @@ use std::sync::{Arc, OnceLock};
 ///
 /// *Cost and fusion.* A step is a program of its own: it fuses within itself, is compiled once, and is called again and again
 /// with the arrays of the state before the last as memory for the next one. Nothing fuses across the loop's begin, its end, or
-/// from step to step. The arrays that it starts from are not changed. What a step folds, scans, filters or scatters of other
+/// from step to step. A scatter onto the state changes it in place: a step that puts a few values costs these few. It is copied
+/// first where somebody else holds it, as the caller what the loop starts from, or needs it as it was behind the scatter;
+/// [`explain`](crate::Force::explain) says so. The arrays that the loop starts from are not changed. What a step folds, scans, filters or scatters of other
 /// arrays than the state is computed once, before the first step.
 ///
 /// A step may have loops in it. They, and those of a [prepared](mod@crate::prepare) program, are compiled once and run each

@@ -453,8 +453,7 @@ impl Inliner<'_, '_, '_> {
             return;
         }
         if let Atom::Const(c) = args[1]
-            && c.bits != 0
-            && (!c.ty.is_signed() || c.bits != u64::MAX)
+            && divides_all(c)
         {
             return;
         }
@@ -550,4 +549,9 @@ impl Inliner<'_, '_, '_> {
         }));
         Ok(())
     }
+}
+
+/// Whether any integer can be divided by this one.
+pub fn divides_all(divisor: Const) -> bool {
+    divisor.bits != 0 && (!divisor.ty.is_signed() || divisor.bits != u64::MAX)
 }

@@ -14,7 +14,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
 use super::{generate, operators};
-use crate::ast::{Body, Kind, Places, ScanKind};
+use crate::ast::{Body, Kind, Places, ScanKind, Term};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -55,7 +55,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         values,
     } = joined(e, at, spot, *places)?;
     match combine {
-        Some(op) if !op.captures.is_empty() => {
+        Some(op) if !op.captures.is_empty() || may_trap(op) => {
             let old = read(e, at, &arrays, index);
             let new = step(e, at, op, old, &values)?;
             write(e, comb, &arrays, index, &new);
@@ -186,6 +186,18 @@ fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     Ok((arrays, len))
 }
 
+/// Whether an operator without captures may trap: combine functions do not.
+fn may_trap(op: &Body) -> bool {
+    op.terms.iter().any(|data| match &data.term {
+        Term::Op(operator, args) if operator.may_trap(data.ty) => {
+            let divisor = args.get(1).map(|by| &op.terms[by.index()].term);
+            !matches!(divisor, Some(Term::Lit(c)) if body::divides_all(*c))
+        }
+        Term::Ensure(..) => true,
+        _ => false,
+    })
+}
+
 /// Reads what is at an index.
 fn read(
     e: &mut Emission<'_>,
@@ -202,7 +214,7 @@ fn read(
     all
 }
 
-/// What is there, joined with values by an operator that may use captured arrays or scalars.
+/// What is there, joined with values by an operator that may use captured arrays or scalars, or trap.
 fn step(
     e: &mut Emission<'_>,
     (id, comb, section): (NodeId, CombId, Section),

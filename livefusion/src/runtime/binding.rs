@@ -41,16 +41,83 @@ pub struct Bindings<'g> {
     /// The lengths that are known before anything runs, in the order of their nodes.
     pub lengths: &'g [u64],
     /// Values of the inputs of a prepared program.
+    pub inputs: Inputs<'g>,
+}
+
+/// The values of a program's inputs: each is at a place.
+#[derive(Default)]
+pub struct Inputs<'g> {
+    /// The place of each.
+    pub places: &'g [usize],
+    /// What is at the places.
+    pub there: There<'g>,
+}
+
+/// The values at the places of a prepared program.
+#[derive(Default)]
+pub struct There<'g> {
+    /// The first inputs, which the caller needs no more.
+    pub own: &'g mut [Value],
+    /// The other inputs.
     pub inputs: &'g [&'g Value],
+    /// What was made on the way.
+    pub made: &'g mut [Value],
+}
+
+impl There<'_> {
+    /// The value at a place.
+    pub fn get(&self, place: usize) -> Option<&Value> {
+        let Some(place) = place.checked_sub(self.own.len()) else {
+            return self.own.get(place);
+        };
+        match place.checked_sub(self.inputs.len()) {
+            None => self.inputs.get(place).copied(),
+            Some(made) => self.made.get(made),
+        }
+    }
+
+    /// Lets go of what is at a place, if the caller does not need it.
+    pub fn release(&mut self, place: usize) {
+        if let Some(value) = self.get_mut(place) {
+            *value = Value::Scalar(SmallVec::new());
+        }
+    }
+
+    /// As [`get`](There::get), of what the caller does not need.
+    fn get_mut(&mut self, place: usize) -> Option<&mut Value> {
+        let Some(place) = place.checked_sub(self.own.len()) else {
+            return self.own.get_mut(place);
+        };
+        self.made.get_mut(place.checked_sub(self.inputs.len())?)
+    }
+}
+
+impl Inputs<'_> {
+    fn get(&self, number: u32) -> Option<&Value> {
+        self.there.get(*self.places.get(number as usize)?)
+    }
 }
 
 impl<'g> Bindings<'g> {
-    fn leaf(&self, id: NodeId) -> Option<&'g Value> {
+    fn leaf(&self, id: NodeId) -> Option<&Value> {
         let node = self.nodes.get(id);
         match (node.value.get(), &node.kind) {
             (Some(value), _) => Some(value),
-            (None, Kind::Input(k)) => self.inputs.get(*k as usize).copied(),
+            (None, Kind::Input(input)) => self.inputs.get(input.number),
             _ => None,
+        }
+    }
+
+    /// Gives the memory of an input's field away, if nobody else has it.
+    fn give(&mut self, (id, field): FieldRef) -> Option<Buffer> {
+        let node = self.nodes.get(id);
+        let (None, Kind::Input(input)) = (node.value.get(), &node.kind) else {
+            return None;
+        };
+        let place = *self.inputs.places.get(input.number as usize)?;
+        match self.inputs.there.get_mut(place)? {
+            Value::Array(fields) => taken_out(fields.get_mut(field as usize)?),
+            Value::Scalar(_) => None,
         }
     }
 
@@ -283,19 +350,29 @@ impl Store {
         }
     }
 
-    /// Gives a result away, if it is an array that nobody else has.
-    pub fn give(&mut self, from: Origin) -> Option<Buffer> {
-        let Origin::Made(at) = from else { return None };
+    /// Gives a result or an input away, if it is an array that nobody else has.
+    pub fn give(&mut self, b: &mut Bindings<'_>, from: Origin) -> Option<Buffer> {
+        let at = match from {
+            Origin::Made(at) => at,
+            Origin::Leaf(field) => return b.give(field),
+            _ => return None,
+        };
         let made = self.made.get_mut(at)?;
         let Made::Array(array) = made else {
             return None;
         };
-        let none = Buffer::empty(array.ty());
-        let array = std::mem::replace(Arc::get_mut(array)?, none);
+        let array = taken_out(array)?;
         *made = Made::Gone(array.ty(), array.len());
         self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
         Some(array)
     }
+}
+
+/// The memory of an array that nobody else has.
+fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
+    let array = Arc::get_mut(array)?;
+    let none = Buffer::empty(array.ty());
+    Some(std::mem::replace(array, none))
 }
 
 #[cold]

@@ -26,6 +26,11 @@ pub struct Counters {
     pub parallel_chunks: u64,
     /// Arrays of results that [`call_into`](crate::prepare::Program::call_into) wrote over old ones.
     pub written_over: u64,
+    /// Arrays that loops changed in place: what nobody needed as it was, and the state of
+    /// [loops over arrays](crate::iterate).
+    pub in_place: u64,
+    /// Bytes of arrays that were copied to change the copies.
+    pub copied: u64,
     /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
@@ -69,6 +74,12 @@ impl fmt::Display for Counters {
         }
         if self.written_over > 0 {
             write!(f, ", {} results written over old ones", self.written_over)?;
+        }
+        if self.in_place > 0 {
+            write!(f, ", {} arrays changed in place", self.in_place)?;
+        }
+        if self.copied > 0 {
+            write!(f, ", {} bytes copied to be changed", self.copied)?;
         }
         match self.tiers {
             TierRuns {

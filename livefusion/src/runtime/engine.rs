@@ -1,7 +1,7 @@
 //! The engine: what was chosen, and the kernel cache in memory.
 
 use super::asked::{Asked, refused};
-use super::binding::{Bindings, Nodes};
+use super::binding::{Bindings, Inputs, Nodes};
 use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
 use super::dump::{Record, Stage};
@@ -66,6 +66,8 @@ struct Inner {
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
     written_over: AtomicU64,
+    in_place: AtomicU64,
+    copied: AtomicU64,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -87,6 +89,8 @@ impl Engine {
             parallel_loops: AtomicU64::new(0),
             parallel_chunks: AtomicU64::new(0),
             written_over: AtomicU64::new(0),
+            in_place: AtomicU64::new(0),
+            copied: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -235,6 +239,18 @@ impl Engine {
         self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
     }
 
+    /// Counts arrays that a loop changed in place, and bytes that it copied to change the copies.
+    pub(super) fn count_updates(&self, in_place: usize, copied: u64) {
+        if in_place > 0 {
+            self.0
+                .in_place
+                .fetch_add(in_place as u64, Ordering::Relaxed);
+        }
+        if copied > 0 {
+            self.0.copied.fetch_add(copied, Ordering::Relaxed);
+        }
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -267,6 +283,8 @@ impl Engine {
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
             written_over: self.0.written_over.load(Ordering::Relaxed),
+            in_place: self.0.in_place.load(Ordering::Relaxed),
+            copied: self.0.copied.load(Ordering::Relaxed),
             programs: self.0.programs.kept(),
             evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
@@ -280,7 +298,7 @@ impl Engine {
     /// Says into which loops a force of these nodes would fuse, without running anything. It compiles what is not compiled
     /// yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
-        Prepared::whole(self, roots.to_vec(), Vec::new())?.explain_with(Vec::new())
+        Prepared::whole(self, roots.to_vec(), Vec::new(), 0)?.explain_with(Vec::new())
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
@@ -444,13 +462,13 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     if let Some((program, met)) = engine.0.programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);
-        let bindings = Bindings {
+        let mut bindings = Bindings {
             nodes: Nodes::Met(&met.nodes),
             constants: &met.constants,
             lengths: &met.lengths,
-            inputs: &[],
+            inputs: Inputs::default(),
         };
-        return program.run(engine, &bindings, &mut []);
+        return program.run(engine, &mut bindings, &mut []);
     }
     let graph = recover(roots, &mut |_| None)?;
     let lengths = known_lengths(&graph, &[]);
@@ -458,11 +476,11 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let programs = &engine.0.programs;
     programs.remember(roots, &graph, &lengths, &program);
     let known: Vec<u64> = lengths.iter().flatten().copied().collect();
-    let bindings = Bindings {
+    let mut bindings = Bindings {
         nodes: Nodes::Of(&graph),
         constants: &graph.constants,
         lengths: &known,
-        inputs: &[],
+        inputs: Inputs::default(),
     };
-    program.run(engine, &bindings, &mut [])
+    program.run(engine, &mut bindings, &mut [])
 }

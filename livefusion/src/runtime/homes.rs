@@ -5,6 +5,7 @@
 //! by the earlier one.
 
 use super::binding::Origin;
+use super::in_place::Update;
 use super::program::CompiledLoop;
 use livefusion_backend::{Buffer, Frame};
 use loop_lang::Loop;
@@ -51,9 +52,12 @@ fn home(
         };
         let (at, slot) = *made.get(result)?;
         let (maker, slot) = (&loops[at], slot?);
-        match maker.takes.iter().find(|t| t.slot == slot) {
-            Some(take) => from = *maker.params.get(take.param)?,
-            None => return Some((at, slot)),
+        let takes = |u: &&Update| u.slot == slot && u.copied.is_none();
+        let update = maker.updates.iter().find(takes);
+        // An array from outside, if somebody holds it, is copied.
+        match update.and_then(|u| maker.params.get(u.param)) {
+            Some(Origin::Made(result)) => from = Origin::Made(*result),
+            _ => return Some((at, slot)),
         }
     }
 }

@@ -1,23 +1,58 @@
-//! Updates in place: an array that a loop copies, to put values into the copy, is handed over instead if it
-//! was made by an earlier loop of the same program and nobody needs its old state any more.
+//! Updates in place: an array that a loop copies, to put values into the copy, is handed over instead if nobody needs its
+//! old state any more: what an earlier loop of the same program made, and what the program may consume, as the state of a
+//! loop over arrays.
 //!
-//! Aliases cannot be missed: arrays have no names but the graph's, and the program says what every loop
-//! reads. An array of the user's, one that is a result, and one that a later loop reads are copied.
+//! Aliases cannot be missed: arrays have no names but the graph's, the program says what every loop reads, and of what
+//! comes from outside it is counted, when the loop runs, who holds it. An array of the user's, one that is a result, and one
+//! that a later loop reads are copied.
 
+use crate::ast::Kind;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
 use loop_lang::state::Layout;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
 
-/// An array that a loop may have.
+/// An array that a loop changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Take {
+pub struct Update {
+    /// What changes it.
+    pub comb: CombId,
     /// Which parameter it would be copied from.
     pub param: usize,
     /// Which of the loop's arrays it becomes.
     pub slot: usize,
+    /// Why it is copied first; none if the loop may have it.
+    pub copied: Option<Copied>,
+}
+
+/// Why an array is copied before it is changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Copied {
+    /// It is the caller's.
+    Lent,
+    /// It is a result, too.
+    Result,
+    /// A later loop needs it.
+    Later,
+    /// The loop that changes it needs it as it was, too.
+    Here,
+    /// What it holds may decide over an error, for which the loop runs again.
+    Decides,
+}
+
+impl fmt::Display for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Copied::Lent => "it is the caller's",
+            Copied::Result => "it is a result, too",
+            Copied::Later => "a later loop needs it as it was",
+            Copied::Here => "the same loop needs it as it was",
+            Copied::Decides => "what it holds may decide over an error",
+        })
+    }
 }
 
 /// Who needs the arrays of a program.
@@ -28,15 +63,21 @@ pub struct Needs {
     arrays: FxHashMap<FieldRef, (usize, usize)>,
     /// The last loop that asks for the length of a node.
     lengths: FxHashMap<NodeId, usize>,
+    /// Nodes whose lengths are not known beforehand.
+    unknown: FxHashSet<NodeId>,
 }
 
 impl Needs {
     /// What the loops of a program need, and what the user.
-    pub fn of(graph: &Graph, loops: &[Lowered]) -> Needs {
+    pub fn of(graph: &Graph, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
         let mut needs = Needs {
             kept: graph.roots.iter().flat_map(|r| graph.fields(*r)).collect(),
             arrays: FxHashMap::default(),
             lengths: FxHashMap::default(),
+            unknown: graph
+                .ids()
+                .filter(|n| lengths[n.index()].is_none())
+                .collect(),
         };
         for (at, l) in loops.iter().enumerate() {
             for source in &l.sources {
@@ -48,7 +89,7 @@ impl Needs {
                         };
                         needs.arrays.insert(*field, (at, times));
                     }
-                    Source::Length(node) => {
+                    Source::Length(node) if needs.unknown.contains(node) => {
                         needs.lengths.insert(*node, at);
                     }
                     _ => {}
@@ -58,62 +99,78 @@ impl Needs {
         needs
     }
 
-    /// Whether a loop is the last to need an array, and needs it once.
-    fn last_is(&self, at: usize, field: FieldRef) -> bool {
+    /// Why an array that loop `at` changes is needed besides.
+    fn others(&self, at: usize, field: FieldRef) -> Option<Copied> {
+        if self.kept.contains(&field) {
+            return Some(Copied::Result);
+        }
         let told_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
-        self.arrays.get(&field) == Some(&(at, 1)) && !told_later && !self.kept.contains(&field)
+        match self.arrays.get(&field) {
+            Some((last, 1)) if *last == at && !told_later => None,
+            Some((last, _)) if *last == at && !told_later => Some(Copied::Here),
+            _ => Some(Copied::Later),
+        }
     }
 }
 
-/// The arrays that loop `at` of a program may have.
-pub fn takes(
+/// The arrays that loop `at` of a program changes.
+pub fn updates(
     graph: &Graph,
     needs: &Needs,
     at: usize,
     lowered: &Lowered,
     layout: &Layout,
-) -> Vec<Take> {
+) -> Vec<Update> {
     let program = &lowered.program;
-    let copies = copies(program);
-    let params = program.params.iter().zip(&lowered.sources).enumerate();
-    let take = |(param, (declared, source)): (usize, (&Param, &Source))| {
-        let (to, _) = copies.iter().find(|(_, from)| *from == declared.var)?;
-        let Source::Array(field) = *source else {
+    let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
+    let update = |s: &Stmt| {
+        let StmtKind::CopyArray(to, from) = s.kind else {
             return None;
         };
-        let may = !graph.nodes[field.0.index()].leaf
-            && needs.last_is(at, field)
-            && is_only_copied(program, declared.var, *to);
-        let slot = layout.array_slot(*to).filter(|_| may)?;
-        Some(Take { param, slot })
-    };
-    params.filter_map(take).collect()
-}
-
-/// The copies that a loop makes of arrays: the copy, and what of.
-fn copies(program: &Loop) -> Vec<(Var, Var)> {
-    let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
-    stmts
-        .filter_map(|s| match s.kind {
-            StmtKind::CopyArray(to, from) => Some((to, from)),
-            _ => None,
+        let param = program.params.iter().position(|p| p.var == from)?;
+        let Some(Source::Array(field)) = lowered.sources.get(param) else {
+            return None;
+        };
+        let lent = || is_lent(graph, needs, *field).then_some(Copied::Lent);
+        Some(Update {
+            comb: s.comb,
+            param,
+            slot: layout.array_slot(to)?,
+            copied: lent()
+                .or_else(|| needs.others(at, *field))
+                .or_else(|| needed_here(program, from, to)),
         })
-        .collect()
+    };
+    stmts.filter_map(update).collect()
 }
 
-/// Whether a loop uses nothing of an array but this copy. What is in the copy must decide over no trap: a
-/// loop that traps is run again to say where, and then it is gone.
-fn is_only_copied(program: &Loop, array: Var, copy: Var) -> bool {
-    let mut stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
-    stmts.all(|s| match &s.kind {
-        StmtKind::CopyArray(to, _) if *to == copy => true,
-        StmtKind::ScatterArray {
-            arrays,
-            combine: Some(Combine::Fn(_)),
-            ..
-        } if arrays.contains(&copy) => false,
-        kind => !reads(kind, array) && !reads_elements(kind, copy),
-    })
+/// Whether an array is there before the program, which must leave it as it is.
+fn is_lent(graph: &Graph, needs: &Needs, (id, _): FieldRef) -> bool {
+    let leaf = &graph.nodes[id.index()];
+    match leaf.node.kind {
+        _ if !leaf.leaf => false,
+        // What is asked for its length behind the loop must still have one.
+        Kind::Input(input) if leaf.node.value.get().is_none() => {
+            !input.consumed || needs.unknown.contains(&id)
+        }
+        _ => true,
+    }
+}
+
+/// Why a loop needs an array, or what is in this copy of it, to be as it was. What is in the copy must decide over no trap:
+/// a loop that traps is run again to say where, and then it is gone.
+fn needed_here(program: &Loop, array: Var, copy: Var) -> Option<Copied> {
+    let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
+    let mut decides = None;
+    for s in stmts {
+        match &s.kind {
+            StmtKind::CopyArray(to, _) if *to == copy => {}
+            kind if reads(kind, array) => return Some(Copied::Here),
+            kind if reads_elements(kind, copy) => decides = Some(Copied::Decides),
+            _ => {}
+        }
+    }
+    decides
 }
 
 /// Whether a statement mentions a variable.

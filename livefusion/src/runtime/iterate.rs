@@ -72,7 +72,7 @@ fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
         return Ok(state);
     }
     force_nodes(engine, &of.captures)?;
-    let step = Prepared::whole(engine, of.step.clone(), of.inputs.clone())?;
+    let step = Prepared::whole(engine, of.step.clone(), of.inputs.clone(), of.inputs.len())?;
     let spare = Spare::from_elem(Vec::new(), of.step.len());
     turns(engine, of, (&step, &[]), (state, left), spare)
 }
@@ -98,15 +98,13 @@ pub fn turns(
     mut spare: Spare,
 ) -> Result<Values> {
     let counts = matches!(of.ends, Ends::After(_));
+    let captured: SmallVec<[&Value; 8]> = captured.iter().collect();
     while left > 0 {
         // A step may have no loop that looks.
         if engine.watch().is_cancelled() {
             return Err(cancelled());
         }
-        let mut next = {
-            let inputs: SmallVec<[&Value; 8]> = state.iter().chain(captured).collect();
-            step.run(&inputs, &mut spare)?
-        };
+        let mut next = step.run(&mut state, &captured, &mut spare)?;
         left = match counts {
             true => left - 1,
             false => word(next.pop()),

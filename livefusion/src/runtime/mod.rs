@@ -36,8 +36,8 @@ pub use counters::Counters;
 pub(crate) use engine::Kernels;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation,
-    Flow, Literal, Place, Rewritten, Role, Traffic,
+    Bytes, Call, Copied, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedNode,
+    ExplainedUpdate, Explanation, Flow, Literal, Place, Rewritten, Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

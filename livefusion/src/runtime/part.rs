@@ -1,16 +1,17 @@
 //! A part of a prepared program: a graph without loops over arrays, behind what is there before it.
 
-use super::binding::{Bindings, Nodes};
+use super::binding::{Bindings, Inputs, Nodes, There};
 use super::engine::{Engine, recover};
 use super::explain::Explanation;
 use super::program::Program;
-use crate::ast::{After, Kind, Node, Value, Values};
+use crate::ast::{After, Input, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphNode, NodeId, address};
 use livefusion_backend::Buffer;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// The nodes that are there when parts of a program run, each at its place: the inputs of a call first, then what was made
@@ -49,24 +50,6 @@ impl Given {
     }
 }
 
-/// The values at the places.
-#[derive(Clone, Copy)]
-pub struct There<'a> {
-    /// Of the inputs of a call.
-    pub inputs: &'a [&'a Value],
-    /// What was made on the way.
-    pub made: &'a [Value],
-}
-
-impl<'a> There<'a> {
-    fn get(self, place: usize) -> Option<&'a Value> {
-        match place.checked_sub(self.inputs.len()) {
-            None => self.inputs.get(place).copied(),
-            Some(made) => self.made.get(made),
-        }
-    }
-}
-
 /// A graph behind what is there. What a call depends on beyond the structure is which of the arrays that are there have
 /// equal lengths: each such pattern is compiled once.
 pub struct Part {
@@ -90,16 +73,26 @@ enum Length {
 }
 
 impl Part {
-    /// Recovers the graph of `roots` behind the nodes at the first `known` places.
+    /// Recovers the graph of `roots` behind the nodes at the first `known` places. It may consume what is there but at the
+    /// `kept` places.
     ///
     /// Errors: whatever went wrong while the graph was built; an input of another program in it.
-    pub fn new(roots: Vec<Arc<Node>>, given: &Given, known: usize) -> Result<Part> {
+    pub fn new(
+        roots: Vec<Arc<Node>>,
+        given: &Given,
+        known: usize,
+        kept: Range<usize>,
+    ) -> Result<Part> {
         let mut takes = SmallVec::new();
         let mut leaked = None;
         let graph = recover(&roots, &mut |node| {
             if let Some(place) = given.place(node, known) {
                 takes.push(place);
-                return Some(input(node, takes.len() as u32 - 1));
+                let input = Input {
+                    number: takes.len() as u32 - 1,
+                    consumed: !kept.contains(&place),
+                };
+                return Some(standing_for(node, input));
             }
             let is_input = matches!(node.kind, Kind::Input(_)) && node.value.get().is_none();
             if is_input && leaked.is_none() {
@@ -116,7 +109,9 @@ impl Part {
         }
         let fixed = known_lengths(&graph, &[]);
         let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
-            Kind::Input(k) if fixed.is_none() && node.node.rank > 0 => Some(Length::Of(k)),
+            Kind::Input(input) if fixed.is_none() && node.node.rank > 0 => {
+                Some(Length::Of(input.number))
+            }
             _ => fixed.map(Length::Fixed),
         };
         Ok(Part {
@@ -138,22 +133,26 @@ impl Part {
         there: There<'_>,
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
-        let inputs = self.takes.iter().filter_map(|place| there.get(*place));
-        let inputs: SmallVec<[&Value; 8]> = inputs.collect();
-        let lengths = self.lengths_with(&inputs);
+        let lengths = self.lengths_with(&there);
         let pattern = length_pattern(lengths.iter().copied());
-        let bindings = Bindings {
+        let other;
+        let program = match self.first.get() {
+            Some((first, program)) if *first == pattern => program,
+            _ => {
+                other = self.program(engine, &there, pattern)?;
+                &other
+            }
+        };
+        let mut bindings = Bindings {
             nodes: Nodes::Of(&self.graph),
             constants: &self.graph.constants,
             lengths: &lengths,
-            inputs: &inputs,
+            inputs: Inputs {
+                places: &self.takes,
+                there,
+            },
         };
-        match self.first.get() {
-            Some((first, program)) if *first == pattern => program.run(engine, &bindings, spare),
-            _ => self
-                .program(engine, &inputs, pattern)?
-                .run(engine, &bindings, spare),
-        }
+        program.run(engine, &mut bindings, spare)
     }
 
     /// Into which loops it fuses where arrays at the places have these lengths, as far as they are known; and the lengths of
@@ -191,13 +190,14 @@ impl Part {
         Ok((explanation, of_results))
     }
 
-    /// The lengths that a call with these inputs knows.
-    fn lengths_with(&self, inputs: &[&Value]) -> SmallVec<[u64; 8]> {
+    /// The lengths that a call with what is there knows.
+    fn lengths_with(&self, there: &There<'_>) -> SmallVec<[u64; 8]> {
         let length = |length: &Length| match length {
-            Length::Of(k) => inputs
-                .get(*k as usize)
-                .and_then(|v| length_of(v))
-                .unwrap_or(0),
+            Length::Of(k) => {
+                let place = self.takes.get(*k as usize);
+                let value = place.and_then(|place| there.get(*place));
+                value.and_then(length_of).unwrap_or(0)
+            }
             Length::Fixed(n) => *n,
         };
         self.lengths.iter().map(length).collect()
@@ -207,7 +207,7 @@ impl Part {
     fn program(
         &self,
         engine: &Engine,
-        inputs: &[&Value],
+        there: &There<'_>,
         pattern: Pattern,
     ) -> Result<Arc<Program>> {
         let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +215,8 @@ impl Part {
             return Ok(program.clone());
         }
         drop(others);
-        let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
+        let length = |place: &usize| there.get(*place).and_then(length_of);
+        let lens: Vec<Option<u64>> = self.takes.iter().map(length).collect();
         let lengths = known_lengths(&self.graph, &lens);
         let program = engine.program(&self.roots, &self.graph, &lengths)?;
         let known = (pattern, program.clone());
@@ -233,11 +234,18 @@ impl Part {
             let from = self.graph.node(from);
             let is_whole = field == 0 && from.types == self.graph.node(*id).types;
             match from.kind {
-                Kind::Input(k) if is_whole => Some((root, *self.takes.get(k as usize)?)),
+                Kind::Input(input) if is_whole => {
+                    Some((root, *self.takes.get(input.number as usize)?))
+                }
                 _ => None,
             }
         };
         self.graph.roots.iter().enumerate().filter_map(place)
+    }
+
+    /// The places that it needs.
+    pub fn places(&self) -> &[usize] {
+        &self.takes
     }
 
     /// How many nodes its graph has.
@@ -246,13 +254,13 @@ impl Part {
     }
 }
 
-/// The k-th input of a graph, for a node that is there.
-fn input(node: &Node, k: u32) -> Arc<Node> {
+/// An input of a graph, for a node that is there.
+fn standing_for(node: &Node, input: Input) -> Arc<Node> {
     Arc::new(Node {
         name: node.name,
         loc: node.loc,
         rewrite: None,
-        kind: Kind::Input(k),
+        kind: Kind::Input(input),
         inputs: SmallVec::new(),
         types: node.types.clone(),
         rank: node.rank,

@@ -1,15 +1,17 @@
 //! Prepared programs: traced once, called many times with new inputs. Loops over arrays that depend on these are in them.
 
+use super::binding::There;
 use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedArrayLoop, Explanation};
 use super::iterate::{Spare, lacks_a_result, run_loops, turns, word};
-use super::part::{Given, Part, There, length_of};
+use super::part::{Given, Part, length_of};
 use crate::ast::{After, ArrayLoop, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, varying, waits};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A program over inputs: loops over arrays one after the other, then what comes behind them all.
@@ -20,6 +22,9 @@ pub struct Prepared {
     loops: Vec<PreparedLoop>,
     last: Part,
 }
+
+/// The places that a part must leave as they are, if others come behind it.
+const ALL: Range<usize> = 0..usize::MAX;
 
 /// A loop over arrays of a program.
 struct PreparedLoop {
@@ -32,6 +37,8 @@ struct PreparedLoop {
     wanted: Vec<u32>,
     /// Which of them are results of the program, and which results: these bring memory for them.
     homes: Vec<(u32, usize)>,
+    /// The places that nobody needs any more once it takes a step: what is there is let go of, so that it is the state alone.
+    released: Vec<usize>,
     /// What is needed once it takes a step.
     steps: OnceLock<Steps>,
 }
@@ -56,20 +63,22 @@ impl Prepared {
         let own: FxHashSet<*const Node> = inputs.iter().map(Arc::as_ptr).collect();
         let varies = varying(&roots, &|node| own.contains(&Arc::as_ptr(node)));
         run_loops(engine, &roots, &varies)?;
-        Prepared::whole(engine, roots, inputs)
+        Prepared::whole(engine, roots, inputs, 0)
     }
 
-    /// As [`new`](Prepared::new). Loops that have not run are part of the program, whatever they depend on.
+    /// As [`new`](Prepared::new). Loops that have not run are part of the program, whatever they depend on. Of its inputs
+    /// the first few are its own, nobody needs them behind it.
     pub(super) fn whole(
         engine: &Engine,
         roots: Vec<Arc<Node>>,
         inputs: Vec<Arc<Node>>,
+        own: usize,
     ) -> Result<Prepared> {
         let mut given = Given::new(&inputs);
         let mut loops = Vec::new();
         for (of, results) in loops_below(&roots, &given)? {
             let known = given.len();
-            let begin = Part::new(of.begin().cloned().collect(), &given, known)?;
+            let begin = Part::new(of.begin().cloned().collect(), &given, known, ALL)?;
             of.begin().for_each(|node| given.add(node));
             results.iter().for_each(|(node, _)| given.add(node));
             loops.push(PreparedLoop {
@@ -78,15 +87,22 @@ impl Prepared {
                 begin,
                 wanted: results.iter().map(|(_, component)| *component).collect(),
                 homes: Vec::new(),
+                released: Vec::new(),
                 steps: OnceLock::new(),
             });
         }
-        let last = Part::new(roots, &given, given.len())?;
+        // Behind it nobody needs what was made on the way.
+        let last = Part::new(roots, &given, given.len(), own..inputs.len())?;
         for (root, place) in last.passed_on() {
             // The loop that has this place is the last one that begins before it.
             let at = loops.partition_point(|l: &PreparedLoop| l.known <= place);
             if let Some(of) = at.checked_sub(1).and_then(|at| loops.get_mut(at)) {
                 of.is_result(place, root);
+            }
+        }
+        for (place, at) in last_uses(&loops, &last, &given).into_iter().enumerate() {
+            if let Some(at) = at.and_then(|at| loops.get_mut(at)) {
+                at.released.push(place);
             }
         }
         Ok(Prepared {
@@ -104,18 +120,24 @@ impl Prepared {
     /// Errors: an input whose type is not the placeholder's; traps.
     pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
-        self.run(inputs, spare)
+        self.run(&mut [], inputs, spare)
     }
 
-    /// Runs the program on inputs of the right types.
-    pub(super) fn run(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
+    /// Runs the program on inputs of the right types: on its own first, and on those of others.
+    pub(super) fn run(
+        &self,
+        own: &mut [Value],
+        inputs: &[&Value],
+        spare: &mut [Vec<Arc<Buffer>>],
+    ) -> Result<Values> {
         let mut made = Vec::new();
         for array_loop in &self.loops {
-            array_loop.run(&self.engine, &self.given, inputs, &mut made, spare)?;
+            array_loop.run(&self.engine, &self.given, (own, inputs), &mut made, spare)?;
         }
         let there = There {
+            own,
             inputs,
-            made: &made,
+            made: &mut made,
         };
         self.last.call(&self.engine, there, spare)
     }
@@ -192,17 +214,20 @@ impl PreparedLoop {
         &self,
         engine: &Engine,
         given: &Given,
-        inputs: &[&Value],
+        (own, inputs): (&mut [Value], &[&Value]),
         made: &mut Vec<Value>,
         old: &mut [Vec<Arc<Buffer>>],
     ) -> Result<()> {
-        let begun = self.begin.call(engine, There { inputs, made }, &mut [])?;
-        let mut state: Values = begun.clone();
+        let there = There { own, inputs, made };
+        let mut state = self.begin.call(engine, there, &mut [])?;
+        made.extend(state.iter().cloned());
         let left = word(state.pop());
         if left > 0 {
             let steps = self.steps(engine, given)?;
-            let there = There { inputs, made };
+            let there = There { own, inputs, made };
             let captured = steps.captured.call(engine, there, &mut [])?;
+            let mut there = There { own, inputs, made };
+            self.released.iter().for_each(|at| there.release(*at));
             let mut spare = Spare::from_elem(Vec::new(), self.of.step.len());
             for (component, root) in &self.homes {
                 if let Some(columns) = old.get_mut(*root) {
@@ -212,7 +237,6 @@ impl PreparedLoop {
             let step = (&steps.step, &captured[..]);
             state = turns(engine, &self.of, step, (state, left), spare)?;
         }
-        made.extend(begun);
         for component in &self.wanted {
             let value = state.get(*component as usize).cloned();
             made.push(value.ok_or_else(|| lacks_a_result(&self.of))?);
@@ -240,8 +264,8 @@ impl PreparedLoop {
         let captures: Vec<Arc<Node>> = captures.cloned().collect();
         let inputs = self.of.inputs.iter().chain(&captures).cloned().collect();
         Ok(Steps {
-            step: Prepared::whole(engine, self.of.step.clone(), inputs)?,
-            captured: Part::new(captures, given, self.known)?,
+            step: Prepared::whole(engine, self.of.step.clone(), inputs, self.of.inputs.len())?,
+            captured: Part::new(captures, given, self.known, ALL)?,
         })
     }
 
@@ -272,6 +296,37 @@ impl PreparedLoop {
         };
         Ok((explained, begun))
     }
+}
+
+/// Of each place the loop that is the last to need what is there, or behind which nobody has needed it; none if what comes
+/// behind all loops does.
+fn last_uses(loops: &[PreparedLoop], last: &Part, given: &Given) -> Vec<Option<usize>> {
+    let mut uses: Vec<Option<usize>> = vec![Some(0); given.len()];
+    for (at, array_loop) in loops.iter().enumerate() {
+        let behind = loops.get(at + 1).map_or(given.len(), |l| l.known);
+        // What it begins with is the state. Its results are there for who comes.
+        uses[array_loop.known..behind].fill(Some(at));
+        let mut needs = |place: usize| uses[place] = Some(at);
+        array_loop
+            .begin
+            .places()
+            .iter()
+            .copied()
+            .for_each(&mut needs);
+        let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+        let mut stack: Vec<&Arc<Node>> = array_loop.of.captures.iter().collect();
+        while let Some(node) = stack.pop() {
+            match given.place(node, array_loop.known) {
+                Some(place) => needs(place),
+                None if node.value.get().is_none() && seen.insert(Arc::as_ptr(node)) => {
+                    stack.extend(sources(node));
+                }
+                None => {}
+            }
+        }
+    }
+    last.places().iter().for_each(|place| uses[*place] = None);
+    uses
 }
 
 /// The loops over arrays that nodes need, and that have not run: those that others need come first.

@@ -5,7 +5,7 @@ use super::cache::{Kept, LastUse};
 use super::dump::{Record, Stage};
 use super::engine::{Engine, Kernels, backend_error};
 use super::homes::{self, Home};
-use super::in_place::{self, Needs, Take};
+use super::in_place::{self, Needs, Update};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
@@ -16,7 +16,7 @@ use crate::lower::{Lowered, lower, numbered};
 use crate::sharing::{Graph, NodeId};
 use crate::stages;
 use livefusion_backend::{
-    Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
+    Arg, Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
 use loop_lang::ir::{CombId, Label, Place, RateKind, StmtKind, TrapKind};
 use loop_lang::types::Const;
@@ -58,8 +58,8 @@ pub struct CompiledLoop {
     pub kernel: Arc<dyn Kernel>,
     /// The kernel that finds how many elements it makes, if that must be found first.
     pub sizing: Option<Arc<dyn Kernel>>,
-    /// Arrays that it may have for good.
-    pub takes: Vec<Take>,
+    /// Arrays that it changes.
+    pub updates: Vec<Update>,
     /// Where its parameters come from.
     pub params: Vec<Origin>,
     /// How its chunks run beside each other.
@@ -96,15 +96,16 @@ impl Program {
             let code = stages::Code::new(engine, &all, &compiled);
             code.sources().flatten().collect::<Vec<_>>().join("\n")
         });
-        let needs = Needs::of(graph, &all);
+        let needs = Needs::of(graph, &all, lengths);
         let layouts = compiled.iter().map(|c| c.kernel.layout());
-        let takes = all.iter().zip(layouts).enumerate();
-        let takes = takes.map(|(at, (l, layout))| in_place::takes(graph, &needs, at, l, layout));
-        let takes: Vec<_> = takes.collect();
+        let updates = all.iter().zip(layouts).enumerate();
+        let updates =
+            updates.map(|(at, (l, layout))| in_place::updates(graph, &needs, at, l, layout));
+        let updates: Vec<_> = updates.collect();
         let mut recipe = Recipe::new(graph, lengths);
         let mut loops = Vec::with_capacity(all.len());
-        for ((lowered, Kernels { kernel, sizing }), takes) in
-            all.into_iter().zip(compiled).zip(takes)
+        for ((lowered, Kernels { kernel, sizing }), updates) in
+            all.into_iter().zip(compiled).zip(updates)
         {
             let params = recipe.params(&lowered);
             recipe.ran(&lowered);
@@ -112,7 +113,7 @@ impl Program {
                 lowered,
                 kernel,
                 sizing,
-                takes,
+                updates,
                 params,
                 shapes: Shapes::default(),
             });
@@ -137,7 +138,7 @@ impl Program {
     pub fn run(
         &self,
         engine: &Engine,
-        b: &Bindings<'_>,
+        b: &mut Bindings<'_>,
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
         let mut store = Store::default();
@@ -162,7 +163,7 @@ impl CompiledLoop {
     fn run(
         &self,
         engine: &Engine,
-        b: &Bindings<'_>,
+        b: &mut Bindings<'_>,
         store: &mut Store,
         at: (usize, usize),
         mut frame: Frame<'_>,
@@ -172,7 +173,8 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let taken = self.take(store, &mut frame);
+        let taken = self.take(b, store, &mut frame);
+        let b = &*b;
         let mut args = Args::new();
         store.args(b, &sizes, &self.params, &mut args)?;
         let run = Run {
@@ -206,6 +208,7 @@ impl CompiledLoop {
         }
         match outcome {
             Outcome::Done | Outcome::Exited => {
+                engine.count_updates(taken.len(), self.copied(&taken, &args));
                 drop(args);
                 engine.count_written_over(frame.spare.used());
                 store.keep(frame.results.into_iter());
@@ -222,15 +225,27 @@ impl CompiledLoop {
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(&self, store: &mut Store, frame: &mut Frame<'_>) -> Vec<Taken> {
+    fn take(&self, b: &mut Bindings<'_>, store: &mut Store, frame: &mut Frame<'_>) -> Vec<Taken> {
         let mut taken = Vec::new();
-        for take in &self.takes {
-            if let Some(array) = self.params.get(take.param).and_then(|p| store.give(*p)) {
-                taken.push((take.slot, array.ty(), array.len()));
-                frame.give(take.slot, array);
+        for update in self.updates.iter().filter(|u| u.copied.is_none()) {
+            let from = self.params.get(update.param);
+            if let Some(array) = from.and_then(|from| store.give(b, *from)) {
+                taken.push((update.slot, array.ty(), array.len()));
+                frame.give(update.slot, array);
             }
         }
         taken
+    }
+
+    /// How many bytes of arrays it has copied to change the copies.
+    fn copied(&self, taken: &[Taken], args: &[Arg<'_>]) -> u64 {
+        let updates = self.updates.iter();
+        let copied = updates.filter(|u| !taken.iter().any(|(slot, ..)| *slot == u.slot));
+        let bytes = copied.map(|u| match args.get(u.param) {
+            Some(Arg::Array(view)) => view.len() as u64 * view.ty().size() as u64,
+            _ => 0,
+        });
+        bytes.sum()
     }
 
     /// Runs the sizing loop. What it counts may hang on elements that are kept in arrays whose sizes it

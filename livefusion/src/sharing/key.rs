@@ -183,8 +183,9 @@ impl Writer {
                 .collect(),
             (Some(Value::Scalar(fields)), _) => fields.iter().map(|c| c.bits).collect(),
             // Two programs' inputs of one number are not the same.
-            (None, Kind::Input(k)) => {
-                self.put(*k as u64);
+            (None, Kind::Input(input)) => {
+                self.put(u64::from(input.number));
+                self.put(u64::from(input.consumed));
                 vec![std::sync::Arc::as_ptr(node) as u64]
             }
             (None, _) => vec![],
@@ -273,7 +274,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
     let inclusive = |k: &ScanKind| u64::from(*k == ScanKind::Inclusive);
     match kind {
         Kind::Manifest => smallvec![0],
-        Kind::Input(k) => smallvec![1, u64::from(*k)],
+        Kind::Input(input) => smallvec![1, u64::from(input.number), u64::from(input.consumed)],
         Kind::Generate(Len::Known(_), _) => smallvec![2, 0],
         Kind::Generate(Len::Delayed(_), _) => smallvec![2, 1],
         Kind::Generate(Len::Checked(_), _) => smallvec![2, 2],

@@ -290,8 +290,8 @@ impl Recovery<'_> {
             return Err((**e).clone());
         }
         let leaf = node.is_leaf();
-        if let Kind::Input(k) = node.kind
-            && nested::is_placeholder(k)
+        if let Kind::Input(input) = node.kind
+            && nested::is_placeholder(input.number)
             && node.value.get().is_none()
         {
             return Err(Error::new(node.name, node.loc, ErrorKind::LeakedArray));

@@ -168,7 +168,7 @@ fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt:
 /// What the user called, or where a leaf is.
 pub(super) fn write_what(f: &mut fmt::Formatter<'_>, leaf: bool, node: &Node) -> fmt::Result {
     match (leaf, &node.kind) {
-        (true, Kind::Input(k)) => write!(f, "input {k}"),
+        (true, Kind::Input(input)) => write!(f, "input {}", input.number),
         (true, _) => f.write_str("in memory"),
         (false, _) => f.write_str(node.name),
     }

@@ -26,6 +26,10 @@ enum Op {
     With(usize),
     /// The sum of another array.
     Total(usize),
+    /// Another array joined onto it, at indices that it holds itself.
+    Scatter(usize),
+    /// One element, of itself and another one.
+    Update(usize),
     /// So often.
     Loop(Times, Vec<Op>),
     /// While the sum and the count allow.
@@ -41,13 +45,15 @@ enum Times {
 
 fn ops(dice: &mut Dice, depth: usize) -> Vec<Op> {
     let count = 1 + dice.below(3);
-    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 10 } else { 7 }) {
+    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 12 } else { 9 }) {
         0 | 1 => Op::Map(dice.below(9) as i64),
         2 => Op::Reverse,
         3 => Op::Scan,
         4 => Op::With(dice.below(9)),
         5 | 6 => Op::Total(dice.below(9)),
-        7 => Op::While(dice.below(4) as i64, ops(dice, depth + 1)),
+        7 => Op::Scatter(dice.below(9)),
+        8 => Op::Update(dice.below(9)),
+        9 => Op::While(dice.below(4) as i64, ops(dice, depth + 1)),
         _ => {
             let times = match dice.below(2) {
                 0 => Times::Known(dice.below(4) as u64),
@@ -71,6 +77,15 @@ fn build(ops: &[Op], start: &Array<i64>, seen: &[Array<i64>]) -> Array<i64> {
             Op::Total(k) => {
                 let total = other(k).sum();
                 xs.map(|x| (x + total.value()) % 101)
+            }
+            Op::Scatter(k) => {
+                let len = xs.len();
+                let indices = xs.map(|x| x.cast::<u64>() % len.value());
+                xs.scatter_with(&indices, other(k), |x, y| (x + y) % 101)
+            }
+            Op::Update(k) => {
+                let sum = (xs.first(), other(k).first());
+                xs.update(0, &((sum.0 + sum.1) % 101))
             }
             Op::Loop(times, body) => {
                 let around = around();
@@ -120,6 +135,14 @@ fn plain(ops: &[Op], start: &[i64], seen: &[Vec<i64>]) -> Vec<i64> {
                 let total = sum(other(k));
                 xs.iter_mut().for_each(|x| *x = (*x + total) % 101);
             }
+            Op::Scatter(k) => {
+                let was = xs.clone();
+                for (i, y) in was.iter().zip(other(k)) {
+                    let at = *i as usize % was.len();
+                    xs[at] = (xs[at] + y) % 101;
+                }
+            }
+            Op::Update(k) => xs[0] = (xs[0] + other(k)[0]) % 101,
             Op::Loop(times, body) => {
                 let around = around();
                 let times = match times {

@@ -4,6 +4,7 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+mod consumers;
 mod hosts;
 mod links;
 
@@ -63,6 +64,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         hosted: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
+        stays: Vec::new(),
     };
     for id in b.order.nodes.clone() {
         b.item(id);
@@ -72,6 +74,8 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
     for id in graph.ids() {
         b.uses(id);
     }
+    b.stays = vec![false; b.built.nodes.len()];
+    b.consumers();
     b.results();
     if again {
         b.again();
@@ -98,6 +102,8 @@ struct Builder<'g> {
     hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
+    /// Items that are not computed again: what they read is changed behind them.
+    stays: Vec<bool>,
 }
 
 impl Builder<'_> {
@@ -343,7 +349,9 @@ impl Builder<'_> {
             let operated = again::operated(self.graph, self.rates, self.pulls, &self.free, *n)?;
             Some(again::worth(operated, self.lengths[class]))
         };
-        let prices: Vec<Option<u64>> = self.built.nodes.iter().map(price).collect();
+        let prices = self.built.nodes.iter().zip(&self.stays);
+        let prices = prices.map(|(n, stays)| price(n).filter(|_| !stays));
+        let prices: Vec<Option<u64>> = prices.collect();
         again::allow(&mut self.built.problem, &prices);
     }
 }

@@ -5,8 +5,9 @@
 //! elements alone, in a loop that knows nothing of segments: its loop has a *floor*, below which its root
 //! stays.
 
+use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An order of the nodes of a graph.
@@ -31,7 +32,7 @@ impl Order {
         match graph.ids().any(younger) {
             true => Circles::of(graph, rates, &lengths).order(),
             false => Order {
-                nodes: graph.ids().collect(),
+                nodes: consumers_last(graph, rates, &lengths),
                 circle: Vec::new(),
             },
         }
@@ -60,6 +61,41 @@ impl Order {
         let circle = |n: NodeId| self.circle.get(n.index());
         lengths >= n && circle(n).is_some() && circle(lengths) == circle(n)
     }
+}
+
+/// The fields of the base of a scatter, if the program may consume one of them.
+pub fn consumed(graph: &Graph, id: NodeId) -> Vec<FieldRef> {
+    let node = &graph.nodes[id.index()];
+    let (false, Kind::Scatter(..)) = (node.leaf, &node.node.kind) else {
+        return Vec::new();
+    };
+    let may = |(n, _): &FieldRef| match &graph.nodes[n.index()].node {
+        leaf if leaf.value.get().is_some() => false,
+        leaf => matches!(leaf.kind, Kind::Input(input) if input.consumed),
+    };
+    let base = graph.fields(node.inputs[0]);
+    match base.iter().any(may) {
+        true => base,
+        false => Vec::new(),
+    }
+}
+
+/// The nodes in the order of the graph, but scatters that consume their base, and all that depends on them, behind the others,
+/// which may need it as it was.
+fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> Vec<NodeId> {
+    let mut behind = vec![false; graph.nodes.len()];
+    for id in graph.ids() {
+        let node = &graph.nodes[id.index()];
+        let needs = node.inputs.iter().chain(node.captures.iter().flatten());
+        let needs = needs.copied().chain(node.length);
+        let mut needs = needs
+            .chain(lengths[id.index()])
+            .chain(rates.loop_of_host(id));
+        let depends = needs.any(|n| behind[n.index()]);
+        behind[id.index()] = depends || !consumed(graph, id).is_empty();
+    }
+    let (behind, before): (Vec<NodeId>, Vec<NodeId>) = graph.ids().partition(|n| behind[n.index()]);
+    [before, behind].concat()
 }
 
 /// The class in whose iterations a node runs; none for what runs in cursors, one after the other.

@@ -17,6 +17,8 @@ pub enum Reason {
     Costly,
     /// What a scatter puts values into.
     ScatterBase,
+    /// What a scatter changes in place is read before.
+    InPlace,
     /// What a scatter made.
     ScatterResult,
     /// Streams that are consumed together and advance differently.
@@ -50,6 +52,7 @@ impl fmt::Display for Reason {
                 "read at random, its elements would be computed twice, and cost too much for that"
             }
             Reason::ScatterBase => "what a scatter writes into must be complete before",
+            Reason::InPlace => "what both read is changed in place, once all others have read it",
             Reason::ScatterResult => "a scatter's result is complete only after its loop",
             Reason::RatesDiffer => "what is consumed in step with it advances differently",
             Reason::NoCommonRate => "the lengths are unrelated",

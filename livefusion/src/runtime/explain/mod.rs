@@ -17,6 +17,7 @@ mod rewrites;
 mod text;
 
 use super::engine::Engine;
+use super::in_place::Update;
 use super::program::{CompiledLoop, Program};
 use crate::ast::Node;
 use crate::error::Result;
@@ -34,6 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use super::in_place::Copied;
 pub use bytes::{Bytes, Traffic};
 pub use calls::{Call, Flow, Place};
 pub use literals::{Literal, Role};
@@ -114,6 +116,8 @@ pub struct ExplainedLoop {
     pub reads: Vec<ExplainedBytes>,
     /// What it writes to memory: results, what later loops need.
     pub writes: Vec<ExplainedBytes>,
+    /// What it changes: in place, unless somebody holds what comes from outside, or in a copy.
+    pub updates: Vec<ExplainedUpdate>,
     /// The sums of both.
     pub traffic: Traffic,
     /// What one loop per combinator would read and write instead of this one.
@@ -153,6 +157,15 @@ pub struct ExplainedNode {
     pub name: &'static str,
     /// Where.
     pub loc: Loc,
+}
+
+/// An array that a loop changes.
+#[derive(Clone, Debug)]
+pub struct ExplainedUpdate {
+    /// What changes it.
+    pub node: ExplainedNode,
+    /// Why it is copied first; none if it is changed in place.
+    pub copied: Option<Copied>,
 }
 
 /// What of a node is moved.
@@ -274,6 +287,7 @@ impl ExplainedLoop {
             source: compiled.kernel.source().map(str::to_string),
             reads: by_node(graph, &counting.reads(at)),
             writes: by_node(graph, &counting.writes(at)),
+            updates: updates(graph, compiled),
             traffic: counting.traffic(at),
             unfused,
             recomputed: counting.plan.loops[at].recomputed,
@@ -281,6 +295,23 @@ impl ExplainedLoop {
             sizing: compiled.lowered.sizing.clone(),
         }
     }
+}
+
+/// What a loop changes, the fields of one array together.
+fn updates(graph: &Graph, compiled: &CompiledLoop) -> Vec<ExplainedUpdate> {
+    let mut updates: Vec<ExplainedUpdate> = Vec::new();
+    for Update { comb, copied, .. } in &compiled.updates {
+        let Some(id) = compiled.lowered.combs.get(comb.index()) else {
+            continue;
+        };
+        let node = explained(graph, *id);
+        let known = |u: &ExplainedUpdate| (u.node.id, u.copied) == (node.id, *copied);
+        if !updates.iter().any(known) {
+            let copied = *copied;
+            updates.push(ExplainedUpdate { node, copied });
+        }
+    }
+    updates
 }
 
 /// The schedules of a loop's C, and of the one that counts for it; none if the engine has no C of its own.

@@ -1,7 +1,8 @@
 //! The report: [`Explanation`] as text that a person reads.
 
 use super::{
-    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic,
+    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedUpdate, Explanation,
+    Place, Traffic,
 };
 use crate::fusion::Recomputed;
 use crate::loc::Loc;
@@ -140,6 +141,13 @@ impl Explanation {
         }
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
+        for ExplainedUpdate { node, copied } in &l.updates {
+            let (name, loc) = (node.name, short(node.loc));
+            match copied {
+                None => writeln!(f, "  changed in place: by {name} at {loc}")?,
+                Some(why) => writeln!(f, "  copied, then changed: by {name} at {loc}; {why}")?,
+            }
+        }
         writeln!(f, "  unfused: {}", Moves(&l.unfused))?;
         if let Some(sizing) = &l.sizing {
             let name = &sizing.name;
