@@ -4,12 +4,14 @@
 #[path = "io/csv.rs"]
 mod csv;
 #[path = "io/npy.rs"]
-mod npy;
+mod npys;
 #[path = "io/random.rs"]
 mod random;
 #[path = "io/raw.rs"]
-mod raw;
+mod raws;
 
+use livefusion::io::{npy, raw};
+use livefusion::prelude::*;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -39,6 +41,18 @@ fn fault<T>(result: livefusion::io::Result<T>) -> String {
         }
         None => text,
     }
+}
+
+/// A file in memory.
+fn map_raw<T: Scalar>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T>> {
+    // SAFETY: tests have their own files, which nobody changes.
+    unsafe { raw::map(path) }
+}
+
+/// A file in memory.
+fn map_npy<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T, D>> {
+    // SAFETY: as above.
+    unsafe { npy::map(path) }
 }
 
 /// The names of the files in a folder.

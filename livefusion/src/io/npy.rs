@@ -9,6 +9,7 @@ use crate::ast::Node;
 use crate::elt::Scalar;
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -53,8 +54,10 @@ pub fn read<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
     typed(read_node(path)?).map_err(|kind| kind.of(path))
 }
 
-/// As [`read`], without a copy where that can be: see [`raw::map`](super::raw::map) for what the file is asked then. What lies
-/// in another byte order than this machine's, and `bool`, is read.
+/// As [`read`], without a copy where that can be. What lies in another byte order than this machine's, and `bool`, is read.
+///
+/// # Safety
+/// That of [`raw::map`](super::raw::map): the file has to stay as it is.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -62,7 +65,9 @@ pub fn read<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("xs.npy");
 /// npy::write(&path, &Array::from(vec![1.5f64, 2.0, 4.0]))?;
-/// assert_eq!(npy::map::<f64, Ix1>(&path)?.sum().force()?, 7.5);
+/// // SAFETY: nobody else has this file.
+/// let xs = unsafe { npy::map::<f64, Ix1>(&path)? };
+/// assert_eq!(xs.sum().force()?, 7.5);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 ///
@@ -70,9 +75,11 @@ pub fn read<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
 /// As [`read`].
 #[doc(alias("load", "mmap_mode"))]
 #[track_caller]
-pub fn map<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
+pub unsafe fn map<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
     let path = path.as_ref();
-    typed(map_node(path)?).map_err(|kind| kind.of(path))
+    // SAFETY: the caller sees to it that the file stays as it is.
+    let node = unsafe { map_node(path)? };
+    typed(node).map_err(|kind| kind.of(path))
 }
 
 /// As [`read`], whatever the type and rank: a node of the untyped graph, which says them.
@@ -92,16 +99,23 @@ pub fn map<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
 /// As [`read`], but for the type and rank.
 #[track_caller]
 pub fn read_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
-    node(path.as_ref(), false)
+    node(path.as_ref(), |_, _, _| Ok(None))
 }
 
 /// As [`map`], whatever the type and rank.
 ///
+/// # Safety
+/// That of [`map`].
+///
 /// # Errors
 /// As [`read_node`].
 #[track_caller]
-pub fn map_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
-    node(path.as_ref(), true)
+pub unsafe fn map_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
+    // SAFETY: the caller sees to it that the file stays as it is.
+    let map = |header: &Header, file: &File, start| unsafe {
+        Buffer::mapped(header.ty, file, start, header.len())
+    };
+    node(path.as_ref(), map)
 }
 
 /// What a file's header says; no element is read.
@@ -149,14 +163,16 @@ pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
 }
 
 #[track_caller]
-fn node(path: &Path, may_map: bool) -> Result<Arc<Node>> {
+fn node(
+    path: &Path,
+    map: impl FnOnce(&Header, &File, u64) -> io::Result<Option<Buffer>>,
+) -> Result<Arc<Node>> {
     let (mut file, bytes) = open(path)?;
     let (header, start) = begin(&mut BufReader::new(&file), bytes).map_err(|kind| kind.of(path))?;
-    let mut mapped = None;
-    if may_map && !header.is_swapped() {
-        let map = Buffer::mapped(header.ty, &file, start, header.len());
-        mapped = map.map_err(|e| ErrorKind::from(e).of(path))?;
-    }
+    let mapped = match header.is_swapped() {
+        true => None,
+        false => map(&header, &file, start).map_err(|e| ErrorKind::from(e).of(path))?,
+    };
     let elements = match mapped {
         Some(elements) => elements,
         None => {

@@ -44,10 +44,11 @@ pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
 /// Maps a file of elements and nothing else into memory: nothing is read before it is used, and nothing is copied, so it may be
 /// larger than memory. What is used is read again when memory gets scarce.
 ///
-/// The file had better stay as it is while the array, or any that was made of it, is used: what others write to it may be
-/// seen, or not, and if they make it shorter, the system ends the process. (What this module writes takes an old file's place
-/// instead, so that a program may save over what it has mapped.) `bool` is read, as with [`read`]: each byte has to be
-/// checked, and to stay so.
+/// `bool` is read, as with [`read`]: each byte has to be checked.
+///
+/// # Safety
+/// The file has to stay as it is while the array, or any that was made of it, is used: nobody writes to it or makes it shorter. (What
+/// this module writes takes an old file's place instead, so that a program may save over what it has mapped.)
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -55,8 +56,9 @@ pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("counts.u16");
 /// raw::write(&path, &Array::from(vec![3u16, 1, 4, 1]))?;
-/// assert_eq!(raw::map::<u16>(&path)?.sum().force()?, 9);
-/// assert!(raw::map::<f64>(&path).is_ok() && raw::map::<bool>(&path).is_err());
+/// // SAFETY: nobody else has this file.
+/// let counts = unsafe { raw::map::<u16>(&path)? };
+/// assert_eq!(counts.sum().force()?, 9);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 ///
@@ -64,10 +66,11 @@ pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
 /// As [`read`].
 #[doc(alias = "memmap")]
 #[track_caller]
-pub fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
+pub unsafe fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     let path = path.as_ref();
     let (file, len) = opened(path, T::TY)?;
-    match Buffer::mapped(T::TY, &file, 0, len) {
+    // SAFETY: the caller sees to it that the file stays as it is.
+    match unsafe { Buffer::mapped(T::TY, &file, 0, len) } {
         Ok(Some(elements)) => array(elements, path),
         Ok(None) => read(path),
         Err(e) => Err(ErrorKind::from(e).of(path)),

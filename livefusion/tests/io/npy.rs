@@ -1,6 +1,6 @@
 //! NPY and NPZ.
 
-use super::{fault, file, folder};
+use super::{fault, file, folder, map_npy};
 use livefusion::array::{Dim, Rank};
 use livefusion::io::{npy, npz};
 use livefusion::prelude::*;
@@ -19,7 +19,7 @@ where
     let mut archive = npz::open(&all).unwrap();
     let read = [
         npy::read::<T, D>(&one),
-        npy::map::<T, D>(&one),
+        map_npy::<T, D>(&one),
         archive.read::<T, D>("plain"),
         archive.read::<T, D>("packed"),
     ];
@@ -101,7 +101,7 @@ fn other_orders_are_read() {
     let folder = folder();
     let read = |header: &str, elements: &[u8]| {
         let path = file(&folder, "m.npy", bytes(header, elements));
-        let [a, b] = [npy::read, npy::map].map(|read| read(&path));
+        let [a, b] = [npy::read, map_npy].map(|read| read(&path));
         let a: Array<u16, Ix2> = a.unwrap();
         let b: Array<u16, Ix2> = b.unwrap();
         assert_eq!(a.force().unwrap(), b.force().unwrap());
@@ -140,7 +140,7 @@ fn what_is_no_npy_is_an_error() {
     let folder = folder();
     let check = |bytes: &[u8], expected: &str| {
         let path = file(&folder, "m.npy", bytes);
-        for read in [npy::read::<f64, Ix1>, npy::map::<f64, Ix1>] {
+        for read in [npy::read::<f64, Ix1>, map_npy::<f64, Ix1>] {
             let got = fault(read(&path));
             assert!(got.starts_with(expected), "{got}");
         }
@@ -230,7 +230,7 @@ fn what_is_no_npy_is_an_error() {
     bytes[at] = 0xff;
     let path = file(&folder, "b.npy", bytes);
     assert_eq!(
-        fault(npy::map::<bool, Ix1>(path)),
+        fault(map_npy::<bool, Ix1>(path)),
         format!("byte {at}: expected bool, a byte 0 or 1, got 255")
     );
 }

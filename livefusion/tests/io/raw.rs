@@ -1,6 +1,6 @@
 //! Elements and nothing else.
 
-use super::{fault, file, files, folder};
+use super::{fault, file, files, folder, map_raw};
 use livefusion::io::raw;
 use livefusion::prelude::*;
 use std::fs::File;
@@ -13,7 +13,7 @@ fn all_types_round_trip() {
         let words = |xs: &[T]| xs.iter().map(|x| x.to_word()).collect::<Vec<_>>();
         for values in [values, &[]] {
             raw::write(&path, &Array::from(values)).unwrap();
-            for read in [raw::read::<T>, raw::map::<T>] {
+            for read in [raw::read::<T>, map_raw::<T>] {
                 let read = read(&path).unwrap().force().unwrap();
                 assert_eq!(words(&read), words(values));
             }
@@ -43,7 +43,7 @@ fn what_is_no_array_is_an_error() {
     let folder = folder();
     let path = file(&folder, "xs", [0, 1, 2, 3, 4]);
     assert_eq!(
-        fault(raw::map::<f32>(&path)),
+        fault(map_raw::<f32>(&path)),
         "expected a multiple of 4 bytes, the size of f32, got 5 bytes"
     );
     assert_eq!(
@@ -51,13 +51,13 @@ fn what_is_no_array_is_an_error() {
         "byte 2: expected bool, a byte 0 or 1, got 2"
     );
     assert_eq!(
-        fault(raw::map::<bool>(&path)),
+        fault(map_raw::<bool>(&path)),
         fault(raw::read::<bool>(&path))
     );
     let nowhere = raw::read::<u8>(folder.path().join("none")).unwrap_err();
     assert!(std::error::Error::source(&nowhere).is_some());
     assert_eq!(
-        fault(raw::map::<u8>(folder.path())),
+        fault(map_raw::<u8>(folder.path())),
         "expected a file, got something else"
     );
 }
@@ -70,7 +70,7 @@ fn a_file_may_be_larger_than_memory() {
     let sparse = File::create(&path).unwrap();
     let made = sparse.set_len(1 << 39).or_else(|_| sparse.set_len(8 << 30));
     made.unwrap();
-    let xs = raw::map::<u64>(&path).unwrap();
+    let xs = map_raw::<u64>(&path).unwrap();
     let len = xs.len().force().unwrap();
     assert!(len >= 1 << 30);
     let sum = xs.drop(len - 1000).map(|x| x + 1).sum();
@@ -81,7 +81,7 @@ fn a_file_may_be_larger_than_memory() {
 fn what_is_mapped_is_never_written() {
     let folder = folder();
     let path = file(&folder, "xs", [1u8; 100_000]);
-    let xs = raw::map::<u8>(&path).unwrap();
+    let xs = map_raw::<u8>(&path).unwrap();
     let ys = xs.scatter_with(&Array::from(vec![0u64]), &Array::from(vec![9u8]), |a, b| {
         a + b
     });
@@ -102,7 +102,7 @@ fn what_is_mapped_is_never_written() {
 fn a_program_may_save_over_what_it_has_mapped() {
     let folder = folder();
     let path = file(&folder, "xs", [1u8; 10_000]);
-    let xs = raw::map::<u8>(&path).unwrap();
+    let xs = map_raw::<u8>(&path).unwrap();
     raw::write(&path, &xs.map(|x| x + 1).take(10)).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), [2; 10]);
     assert_eq!(xs.map(|x| x.cast::<u64>()).sum().force().unwrap(), 10_000);

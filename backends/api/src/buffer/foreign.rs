@@ -81,13 +81,13 @@ impl Buffer {
     /// copied. None where that cannot be: if they do not lie at multiples of their alignment, and for `Bool`, whose bytes
     /// somebody could change behind a check.
     ///
-    /// What others write to the file meanwhile may be seen, or not. If they make it shorter, the system ends the process
-    /// as soon as it reads what is gone.
+    /// # Safety
+    /// Nobody writes to the file, or makes it shorter, as long as the buffer lives.
     ///
     /// # Errors
     /// What the system says; [`io::ErrorKind::UnexpectedEof`] if the file is shorter.
     #[cfg(feature = "map")]
-    pub fn mapped(
+    pub unsafe fn mapped(
         ty: Ty,
         file: &std::fs::File,
         offset: u64,
@@ -110,11 +110,11 @@ impl Buffer {
             return Ok(None);
         }
         let mut options = memmap2::MmapOptions::new();
-        // SAFETY: it is only read, and all bytes are valid elements of a type other than `Bool`, whatever others
-        // write there; what becomes of a file that gets shorter is said above.
+        // SAFETY: the caller sees to it that the file stays as it is, and the memory is only read.
         let map = unsafe { options.offset(offset).len(bytes).map(file)? };
         let ptr = NonNull::from(&map[..]).cast();
-        // SAFETY: the mapping has as many bytes as `len` elements, which lie still when its owner moves.
+        // SAFETY: the mapping has as many bytes as `len` elements, which lie still when its owner moves, and all bytes are
+        // valid elements of a type other than `Bool`.
         Ok(unsafe { Buffer::foreign(ty, len, ptr, Arc::new(map)) })
     }
 

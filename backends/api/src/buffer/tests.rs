@@ -238,7 +238,8 @@ fn files_are_mapped_where_elements_lie_right() {
     use std::io::Write;
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&[1, 0, 0, 0, 2, 0, 0, 0, 3]).unwrap();
-    let map = |ty, at, n| Buffer::mapped(ty, &file, at, n);
+    // SAFETY: nobody else has the file.
+    let map = |ty, at, n| unsafe { Buffer::mapped(ty, &file, at, n) };
     let b = map(Ty::U32, 4, 1).unwrap().unwrap();
     assert_eq!(b.as_bytes(), [2, 0, 0, 0]);
     assert_eq!(map(Ty::U8, 3, 6).unwrap().unwrap().len(), 6);
