@@ -213,20 +213,21 @@ impl Writer<'_, '_, '_> {
         let v = self.vector(shape);
         let bits = self.vector(Shape::of(signed(shape.ty.size()), shape.lanes));
         let name = format!("{v}_{}_{}", op.name(), self.masks.bytes);
-        let order = if op == Op::Min { Op::Lt } else { Op::Gt };
-        let less = self.compare(order, shape.ty, "x", "y");
         let body = if shape.ty.is_float() {
             let (number, equal) = (
                 self.compare(Op::Eq, shape.ty, "y", "y"),
                 self.compare(Op::Eq, shape.ty, "x", "y"),
             );
-            let z = self.select(shape.ty, &less, "x", "y");
+            // One instruction, where there is one; it gives the second of two that are equal, or of which one is no number.
+            let z = format!("{}(x, y)", self.beat_of_vectors(op, shape));
             let join = if op == Op::Min { "|" } else { "&" };
             let both = format!("({v})(({bits})x {join} ({bits})y)");
             let same = self.select(shape.ty, &equal, &both, "z");
             let kept = self.select(shape.ty, &number, &same, "x");
             format!("const {v} z = {z}; return {kept};")
         } else {
+            let order = if op == Op::Min { Op::Lt } else { Op::Gt };
+            let less = self.compare(order, shape.ty, "x", "y");
             let z = self.select(shape.ty, &less, "x", "y");
             format!("return {z};")
         };
