@@ -96,7 +96,7 @@ impl Coverage {
                 }
             }
             for (a, n) in &here {
-                for (b, _) in here.iter().filter(|(b, _)| a < b || (a == *b && *n > 1)) {
+                for (b, _) in here.iter().filter(|(b, _)| *a < **b || (a == *b && *n > 1)) {
                     let of = |k: &str| KINDS.iter().find(|x| **x == k).copied();
                     if let (Some(a), Some(b)) = (of(a), of(b)) {
                         *self.pairs.entry((a, b)).or_default() += 1;
