@@ -14,7 +14,6 @@ mod sizes;
 use livefusion::prelude::*;
 use livefusion::{Boundary, Elt, Engine, Error, ErrorKind, Force};
 use std::fmt::Debug;
-use std::panic::Location;
 
 /// Small whole numbers, so that sums are exact in any order.
 fn floats() -> Vec<Vec<f64>> {
@@ -84,7 +83,7 @@ fn loops(result: &impl Force) -> usize {
 fn error_of<T: Debug>(result: Result<T, Error>, line: impl Into<Option<u32>>) -> Error {
     let error = result.expect_err("an error");
     let location = error.location.expect("a place");
-    assert_eq!(location.file(), Location::caller().file(), "{error}");
+    assert_eq!(location.file(), livefusion::Loc::caller().file(), "{error}");
     if let Some(line) = line.into() {
         assert!((line + 1..line + 4).contains(&location.line()), "{error}");
     }

@@ -7,7 +7,7 @@ use livefusion_backend::Buffer;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
 use proptest::prelude::*;
-use std::panic::Location;
+
 use std::sync::{Arc, OnceLock};
 
 /// One step of a random body: an operator by number, on earlier terms by number.
@@ -67,7 +67,7 @@ fn body(steps: &[Step]) -> Body {
 fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
     Arc::new(Node {
         name: "map",
-        loc: Location::caller(),
+        loc: livefusion::Loc::caller(),
         rewrite: None,
         types: body.result_types(),
         kind: Kind::Map(body),
