@@ -1,10 +1,10 @@
 //! `len`, and lengths as arguments: numbers known now, or delayed scalars.
 
 use crate::array::{Array, Ix0};
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use loop_lang::types::Const;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
@@ -43,12 +43,21 @@ impl IntoLen for Extent {
 #[derive(Clone, Debug)]
 pub struct Extent(pub(crate) Amount);
 
+/// What a length or a position is.
 #[derive(Clone, Debug)]
 pub enum Amount {
+    /// A number.
     Known(u64),
+    /// A delayed `u64`.
     Delayed(Arc<Node>),
-    /// A number that is no length.
+    /// A number that is no length. As a position it counts from the end.
     Negative(i128),
+}
+
+impl From<i64> for Amount {
+    fn from(n: i64) -> Amount {
+        n.into_len().0
+    }
 }
 
 impl Amount {
@@ -70,10 +79,18 @@ impl Amount {
         }
     }
 
-    /// The mistake that it is negative.
+    /// The mistake that it is negative, or no `u64`.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         match self {
             Amount::Negative(n) => Err(negative(*n)),
+            Amount::Delayed(n)
+                if n.error.is_none() && (n.rank, &n.types[..]) != (0, &[Ty::U64]) =>
+            {
+                Err(ErrorKind::Malformed {
+                    expected: "a length of type u64".to_string(),
+                    got: show_node(n),
+                })
+            }
             _ => Ok(()),
         }
     }

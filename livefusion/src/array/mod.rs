@@ -28,6 +28,9 @@
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
 //!
+//! In each file the untyped forms come first, as methods of [`Builder`](crate::ast::Builder): the typed ones trace their
+//! closures and call them.
+//!
 //! What runs along axes of arrays of rank 2 and more, and `slice` of every rank, is in [`ranked`](crate::ranked).
 
 mod adjacent;
@@ -68,8 +71,7 @@ pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
-pub(crate) use length::Amount;
-pub use length::{Extent, IntoLen};
+pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
 pub(crate) use right::from_right;

@@ -194,7 +194,7 @@ pub(super) fn element<T: Elt>(
 }
 
 /// Where an element lies in flat data. Each part of its index is checked against its axis.
-pub(super) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
+pub(crate) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     if parts.len() != shape.rank() {
         let expected = format!("an index of {} parts", shape.rank());
         return trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
