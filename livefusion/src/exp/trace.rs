@@ -49,6 +49,11 @@ impl Field {
         self.ty
     }
 
+    /// The mistake that it is, as an expression of a type.
+    pub(super) fn as_mistake(self, ty: Ty) -> Option<Field> {
+        (self.scope == MISTAKE).then(|| Field::new(MISTAKE, self.word, ty))
+    }
+
     pub(super) fn as_literal(self) -> Option<Const> {
         (self.scope == LITERAL).then_some(Const {
             ty: self.ty,
@@ -386,8 +391,16 @@ impl Drop for Leave {
     }
 }
 
-/// Runs a closure on symbolic parameters and gives the body that it wrote down.
-pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
+/// Runs a closure on expressions that stand for parameters of these types, and gives the body that it wrote down.
+///
+/// ```
+/// use livefusion::ast::{Builder, Field, Fields, Len, Op, Ty, trace};
+/// let loc = livefusion::Loc::in_text("squares.txt", 1, 6);
+/// let square = trace(&[Ty::U64], |i| Fields::from_elem(Field::op(Op::Mul, &[i[0], i[0]], loc), 1));
+/// let squares = Builder::at("generate", loc).generate(Len::Known(4), square);
+/// assert_eq!(squares.types[..], [Ty::U64]);
+/// ```
+pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| (arena.enter(params), arena.open - 1));
     let leave = Leave { depth };
     let mut fields = Fields::new();
