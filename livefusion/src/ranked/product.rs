@@ -47,7 +47,7 @@ impl Builder {
                 trace::embed(f, &both, loc)
             });
             let rows = self.descriptors(&shape).pop();
-            let made = rows.map(|rows| self.expand(&rows, &[xs.clone()], body));
+            let made = rows.map(|rows| self.expand(&rows, std::slice::from_ref(xs), body));
             Ok(shaped(self, &made.ok_or(ErrorKind::Empty)?, &shape))
         })
     }

@@ -17,11 +17,14 @@ pub struct Border<'f> {
     pub along: Vec<Option<Boundary<Body>>>,
     /// The element at an index outside, of one `i64` per axis. Those in front of the array are negative; along axes with a
     /// boundary they are inside.
-    pub outside: Option<&'f dyn Fn(&[Field]) -> Fields>,
+    pub outside: Option<OfIndex<'f>>,
 }
 
 /// The most elements of a window: each is an expression of its own.
 const MOST: usize = 1 << 16;
+
+/// A function of an index, in a closure that is traced.
+pub type OfIndex<'f> = &'f dyn Fn(&[Field]) -> Fields;
 
 impl Builder {
     /// `f` of each element's neighbours, itself among them: windows of these sizes along each axis, row by row, of which an
@@ -59,7 +62,7 @@ impl Builder {
             let elements = sizes
                 .iter()
                 .try_fold(1usize, |n, size| n.checked_mul(*size));
-            if !elements.is_some_and(|n| n <= MOST) {
+            if elements.is_none_or(|n| n > MOST) {
                 return Err(ErrorKind::Malformed {
                     expected: format!("windows of at most {MOST} elements"),
                     got: format!("{sizes:?}"),
