@@ -96,7 +96,7 @@ impl Builder {
         let wrong = fits(&test, "a test", &xs.types, Some(&[Ty::Bool])).err();
         let body = match wrong.is_none() && *types != [Ty::Bool] {
             true => trace::trace(&xs.types, |x| {
-                let is = trace::embed(&test, x, loc).into_iter();
+                let is = Field::apply(&test, x, loc).into_iter();
                 let cast = |(is, ty): (Field, &Ty)| trace::op(Op::Cast, &[is], *ty, loc);
                 is.zip(&types).map(cast).collect()
             }),

@@ -1,6 +1,6 @@
 //! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
 
-use super::make::{built, either, element_at, flat, one_of, shaped, traced};
+use super::make::{built, flat, one_of, shaped, traced};
 use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, shape_of, wrapped};
 use crate::ast::{Body, Builder, Node};
 use crate::elt::Elt;
@@ -345,7 +345,7 @@ impl Here<'_> {
                 Some(Boundary::Mirror) => kept(mirrored(i, n, offset, loc), signed),
                 Some(Boundary::Constant(c)) => {
                     let (there, is) = trace::neighbour(i, n, offset, loc);
-                    others.push((is, trace::embed(c, &[], loc)));
+                    others.push((is, Field::apply(c, &[], loc)));
                     (there, signed(there))
                 }
                 None => {
@@ -365,12 +365,12 @@ impl Here<'_> {
             });
         }
         let at = at.unwrap_or_else(|| Field::literal(Const::u64(0)));
-        let mut value = element_at(self.source, at, loc);
+        let mut value = Field::at_unchecked(self.source, at, loc);
         if let (Some(inside), Some(outside)) = (inside, border.outside) {
             others.push((inside, outside(&index)));
         }
         for (inside, other) in others {
-            value = either(inside, value, other, loc);
+            value = inside.cond(&value, &other, loc);
         }
         value
     }

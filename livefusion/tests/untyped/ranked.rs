@@ -103,7 +103,7 @@ fn of_an_axis() -> Vec<(&'static str, Along)> {
             b.scan_right_axis(x, k, sum(), ScanKind::Inclusive)
         }),
         ("scan1_right_axis", |b, x, k| {
-            b.scan1_right_axis(x, k, &operator(Op::Add, Ty::I64))
+            b.scan1_right_axis(x, k, operator(Op::Add, Ty::I64))
         }),
         ("map_axis", |b, x, k| {
             let mut all = b.map_axis(x, k, |row| vec![row.clone()]);
@@ -201,7 +201,7 @@ fn shapes_that_are_none() {
         }
     }
     let wrong = call("replicate").replicate(&shape(&[2]), positive());
-    mistake(&wrong, "replicate", "a value from ()", "one from i64");
+    mistake(&wrong, "replicate", "a function from ()", "one from i64");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn elements_elsewhere() {
     same(&lower, m.triangle_lower(1, 7).node());
     let upper = call("triangle_upper").triangle_upper(m.node(), -1, &value(7));
     same(&upper, m.triangle_upper(-1, 7).node());
-    let numbered = call("enumerate").enumerate_axes(pairs.node());
+    let numbered = call("enumerate").enumerate(pairs.node());
     same(&numbered, pairs.enumerate().node());
 }
 
@@ -572,7 +572,7 @@ fn folds_of_other_elements() {
         }
         let scanned = call("f").scan1_axis(m.node(), axis, positive());
         mistake(&scanned, "f", "a step from (i64, i64)", "one from i64");
-        let scanned = call("f").scan1_right_axis(m.node(), axis, &positive());
+        let scanned = call("f").scan1_right_axis(m.node(), axis, positive());
         mistake(&scanned, "f", "a step from (i64, i64)", "one from i64");
     }
 }
@@ -600,7 +600,7 @@ fn scans_along_axes() {
             &call("scan").cumsum_axis(cube.node(), axis),
             cube.cumsum_axis(axis).node(),
         );
-        // The operator sees what comes first on the left.
+        // The step has what is joined from the right on the left.
         let left = || body(&[Ty::I64, Ty::I64], |p| p[0]);
         let right = |kind| {
             let fold = Fold::associative(value(9), left());
@@ -608,12 +608,12 @@ fn scans_along_axes() {
         };
         same(
             &right(ScanKind::Inclusive),
-            cube.scan_right_axis(axis, 9, |a, _| a).node(),
+            cube.scan_right_axis(axis, 9, |_, b| b).node(),
         );
-        let exclusive = cube.scan_exclusive_right_axis(axis, 9, |a, _| a);
+        let exclusive = cube.scan_exclusive_right_axis(axis, 9, |_, b| b);
         same(&right(ScanKind::Exclusive), exclusive.node());
-        let first = call("scan").scan1_right_axis(cube.node(), axis, &mixed());
-        same(&first, cube.scan1_right_axis(axis, |a, b| a - b * 2).node());
+        let first = call("scan").scan1_right_axis(cube.node(), axis, mixed());
+        same(&first, cube.scan1_right_axis(axis, |a, b| b - a * 2).node());
     }
     let types = [Ty::I64, Ty::F64, Ty::I64, Ty::F64];
     let add = |k: usize, p: &[Field]| op(Op::Add, &[p[k], p[k + 2]]);
