@@ -2,14 +2,14 @@
 //! `scan_exclusive_right_axis`.
 
 use super::scan::{Running, Towards};
-use crate::array::{Array, Dim, from_right};
+use crate::array::{Array, Dim, operator_of};
 use crate::ast::{Body, Builder, Fold, Node, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
 use std::sync::Arc;
 
-/// Running folds along an axis from the last element to the first. Steps are of (what is joined from the right, the element before
-/// it). An axis that is not there is a mistake.
+/// Running folds along an axis from the last element to the first. Steps are of (an element, what is joined behind it), and are
+/// associative. An axis that is not there is a mistake.
 ///
 /// ```
 /// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
@@ -34,12 +34,15 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        self.scanned(xs, axis, Towards::Start, Running::From(fold, kind))
+        let step = self.turned(xs, &fold.step);
+        let running = Running::From(Fold { step, ..fold }, kind);
+        self.scanned(xs, axis, Towards::Start, running)
     }
 
     /// Running folds from the right by an associative step, with no starting value.
     pub fn scan1_right_axis(self, xs: &Arc<Node>, axis: usize, step: Body) -> Arc<Node> {
-        self.scanned(xs, axis, Towards::Start, Running::First(step))
+        let running = Running::First(self.turned(xs, &step));
+        self.scanned(xs, axis, Towards::Start, running)
     }
 }
 
@@ -66,7 +69,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_right_axis");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 
@@ -89,7 +92,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan1_right_axis");
-        let step = from_right::<T, R>(op);
+        let step = operator_of::<T, R>(op);
         Array::wrap(builder.scan1_right_axis(self.node(), axis, step))
     }
 
@@ -113,7 +116,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_right_axis");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Exclusive))
     }
 }

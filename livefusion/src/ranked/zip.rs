@@ -9,7 +9,7 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// What [`enumerate`](Builder::enumerate) is of several axes.
+    /// What [`enumerate`](Builder::enumerate) is of several axes: each element with its index before it, one `u64` field per axis.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -20,7 +20,7 @@ impl Builder {
     /// assert_eq!(numbered.force()?.get((1, 0)), Some(((1, 0), 2.5)));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
-    pub(crate) fn enumerate_axes(self, xs: &Arc<Node>) -> Arc<Node> {
+    pub fn enumerate_axes(self, xs: &Arc<Node>) -> Arc<Node> {
         let index = (0..xs.rank).map(|_| Ty::U64);
         let types: Types = index.chain(xs.types.iter().copied()).collect();
         built(self, &[xs], (&types, xs.rank), || {

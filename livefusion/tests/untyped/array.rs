@@ -148,6 +148,12 @@ fn scans() {
             &call("scan1_right").scan1_right(n, max()),
             xs.scan1_right(|a, b| a.max(b)).node(),
         );
+        // Steps see what comes first on the left.
+        let minus = || Fold::associative(number(5), sub());
+        let right = call("fold_right").fold_right(n, minus());
+        same(&right, xs.fold_right(5, |a, b| a - b).node());
+        let right = call("scan_right").scan_right(n, minus(), ScanKind::Inclusive);
+        same(&right, xs.scan_right(5, |a, b| a - b).node());
         same(&call("min_index").min_index(n), xs.min_index().node());
         same(&call("max_index").max_index(n), xs.max_index().node());
     }
@@ -424,7 +430,8 @@ fn scatters() {
     let updated = call("update").update(base.node(), &number(1), &number(4));
     same(&updated, base.update(1, 4).node());
     let bins = (Len::Known(3), &number(1));
-    let sums = call("reduce_by_index").reduce_by_index(bins.clone(), indices.node(), values.node(), add());
+    let sums =
+        call("reduce_by_index").reduce_by_index(bins.clone(), indices.node(), values.node(), add());
     let typed = reduce_by_index(3, 1i64, &indices, &values, |a, b| a + b);
     same(&sums, typed.node());
     let flags = Array::from(vec![true, false, true]);

@@ -600,7 +600,7 @@ fn scans_along_axes() {
             &call("scan").cumsum_axis(cube.node(), axis),
             cube.cumsum_axis(axis).node(),
         );
-        // The step has what is joined from the right on the left.
+        // The step has what comes first on the left.
         let left = || body(&[Ty::I64, Ty::I64], |p| p[0]);
         let right = |kind| {
             let fold = Fold::associative(value(9), left());
@@ -608,12 +608,12 @@ fn scans_along_axes() {
         };
         same(
             &right(ScanKind::Inclusive),
-            cube.scan_right_axis(axis, 9, |_, b| b).node(),
+            cube.scan_right_axis(axis, 9, |a, _| a).node(),
         );
-        let exclusive = cube.scan_exclusive_right_axis(axis, 9, |_, b| b);
+        let exclusive = cube.scan_exclusive_right_axis(axis, 9, |a, _| a);
         same(&right(ScanKind::Exclusive), exclusive.node());
         let first = call("scan").scan1_right_axis(cube.node(), axis, mixed());
-        same(&first, cube.scan1_right_axis(axis, |a, b| b - a * 2).node());
+        same(&first, cube.scan1_right_axis(axis, |a, b| a - b * 2).node());
     }
     let types = [Ty::I64, Ty::F64, Ty::I64, Ty::F64];
     let add = |k: usize, p: &[Field]| op(Op::Add, &[p[k], p[k + 2]]);
