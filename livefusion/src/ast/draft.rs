@@ -288,7 +288,7 @@ pub(super) fn both(a: &[Ty], b: &[Ty]) -> Types {
 }
 
 /// A node for a message: `f64 of rank 1`.
-pub(super) fn show_node(n: &Node) -> String {
+pub(crate) fn show_node(n: &Node) -> String {
     format!(
         "{} of rank {} from `{}`",
         show_types(&n.types),

@@ -100,7 +100,9 @@ fn mapped<T: Elt, D: Multi, R: PerRow>(
         Some(lengths) if data.node().error.is_none() => lengths,
         _ => builder.mistaken(data.node(), &[Ty::U64], 1),
     };
-    let (result, mut lift) = on_rows(builder, (lengths, data.node().clone()), f);
+    let (result, mut lift) = on_rows(builder, (lengths, data.node().clone()), |row| {
+        f(Array::wrap(row.clone()))
+    });
     let rows = Mapped { shape: to, order };
     result.of_all::<D>(&mut lift, &rows, builder)
 }
