@@ -218,6 +218,9 @@ impl Builder {
         d.expect(input.rank > 0, || ("an array".into(), show_node(input)));
         d.meet_node(input);
         let rank = shape.as_ref().map_or(1, Shape::rank);
+        d.expect((1..=u8::MAX.into()).contains(&rank), || {
+            ("a shape of one axis or more".into(), format!("{rank} axes"))
+        });
         match shape.as_ref().map(Shape::size) {
             Some(Err(kind)) => d.fail(kind),
             Some(Ok(Some(size))) if input.known_len().is_some_and(|len| len != size) => {
@@ -649,7 +652,7 @@ fn of_literals(mut body: Body) -> Body {
 }
 
 /// The body that gives its parameters back.
-pub(crate) fn identity(types: &[Ty]) -> Body {
+pub fn identity(types: &[Ty]) -> Body {
     let mut b = BodyBuilder::new(types);
     let results: Vec<_> = (0..types.len() as u32).map(|k| b.param(k)).collect();
     b.finish(&results)

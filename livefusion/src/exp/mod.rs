@@ -8,10 +8,12 @@
 //! | `int` | `pow`, bit counting, ... |
 //! | `control` | `cond`, `and`, `or`, `while_loop`, `iterate` |
 //! | `trace` | how a closure becomes a body |
+//! | `field` | expressions whose types are known at run time only |
 
 mod arith;
 mod compare;
 mod control;
+mod field;
 mod float;
 mod int;
 pub(crate) mod trace;

@@ -1,6 +1,6 @@
 //! The thread-local stack of closures that are being traced, and untyped expressions.
 
-use crate::ast::{Body, BodyBuilder, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Node, Term, TermId};
 use crate::error::{Error, ErrorKind};
 use crate::loc::Loc;
 use loop_lang::eval::eval;
@@ -47,6 +47,11 @@ impl Field {
     /// Its type.
     pub fn ty(self) -> Ty {
         self.ty
+    }
+
+    /// The mistake that it is, as an expression of a type.
+    pub(super) fn as_mistake(self, ty: Ty) -> Option<Field> {
+        (self.scope == MISTAKE).then(|| Field::new(MISTAKE, self.word, ty))
     }
 
     pub(super) fn as_literal(self) -> Option<Const> {
@@ -386,8 +391,16 @@ impl Drop for Leave {
     }
 }
 
-/// Runs a closure on symbolic parameters and gives the body that it wrote down.
-pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
+/// Runs a closure on expressions that stand for parameters of these types, and gives the body that it wrote down.
+///
+/// ```
+/// use livefusion::ast::{Builder, Field, Fields, Len, Op, Ty, trace};
+/// let loc = livefusion::Loc::in_text("squares.txt", 1, 6);
+/// let square = trace(&[Ty::U64], |i| Fields::from_elem(Field::op(Op::Mul, &[i[0], i[0]], loc), 1));
+/// let squares = Builder::at("generate", loc).generate(Len::Known(4), square);
+/// assert_eq!(squares.types[..], [Ty::U64]);
+/// ```
+pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| (arena.enter(params), arena.open - 1));
     let leave = Leave { depth };
     let mut fields = Fields::new();
@@ -403,4 +416,30 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     });
     std::mem::forget(leave);
     body.unwrap_or_default()
+}
+
+/// What a body, which is one of these expressions' types, gives of them, written down in the closure that is traced. Literals
+/// stay literals; a mistake in it is one of the closure.
+pub(crate) fn embed(body: &Body, args: &[Field], loc: Loc) -> Fields {
+    let types = body.result_types_or_none();
+    ARENA.with_borrow_mut(|arena| {
+        let Some((scope, ids)) = arena.inside(args, Some(loc)) else {
+            let one = |ty: &Ty| arena.mistake(*ty, no_closure(), Some(loc));
+            return types.iter().map(one).collect();
+        };
+        if let Some(error) = &body.error {
+            scope.body.fail(Error::clone(error));
+        }
+        let Some(results) = scope.body.embed(body, &ids) else {
+            let zero = |ty: &Ty| Field::literal(Const::zero(*ty));
+            return types.iter().map(zero).collect();
+        };
+        let all = results.iter().zip(&body.results).zip(&types);
+        let field =
+            |((id, result), ty): ((&TermId, &TermId), &Ty)| match body.terms[result.index()].term {
+                Term::Lit(c) => Field::literal(c),
+                _ => Field::new(scope.number, id.0.into(), *ty),
+            };
+        all.map(field).collect()
+    })
 }
