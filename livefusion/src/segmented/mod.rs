@@ -22,8 +22,8 @@ mod uniform;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
-use crate::array::{Array, Ix0, as_indices, constant, generate, operator};
-use crate::ast::{Builder, Fold, Node, ScanKind};
+use crate::array::{Amount, Array, Ix0, as_indices, constant, operator};
+use crate::ast::{BodyBuilder, Builder, Fold, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
@@ -78,6 +78,23 @@ impl Builder {
         }
     }
 
+    /// Segments by where they begin, one integer each; the first is 0, and there is one more than there are segments.
+    pub fn from_offsets(self, offsets: &Arc<Node>, data: &Arc<Node>) -> Segments {
+        let offsets = self.integers(offsets, "offsets of one integer each");
+        let rest = self.renamed("drop").drop(&offsets, Amount::Known(1));
+        let segments = Len::Delayed(self.renamed("len").len(&rest));
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        b.locate(Some(self.loc()));
+        let (i, one) = (b.param(0), b.lit(Const::u64(1)));
+        let next = b.op(Op::Add, &[i, one]);
+        let ends = [next, i].map(|at| b.at(&offsets, 0, at, true));
+        let length = b.op(Op::Sub, &ends);
+        Segments {
+            lengths: (self.renamed("generate")).generate(segments, b.finish(&[length])),
+            data: data.clone(),
+        }
+    }
+
     /// Where segments of these lengths begin.
     pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
         let zero = constant(Const::u64(0));
@@ -87,9 +104,14 @@ impl Builder {
 
     /// Lengths of segments as `u64`.
     fn lengths(self, lengths: &Arc<Node>) -> Arc<Node> {
-        match lengths.types[..] {
-            [ty] if ty.is_int() => as_indices(self, lengths),
-            _ => self.unfit(lengths, &[Ty::U64], 1, "lengths of one integer each"),
+        self.integers(lengths, "lengths of one integer each")
+    }
+
+    /// Integers as `u64`s.
+    fn integers(self, of: &Arc<Node>, expected: &str) -> Arc<Node> {
+        match of.types[..] {
+            [ty] if ty.is_int() => as_indices(self, of),
+            _ => self.unfit(of, &[Ty::U64], 1, expected),
         }
     }
 }
@@ -174,14 +196,7 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
-        let builder = Builder::named("from_offsets");
-        let offsets: Array<u64> = Array::wrap(as_indices(builder, offsets.node()));
-        let segments = offsets.drop(1).len();
-        let lengths = generate(&segments, |i| offsets.at(i + 1) - offsets.at(i));
-        Segmented {
-            lengths,
-            data: data.clone(),
-        }
+        Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))
     }
 
     /// The segments of vectors.

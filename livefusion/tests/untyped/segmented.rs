@@ -1,9 +1,12 @@
 //! `livefusion/src/segmented`, `nested` and `iterate`.
 
-use crate::{call, mistake, place, same, words};
+use crate::{call, error, mistake, place, same, words, words_of};
+use livefusion::ErrorKind;
 use livefusion::ast::{Axis, Body, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
 use livefusion::nested::{OfAll, Part};
 use livefusion::prelude::*;
+use livefusion::prepare::values_of;
+use livefusion::runtime::Prepared;
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
@@ -118,6 +121,9 @@ fn segments_of_elements() {
         &call("offsets").offsets(&of.lengths),
         typed.offsets().node(),
     );
+    let begins = Array::from(vec![0i32, 3, 3, 6]);
+    let cut = call("from_offsets").from_offsets(begins.node(), &of.data);
+    same_segments(&cut, &Segmented::from_offsets(&begins, typed.data()));
     let pairs = call("from_uniform").from_uniform(Axis::from(2), &of.data);
     same_segments(&pairs, &Segmented::from_uniform(2, typed.data()));
     let m = Array::from([[1i64, 2], [3, 4]]);
@@ -152,6 +158,9 @@ fn mistakes_in_segments() {
     let integers = "lengths of one integer each";
     let wrong = call("segments").segments(flags.node(), flags.node());
     mistake(&wrong.lengths, "segments", integers, "bool");
+    let cut = call("from_offsets").from_offsets(pairs.node(), flags.node());
+    let wanted = "offsets of one integer each";
+    mistake(&cut.lengths, "from_offsets", wanted, "(i64, f64)");
     let both = call("append_s").append_s(&flagged, &paired);
     mistake(
         &both.data,
@@ -310,7 +319,12 @@ fn mistakes_in_loops_over_arrays() {
     let floats = Array::from(vec![1.0f64]);
     let other = b.iterate_n(n(), &start, |_| vec![floats.node().clone()]);
     let wanted = "a next state that is i64 of rank 1";
-    mistake(&other[0], "iterate_n", wanted, "f64 of rank 1 from `manifest`");
+    mistake(
+        &other[0],
+        "iterate_n",
+        wanted,
+        "f64 of rank 1 from `manifest`",
+    );
     let sum = b.iterate_n(n(), &start, |state| vec![call("sum").sum(&state[0])]);
     mistake(&sum[0], "iterate_n", wanted, "i64 of rank 0 from `sum`");
     let half = Axis::delayed(call("half").constant(&[Const::f64(0.5)]));
@@ -330,6 +344,50 @@ fn mistakes_in_loops_over_arrays() {
     let wrong = [call("sum").sum(flags.node())];
     let ended = call("iterate_n").iterate_n(n(), &wrong, |state| state.to_vec());
     mistake(&ended[0], "sum", NUMBERS, "bool");
+}
+
+#[test]
+fn inputs_of_programs() {
+    let mut inputs = Vec::new();
+    let b = call("input");
+    let m = b.input_of(&[Ty::I64], 2, &mut inputs);
+    let k = b.input_of(&[Ty::I64], 0, &mut inputs);
+    let of = call("to_segmented").to_segmented(&m);
+    let both = [call("sum_s").sum_s(&of), k];
+    let body = body(&[Ty::I64], |x| x[0]);
+    let sums = call("map").map(&both[..1], body);
+    let total = call("sum").sum(&sums);
+    let wrong = Prepared::new(Engine::default_engine(), vec![b.sum_s(&of)], Vec::new());
+    assert!(wrong.is_err());
+    let roots = vec![total, both[1].clone()];
+    let program = Prepared::new(Engine::default_engine(), roots, inputs).unwrap();
+    let m = Array::from([[1i64, 2], [3, 4], [5, 6]]).map(|x| x * 10);
+    let k = Array::scalar(7i64);
+    let results = program.call(&values_of([m.node(), k.node()]).unwrap(), &mut []);
+    let results: Vec<u64> = results.unwrap().iter().flat_map(words_of).collect();
+    assert_eq!(results, [210, 7]);
+    let few = program.call(&values_of([m.node()]).unwrap(), &mut []);
+    assert!(few.is_err());
+    let swapped = program.call(&values_of([k.node(), m.node()]).unwrap(), &mut []);
+    assert!(swapped.is_err());
+    assert!(values_of([&call("sum").sum(Array::from(vec![true]).node())]).is_err());
+}
+
+#[test]
+fn errors_of_a_run() {
+    let of = rows().nodes();
+    let few = Array::from(vec![true]);
+    let kept = error(&call("pack_s").pack_s(&of, few.node()).data);
+    let lengths = ErrorKind::LengthMismatch {
+        expected: 6,
+        got: 1,
+    };
+    let is = (kept.combinator, kept.location, kept.kind);
+    assert_eq!(is, ("pack_s", Some(place()), lengths));
+    let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]);
+    let max = error(&call("max_s").max_s(&empty.nodes()));
+    let is = (max.combinator, max.location, max.kind);
+    assert_eq!(is, ("max_s", Some(place()), ErrorKind::Empty));
 }
 
 /// Whatever comes in, nothing panics.
@@ -416,6 +474,7 @@ fn anything_gives_a_value_or_an_error() {
                 }));
             }
             made.extend(all(b.replicate_s(x, y)));
+            made.extend(all(b.from_offsets(x, y)));
             made.extend(all(b.enum_from_step_s(x, y, x)));
             made.extend(all(b.enum_from_step_s(x, x, y)));
             made.extend(all(b.from_uniform(Axis::delayed(x.clone()), y)));
