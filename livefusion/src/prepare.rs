@@ -269,6 +269,9 @@ pub(crate) fn with_axes(nodes: &[Arc<Node>]) -> Vec<Arc<Node>> {
     nodes.iter().flat_map(parts).cloned().collect()
 }
 
+/// Makes an array of these types and this rank, if that is known.
+pub type Make<'m> = &'m mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>;
+
 /// The nodes of inputs.
 pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
@@ -287,13 +290,13 @@ pub trait Inputs: Sized {
         })
     }
     /// Arrays of nodes that are made one after the other, each of these types and this rank, if that is known.
-    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self;
+    fn made(make: Make<'_>) -> Self;
     /// Appends the nodes of inputs, one for each.
     fn nodes<'a>(&'a self, out: &mut Given<'a>);
 }
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
-    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+    fn made(make: Make<'_>) -> Self {
         let rank = (TypeId::of::<D>() != TypeId::of::<IxDyn>()).then_some(D::RANK);
         Array::wrap(make(&types_of::<T>(), rank))
     }
@@ -305,7 +308,7 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
-            fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+            fn made(make: Make<'_>) -> Self {
                 ($($I::made(make),)*)
             }
             fn nodes<'a>(&'a self, out: &mut Given<'a>) {
