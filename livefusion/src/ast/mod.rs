@@ -42,6 +42,7 @@ mod simplify;
 mod term;
 
 pub(crate) use body::show_types;
+pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use plain::{identities, plain};

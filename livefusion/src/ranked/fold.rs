@@ -1,19 +1,56 @@
 //! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
 
-use super::make::{
-    Element, axes_of, built, chosen, computed, flat, others, rearranged, shape, shaped,
-};
+use super::make::{Element, axes_of, built, chosen, computed, flat, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
+use crate::array::{
+    Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of, shape_of,
+};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
-    TermId, flat_index, plain,
+    TermId, fits, flat_index, plain,
 };
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{IntoExp, ToExp, closure, value};
 use loop_lang::types::Ty;
 use std::sync::Arc;
+
+impl Builder {
+    /// Elements folded along one axis, several axes, or all: an array without these axes, or a delayed scalar. Along other axes than
+    /// the last ones each fold goes from left to right. It is [`fold_axis`](crate::Array::fold_axis),
+    /// [`fold1_axis`](crate::Array::fold1_axis), [`fold_seq_axis`](crate::Array::fold_seq_axis) and
+    /// [`aggregate_axis`](crate::Array::aggregate_axis), as the style of the fold says. An axis that is not there, or is named twice,
+    /// is a mistake.
+    ///
+    /// ```
+    /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, Op, Ty};
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
+    /// let both = [max.param(0), max.param(1)];
+    /// let greater = max.op(Op::Max, &both);
+    /// let mut start = BodyBuilder::new(&[]);
+    /// let zero = start.lit(Const::zero(Ty::I64));
+    /// let fold = Fold::associative(start.finish(&[zero]), max.finish(&[greater]));
+    /// let columns = Builder::named("fold_axis").fold_axes(m.node(), &[0], fold);
+    /// assert_eq!(Array::<i64>::from_node(columns)?.force()?, [7, 5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn fold_axes(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
+        let types = match &fold.style {
+            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
+        };
+        along(self, xs, axes, &types, |folded, elements| {
+            if let FoldStyle::Aggregate(join) = &fold.style {
+                // A fold from left to right does not need it.
+                let both = [&types[..], &types[..]].concat();
+                fits(join, "a combine function", &both, Some(&types))?;
+            }
+            Ok(folded.fold(self, elements, fold))
+        })
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// The elements along an axis joined by `op`, from `start`: an array without that axis. `op` must be associative. Along
@@ -42,12 +79,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold_axis");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::Associative,
-        };
-        along(builder, self, &[axis], || fold)
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis joined by `op`, which must be associative, with no starting value. Along another axis
@@ -69,12 +103,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold1_axis");
-        let fold = Fold {
-            start: Body::default(),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::First,
-        };
-        along(builder, self, &[axis], || fold)
+        let fold = Fold::first(operator_of::<T, R>(op));
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis joined strictly from left to right, by any operator.
@@ -97,12 +127,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold_seq_axis");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::Sequential,
-        };
-        along(builder, self, &[axis], || fold)
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis folded into a state of another type, as [`aggregate`](Array::aggregate) of one axis. Along
@@ -127,14 +154,11 @@ impl<T: Elt, D: Dim> Array<T, D> {
         combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
     ) -> Array<S::Elt, D::Smaller> {
         let builder = Builder::named("aggregate_axis");
-        let fold = Fold {
-            start: value::<S::Elt>(|| start.to_exp()),
-            step: closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp()),
-            style: FoldStyle::Aggregate(closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| {
-                combine(a, b).to_exp()
-            })),
-        };
-        along(builder, self, &[axis], || fold)
+        let start = value::<S::Elt>(|| start.to_exp());
+        let step = closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp());
+        let join = closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| combine(a, b).to_exp());
+        let fold = Fold::aggregate(start, step, join);
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 }
 
@@ -165,18 +189,20 @@ impl<const K: usize> Without<K> for IxDyn {
     type Rest = IxDyn;
 }
 
-/// A fold of an array along axes.
-pub(super) fn along<T: Elt, D: Dim, S: Elt, E: Rank>(
+/// What is made of the elements along axes, one element of these types for each fold.
+pub(super) fn along(
     builder: Builder,
-    array: &Array<T, D>,
+    xs: &Arc<Node>,
     axes: &[usize],
-    fold: impl FnOnce() -> Fold,
-) -> Array<S, E> {
-    built(builder, &[array.node()], || {
-        let shape = shape(builder, array);
+    types: &[Ty],
+    make: impl FnOnce(&Folded<'_>, &Arc<Node>) -> Result<Arc<Node>, ErrorKind>,
+) -> Arc<Node> {
+    let rank = usize::from(xs.rank).saturating_sub(axes.len()) as u8;
+    built(builder, &[xs], (types, rank), || {
+        let shape = shape_of(builder, xs);
         let folded = Folded::new(&shape, axes)?;
-        let elements = flat(builder, array.node());
-        Ok(folded.result(builder, &folded.fold(builder, &elements, fold())))
+        let made = make(&folded, &flat(builder, xs))?;
+        Ok(folded.result(builder, &made))
     })
 }
 
@@ -240,7 +266,7 @@ impl<'s> Folded<'s> {
         }
         let in_place = match fold.style {
             FoldStyle::Associative => true,
-            FoldStyle::Sequential => fold.start.result_types() == elements.types,
+            FoldStyle::Sequential => fold.start.result_types_or_none() == elements.types,
             FoldStyle::First | FoldStyle::Aggregate(_) => false,
         };
         let across = near(elements, self.shape.rank()) == self.axes.last().copied();

@@ -2,10 +2,49 @@
 //! `scan_exclusive_right_axis`.
 
 use super::scan::{Running, Towards};
-use crate::array::{Array, Dim, associative, from_right};
-use crate::ast::{Builder, ScanKind};
+use crate::array::{Array, Dim, operator_of};
+use crate::ast::{Body, Builder, Fold, Node, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
+use std::sync::Arc;
+
+/// Running folds along an axis from the last element to the first. Steps are of (an element, what is joined behind it), and are
+/// associative. An axis that is not there is a mistake.
+///
+/// ```
+/// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
+/// use livefusion::prelude::*;
+/// let m = Array::from([[1i64, 5], [3, 4]]);
+/// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
+/// let both = [max.param(0), max.param(1)];
+/// let greater = max.op(Op::Max, &both);
+/// let max = max.finish(&[greater]);
+/// let scan = Builder::named("scan1_right_axis").scan1_right_axis(m.node(), 0, max);
+/// assert_eq!(Array::<i64, Ix2>::from_node(scan)?.force()?, [[3, 5], [3, 4]]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+impl Builder {
+    /// Running folds from the right, with a start behind the last element: it is
+    /// [`scan_right_axis`](crate::Array::scan_right_axis) and
+    /// [`scan_exclusive_right_axis`](crate::Array::scan_exclusive_right_axis), as the kind says.
+    pub fn scan_right_axis(
+        self,
+        xs: &Arc<Node>,
+        axis: usize,
+        fold: Fold,
+        kind: ScanKind,
+    ) -> Arc<Node> {
+        let step = self.turned(xs, &fold.step);
+        let running = Running::From(Fold { step, ..fold }, kind);
+        self.scanned(xs, axis, Towards::Start, running)
+    }
+
+    /// Running folds from the right by an associative step, with no starting value.
+    pub fn scan1_right_axis(self, xs: &Arc<Node>, axis: usize, step: Body) -> Arc<Node> {
+        let running = Running::First(self.turned(xs, &step));
+        self.scanned(xs, axis, Towards::Start, running)
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// Running folds along an axis from the right: an element joins itself and those behind it along the axis, and `start`
@@ -30,9 +69,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_right_axis");
-        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
-        let running = Running::From(fold, ScanKind::Inclusive);
-        self.scanned(builder, axis, Towards::Start, running)
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 
     /// Running folds along an axis from the right with no starting value: an element joins itself and those behind it along
@@ -54,8 +92,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan1_right_axis");
-        let running = Running::First(from_right::<T, R>(op));
-        self.scanned(builder, axis, Towards::Start, running)
+        let step = operator_of::<T, R>(op);
+        Array::wrap(builder.scan1_right_axis(self.node(), axis, step))
     }
 
     /// Running folds along an axis from the right: an element joins those behind it along the axis, and `start` behind them.
@@ -78,8 +116,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_right_axis");
-        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
-        let running = Running::From(fold, ScanKind::Exclusive);
-        self.scanned(builder, axis, Towards::Start, running)
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Exclusive))
     }
 }

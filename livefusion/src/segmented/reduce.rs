@@ -1,14 +1,84 @@
 //! Folds of each segment with operators that everyone knows: `sum_s`, `product_s`, `min_s`, `max_s`,
 //! `any_s`, `all_s`, `count_s`, `mean_s`.
 
-use super::Segmented;
-use crate::array::{Array, literal, operator};
-use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
-use crate::elt::{Elt, Float, Num, Scalar};
-use crate::exp::{ToExp, apply, closure};
-use crate::loc::Loc;
+use super::{Segmented, Segments};
+use crate::array::{Array, NUMBERS, constant, one, operator};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node};
+use crate::elt::{Elt, Float, Num};
+use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Untyped forms. What is added, multiplied or compared is one number each; a test takes the fields of an element.
+impl Builder {
+    /// Each segment's sum, 0 for an empty one.
+    pub fn sum_s(self, of: &Segments) -> Arc<Node> {
+        self.numbers_s(of, |ty| self.joined_s(of, Op::Add, Const::zero(ty)))
+    }
+
+    /// Each segment's product, 1 for an empty one.
+    pub fn product_s(self, of: &Segments) -> Arc<Node> {
+        self.numbers_s(of, |ty| self.joined_s(of, Op::Mul, one(ty)))
+    }
+
+    /// Each segment's smallest element; no segment may be empty.
+    pub fn min_s(self, of: &Segments) -> Arc<Node> {
+        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Min, ty)))
+    }
+
+    /// Each segment's largest element; no segment may be empty.
+    pub fn max_s(self, of: &Segments) -> Arc<Node> {
+        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Max, ty)))
+    }
+
+    /// Each segment's sum over its length, of floats; NaN for an empty one.
+    pub fn mean_s(self, of: &Segments) -> Arc<Node> {
+        let ty = match of.data.types[..] {
+            [ty] if ty.is_float() => ty,
+            _ => return self.unfit(&of.data, &of.data.types, 1, "elements of one float each"),
+        };
+        let sums = self.sum_s(of);
+        let mut b = BodyBuilder::new(&[ty, Ty::U64]);
+        b.locate(Some(self.loc()));
+        let (sum, n) = (b.param(0), b.param(1));
+        let n = b.cast(n, ty);
+        let mean = b.op(Op::Div, &[sum, n]);
+        self.map(&[sums, of.lengths.clone()], b.finish(&[mean]))
+    }
+
+    /// For each segment whether the test is true for some element.
+    pub fn any_s(self, of: &Segments, test: Body) -> Arc<Node> {
+        let tags = of.with_data(self.tags(&of.data, test));
+        self.joined_s(&tags, Op::Or, Const::bool(false))
+    }
+
+    /// For each segment whether the test is true for every element.
+    pub fn all_s(self, of: &Segments, test: Body) -> Arc<Node> {
+        let tags = of.with_data(self.tags(&of.data, test));
+        self.joined_s(&tags, Op::And, Const::bool(true))
+    }
+
+    /// For how many elements of each segment the test is true. (Of tags that are there, see [`Builder::count_s`].)
+    pub fn count_if_s(self, of: &Segments, test: Body) -> Arc<Node> {
+        let ones = self.ones(&of.data, test);
+        self.joined_s(&of.with_data(ones), Op::Add, Const::u64(0))
+    }
+
+    /// What is made of elements that are one number each, of this type.
+    fn numbers_s(self, of: &Segments, make: impl FnOnce(Ty) -> Arc<Node>) -> Arc<Node> {
+        match of.data.types[..] {
+            [ty] if ty.is_num() => make(ty),
+            _ => self.unfit(&of.data, &of.data.types, 1, NUMBERS),
+        }
+    }
+
+    /// A fold by a single operator, which lowering recognises.
+    fn joined_s(self, of: &Segments, op: Op, start: Const) -> Arc<Node> {
+        let fold = Fold::associative(constant(start), operator(op, start.ty));
+        self.fold_s(&of.lengths, &of.data, fold)
+    }
+}
 
 impl<T: Num> Segmented<T> {
     /// Each segment's sum, 0 for an empty one; as [`Array::sum`].
@@ -25,7 +95,7 @@ impl<T: Num> Segmented<T> {
     /// When forced: if the lengths do not match the data.
     #[track_caller]
     pub fn sum_s(&self) -> Array<T> {
-        self.fold_op(Builder::named("sum_s"), Op::Add, T::from_word(0))
+        Array::wrap(Builder::named("sum_s").sum_s(&self.nodes()))
     }
 
     /// Each segment's product, 1 for an empty one.
@@ -34,7 +104,7 @@ impl<T: Num> Segmented<T> {
     /// When forced: if the lengths do not match the data.
     #[track_caller]
     pub fn product_s(&self) -> Array<T> {
-        self.fold_op(Builder::named("product_s"), Op::Mul, T::ONE)
+        Array::wrap(Builder::named("product_s").product_s(&self.nodes()))
     }
 
     /// Each segment's smallest element; NaN and zeros as in [`Array::min`].
@@ -43,8 +113,7 @@ impl<T: Num> Segmented<T> {
     /// When forced: if a segment is empty, or the lengths do not match the data.
     #[track_caller]
     pub fn min_s(&self) -> Array<T> {
-        let (builder, step) = (Builder::named("min_s"), operator(Op::Min, T::TY));
-        self.fold_by(builder, Body::default(), step, FoldStyle::First)
+        Array::wrap(Builder::named("min_s").min_s(&self.nodes()))
     }
 
     /// Each segment's largest element; NaN and zeros as in [`Array::max`].
@@ -61,8 +130,7 @@ impl<T: Num> Segmented<T> {
     /// When forced: if a segment is empty, or the lengths do not match the data.
     #[track_caller]
     pub fn max_s(&self) -> Array<T> {
-        let (builder, step) = (Builder::named("max_s"), operator(Op::Max, T::TY));
-        self.fold_by(builder, Body::default(), step, FoldStyle::First)
+        Array::wrap(Builder::named("max_s").max_s(&self.nodes()))
     }
 }
 
@@ -80,16 +148,7 @@ impl<T: Float> Segmented<T> {
     /// When forced: if the lengths do not match the data.
     #[track_caller]
     pub fn mean_s(&self) -> Array<T> {
-        let builder = Builder::named("mean_s");
-        let sums = self.fold_op(builder, Op::Add, T::from_word(0));
-        let loc = Loc::caller();
-        let mut b = BodyBuilder::new(&[T::TY, Ty::U64]);
-        b.locate(Some(loc));
-        let (sum, n) = (b.param(0), b.param(1));
-        let n = b.cast(n, T::TY);
-        let mean = b.op(Op::Div, &[sum, n]);
-        let inputs = [sums.node().clone(), self.lengths.node().clone()];
-        Array::wrap(builder.map(&inputs, b.finish(&[mean])))
+        Array::wrap(Builder::named("mean_s").mean_s(&self.nodes()))
     }
 }
 
@@ -111,7 +170,8 @@ impl<T: Elt> Segmented<T> {
     #[track_caller]
     pub fn any_s<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool> {
         let builder = Builder::named("any_s");
-        self.tested(builder, test).fold_op(builder, Op::Or, false)
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.any_s(&self.nodes(), test))
     }
 
     /// For each segment whether `test` is true for every element.
@@ -121,7 +181,8 @@ impl<T: Elt> Segmented<T> {
     #[track_caller]
     pub fn all_s<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool> {
         let builder = Builder::named("all_s");
-        self.tested(builder, test).fold_op(builder, Op::And, true)
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.all_s(&self.nodes(), test))
     }
 
     /// For how many elements of each segment `test` is true.
@@ -130,28 +191,8 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if the lengths do not match the data.
     #[track_caller]
     pub fn count_s<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64> {
-        let (builder, loc) = (Builder::named("count_s"), Loc::caller());
-        let body = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
-        let ones = builder.map(std::slice::from_ref(self.data.node()), body);
-        self.with_data(Array::<u64>::wrap(ones))
-            .fold_op(builder, Op::Add, 0)
-    }
-
-    pub(super) fn tested<R: ToExp<bool>>(
-        &self,
-        builder: Builder,
-        test: impl FnOnce(T::Exp) -> R,
-    ) -> Segmented<bool> {
-        let body = closure::<T, bool>(|x| test(x).to_exp());
-        let tags = builder.map(std::slice::from_ref(self.data.node()), body);
-        self.with_data(Array::wrap(tags))
-    }
-}
-
-impl<T: Scalar> Segmented<T> {
-    /// A fold by a single operator, which lowering recognises.
-    fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T> {
-        let start = literal(start);
-        self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
+        let builder = Builder::named("count_s");
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.count_if_s(&self.nodes(), test))
     }
 }
