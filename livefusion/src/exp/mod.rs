@@ -7,14 +7,14 @@
 //! | `float` | std's float functions |
 //! | `int` | `pow`, bit counting, ... |
 //! | `control` | `cond`, `and`, `or`, `while_loop`, `iterate` |
-//! | `trace` | how a closure becomes a body |
+//! | [`trace`] | untyped expressions, and how a closure becomes a body |
 
 mod arith;
 mod compare;
 mod control;
 mod float;
 mod int;
-pub(crate) mod trace;
+pub mod trace;
 
 pub use control::{iterate, while_loop};
 pub use trace::{Field, Fields};
