@@ -43,12 +43,21 @@ impl IntoLen for Extent {
 #[derive(Clone, Debug)]
 pub struct Extent(pub(crate) Amount);
 
+/// What a length or a position is.
 #[derive(Clone, Debug)]
 pub enum Amount {
+    /// A number.
     Known(u64),
+    /// A delayed `u64`.
     Delayed(Arc<Node>),
-    /// A number that is no length.
+    /// A number that is no length. As a position it counts from the end.
     Negative(i128),
+}
+
+impl From<i64> for Amount {
+    fn from(n: i64) -> Amount {
+        n.into_len().0
+    }
 }
 
 impl Amount {

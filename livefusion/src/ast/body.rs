@@ -236,6 +236,9 @@ impl BodyBuilder {
                     self.term(Term::LoopResult(loops as u32 + l, *k), data.ty)
                 }
             };
+            if let Some(exponent) = data.power {
+                self.is_power(term, exponent);
+            }
             here.push(term);
         }
         let to = |t: &TermId| here[t.index()];

@@ -218,6 +218,9 @@ impl Builder {
         d.expect(input.rank > 0, || ("an array".into(), show_node(input)));
         d.meet_node(input);
         let rank = shape.as_ref().map_or(1, Shape::rank);
+        d.expect((1..=u8::MAX.into()).contains(&rank), || {
+            ("a shape of one axis or more".into(), format!("{rank} axes"))
+        });
         match shape.as_ref().map(Shape::size) {
             Some(Err(kind)) => d.fail(kind),
             Some(Ok(Some(size))) if input.known_len().is_some_and(|len| len != size) => {

@@ -150,6 +150,20 @@ fn join(into: &mut Free, from: &Free) {
     }
 }
 
+/// Checks that a body, if it has no mistake that is known already, is a function from these types to those.
+pub(crate) fn fits(
+    b: &Body,
+    what: &str,
+    params: &[Ty],
+    results: Option<&[Ty]>,
+) -> Result<(), ErrorKind> {
+    if b.error.is_some() {
+        return Ok(());
+    }
+    body(b)?;
+    signature(b, what, params, results)
+}
+
 /// Checks the types of a body's parameters and results against what a combinator needs.
 pub(super) fn signature(
     b: &Body,

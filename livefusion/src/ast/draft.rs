@@ -288,7 +288,7 @@ pub(super) fn both(a: &[Ty], b: &[Ty]) -> Types {
 }
 
 /// A node for a message: `f64 of rank 1`.
-pub(super) fn show_node(n: &Node) -> String {
+pub(crate) fn show_node(n: &Node) -> String {
     format!(
         "{} of rank {} from `{}`",
         show_types(&n.types),
@@ -299,7 +299,7 @@ pub(super) fn show_node(n: &Node) -> String {
 
 impl Parts {
     /// Types of the results; none if a result is no term (a body made by hand).
-    pub(super) fn result_types_or_none(&self) -> Types {
+    pub(crate) fn result_types_or_none(&self) -> Types {
         let mut types = Types::new();
         for r in &self.results {
             match self.terms.get(r.index()) {

@@ -17,6 +17,8 @@ mod term;
 
 pub(crate) use body::show_types;
 pub(crate) use builder::identity;
+pub(crate) use check::fits;
+pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use plain::{identities, plain};
 

@@ -41,7 +41,10 @@ impl Axis {
     /// The length, where it is known before this force.
     pub fn known(&self) -> Option<u64> {
         match self.0.value.get() {
-            Some(Value::Scalar(fields)) => fields.first().map(|c| c.bits),
+            Some(Value::Scalar(fields)) => match fields.as_slice() {
+                [n] if n.ty == Ty::U64 => Some(n.bits),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -253,12 +256,28 @@ impl Builder {
         self.fields(&both, 0..array.types.len() as u32)
     }
 
-    /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing.
+    /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing. Another number of elements is a
+    /// mistake.
     pub fn reshape(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
-        if input.rank == 1 && shape.is_none() {
-            return input.clone();
+        let Some(shape) = shape else {
+            return match input.rank {
+                1 => input.clone(),
+                _ => self.reshaped(input, None),
+            };
+        };
+        let elements = self.reshape(input, None);
+        let [axis] = shape.axes() else {
+            return self.reshaped(&elements, Some(shape));
+        };
+        match (elements.known_len(), axis.known()) {
+            (Some(expected), Some(got)) if expected != got => {
+                let kind = ErrorKind::LengthMismatch { expected, got };
+                self.fault(&input.types, 1, kind)
+            }
+            (Some(_), Some(_)) => elements,
+            // An array of rank 1 has no shape that would say a length: it is one that is held beside.
+            _ => self.held(&elements, axis.len()),
         }
-        self.reshaped(input, shape)
     }
 }
 

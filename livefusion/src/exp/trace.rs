@@ -14,7 +14,7 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 
-use crate::ast::{Body, BodyBuilder, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Node, Term, TermId};
 use crate::error::{Error, ErrorKind};
 use crate::loc::Loc;
 use loop_lang::eval::eval;
@@ -418,4 +418,30 @@ pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     });
     std::mem::forget(leave);
     body.unwrap_or_default()
+}
+
+/// What a body, which is one of these expressions' types, gives of them, written down in the closure that is traced. Literals
+/// stay literals; a mistake in it is one of the closure.
+pub(crate) fn embed(body: &Body, args: &[Field], loc: Loc) -> Fields {
+    let types = body.result_types_or_none();
+    ARENA.with_borrow_mut(|arena| {
+        let Some((scope, ids)) = arena.inside(args, Some(loc)) else {
+            let one = |ty: &Ty| arena.mistake(*ty, no_closure(), Some(loc));
+            return types.iter().map(one).collect();
+        };
+        if let Some(error) = &body.error {
+            scope.body.fail(Error::clone(error));
+        }
+        let Some(results) = scope.body.embed(body, &ids) else {
+            let zero = |ty: &Ty| Field::literal(Const::zero(*ty));
+            return types.iter().map(zero).collect();
+        };
+        let all = results.iter().zip(&body.results).zip(&types);
+        let field =
+            |((id, result), ty): ((&TermId, &TermId), &Ty)| match body.terms[result.index()].term {
+                Term::Lit(c) => Field::literal(c),
+                _ => Field::new(scope.number, id.0.into(), *ty),
+            };
+        all.map(field).collect()
+    })
 }

@@ -35,6 +35,7 @@ use crate::exp::types_of;
 use crate::loc::Loc;
 use crate::segmented::Segmented;
 use lift::{Lifted, Rows};
+use loop_lang::types::Ty;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -146,9 +147,9 @@ pub struct Given {
 }
 
 impl Given {
-    fn placeholder<T: Elt>(&mut self, rank: u8, lifted: Lifted) -> Arc<Node> {
+    fn placeholder(&mut self, types: &[Ty], rank: u8, lifted: Lifted) -> Arc<Node> {
         let k = FIRST | NEXT.fetch_add(1, Ordering::Relaxed);
-        let node = Builder::at("segment", self.loc).input(k, &types_of::<T>(), rank);
+        let node = Builder::at("segment", self.loc).input(k, types, rank);
         self.parts.push((node.clone(), lifted));
         node
     }
@@ -210,14 +211,14 @@ impl<T: Elt> PerSegment for &Segmented<T> {
             lengths: self.lengths().node().clone(),
             data: self.data().node().clone(),
         };
-        Array::wrap(given.placeholder::<T>(1, Lifted::Rows(rows)))
+        Array::wrap(given.placeholder(&types_of::<T>(), 1, Lifted::Rows(rows)))
     }
 }
 
 impl<T: Elt> PerSegment for &Array<T> {
     type Within = Array<T, Ix0>;
     fn placeholder(self, given: &mut Given) -> Array<T, Ix0> {
-        Array::wrap(given.placeholder::<T>(0, Lifted::Each(self.node().clone())))
+        Array::wrap(given.placeholder(&types_of::<T>(), 0, Lifted::Each(self.node().clone())))
     }
 }
 
@@ -343,16 +344,17 @@ fn run<P: PerSegments, R: PerSegmentResult>(
 }
 
 /// Calls a closure on what stands for any of these rows, lengths and data, and gives its result with the flattening onto all.
-pub(crate) fn on_rows<T: Elt, R>(
+pub(crate) fn on_rows<R>(
     b: Builder,
     (lengths, data): (Arc<Node>, Arc<Node>),
-    f: impl FnOnce(Array<T>) -> R,
+    f: impl FnOnce(&Arc<Node>) -> R,
 ) -> (R, Lift) {
     let (loc, parts) = (b.loc(), Vec::new());
     let mut given = Given { loc, parts };
+    let types = data.types.clone();
     let rows = Rows { lengths, data };
-    let row = given.placeholder::<T>(1, Lifted::Rows(rows.clone()));
-    let result = f(Array::wrap(row));
+    let row = given.placeholder(&types, 1, Lifted::Rows(rows.clone()));
+    let result = f(&row);
     let lift = given.lift(b);
     (result, lift.unwrap_or_else(|| Lift::new(rows.lengths)))
 }

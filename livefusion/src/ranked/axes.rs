@@ -2,16 +2,229 @@
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
-    axes_of, axis_of, built, computed, element_at, flat, length, reading, rearranged, reshaped,
-    shape, shaped, traced,
+    axes_of, axis_of, built, computed, either, element_at, flat, length, one_of, reading,
+    rearranged, reshaped, shaped, traced,
 };
-use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent};
-use crate::ast::{Axis, BodyBuilder, Builder, Shape, TermId, flat_index};
+use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent, shape_of};
+use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{ToExp, exp_of, fields_of, trace};
+use crate::exp::{ToExp, trace, types_of, value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// See also [`reshape`](Builder::reshape).
+impl Builder {
+    /// All elements, row by row, as an array of rank 1. Costs nothing.
+    pub fn flatten(self, xs: &Arc<Node>) -> Arc<Node> {
+        flat(self, xs)
+    }
+
+    /// The axes in reverse order.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// let turned = Builder::named("transpose").transpose(m.node());
+    /// assert_eq!(Array::<i64, Ix2>::from_node(turned)?.force()?, [[1, 4], [2, 5], [3, 6]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn transpose(self, xs: &Arc<Node>) -> Arc<Node> {
+        let order: Vec<usize> = (0..xs.rank.into()).rev().collect();
+        self.permute_axes(xs, &order)
+    }
+
+    /// The axes in another order: axis `k` of the result is axis `order[k]`. An order that does not name each axis once is a
+    /// mistake.
+    pub fn permute_axes(self, xs: &Arc<Node>, order: &[usize]) -> Arc<Node> {
+        built(self, &[xs], (&xs.types, xs.rank), || {
+            let shape = shape_of(self, xs);
+            axes_of(&shape, order)?;
+            if order.len() != shape.rank() {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("each of {} axes once", shape.rank()),
+                    got: format!("{order:?}"),
+                });
+            }
+            let (made, to) = rearranged(self, xs, &shape, order);
+            Ok(shaped(self, &made, &to))
+        })
+    }
+
+    /// Two axes in each other's place. An axis that is not there is a mistake.
+    pub fn swap_axes(self, xs: &Arc<Node>, a: usize, b: usize) -> Arc<Node> {
+        let mut order: Vec<usize> = (0..xs.rank.into()).collect();
+        match a.max(b) < order.len() {
+            true => order.swap(a, b),
+            // The wrong axis is named.
+            false => order.push(a.max(b)),
+        }
+        self.permute_axes(xs, &order)
+    }
+
+    /// The elements along an axis from last to first. An axis that is not there is a mistake.
+    pub fn reverse_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
+        self.moved(xs, axis, |b, i, n| {
+            let one = b.lit(Const::u64(1));
+            let last = b.op(Op::Sub, &[n, one]);
+            b.op(Op::Sub, &[last, i])
+        })
+    }
+
+    /// The elements along an axis moved by `by` places, to higher indices if it is positive; what goes out at one end comes in
+    /// at the other. An axis that is not there is a mistake.
+    pub fn roll(self, xs: &Arc<Node>, axis: usize, by: i64) -> Arc<Node> {
+        self.moved(xs, axis, |b, i, n| {
+            // What is read lies `by` places before; an empty axis has no element that would need a period.
+            let (one, far) = (b.lit(Const::u64(1)), b.lit(Const::u64(by.unsigned_abs())));
+            let period = b.op(Op::Max, &[n, one]);
+            let far = b.op(Op::Rem, &[far, period]);
+            let far = match by > 0 {
+                true => b.op(Op::Sub, &[period, far]),
+                false => far,
+            };
+            let there = b.op(Op::Add, &[i, far]);
+            let beyond = b.op(Op::Ge, &[there, period]);
+            let back = b.op(Op::Sub, &[there, period]);
+            b.op(Op::Select, &[beyond, back, there])
+        })
+    }
+
+    /// The elements moved along one axis: `f` of an index and the axis's length is the index that is read.
+    fn moved(
+        self,
+        xs: &Arc<Node>,
+        axis: usize,
+        f: impl FnOnce(&mut BodyBuilder, TermId, TermId) -> TermId,
+    ) -> Arc<Node> {
+        built(self, &[xs], (&xs.types, xs.rank), || {
+            let shape = shape_of(self, xs);
+            axis_of(&shape, axis)?;
+            let made = reading(self, xs, &shape, |b, parts| {
+                let n = shape.axes()[axis].term(b);
+                let mut from = parts.to_vec();
+                from[axis] = f(b, parts[axis], n);
+                flat_index(b, &from, &shape)
+            });
+            Ok(shaped(self, &made, &shape))
+        })
+    }
+
+    /// The array with elements more along each axis, as many as a pair says, before and after; all are what `fill`, a body
+    /// without parameters, says. Another number of pairs than of axes is a mistake.
+    pub fn pad(self, xs: &Arc<Node>, by: &[(Axis, Axis)], fill: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        built(self, &[xs], (&xs.types, xs.rank), || {
+            one_of(&xs.types, fill)?;
+            let shape = shape_of(self, xs);
+            let elements = flat(self, xs);
+            if by.len() != shape.rank() {
+                return Err(another_number(&shape));
+            }
+            let sides = by.iter().zip(shape.axes());
+            let to = sides.map(|((start, end), axis)| sum(self, &[start, axis, end]));
+            let to = Shape::new(to.collect::<Result<Vec<_>, _>>()?);
+            let made = traced(self, &to, |parts| {
+                let n = |axis: &Axis| trace::scalar(axis.node(), 0, Ty::U64, loc);
+                let mut all = None;
+                let mut at = None;
+                for ((part, (start, _)), axis) in parts.iter().zip(by).zip(shape.axes()) {
+                    // In front of the array it wraps, to where it is not below the length either.
+                    let there = trace::op(Op::Sub, &[*part, n(start)], Ty::U64, loc);
+                    let inside = trace::op(Op::Lt, &[there, n(axis)], Ty::Bool, loc);
+                    all = Some(match all {
+                        None => inside,
+                        Some(all) => trace::op(Op::And, &[all, inside], Ty::Bool, loc),
+                    });
+                    at = Some(match at {
+                        None => there,
+                        Some(outer) => trace::flat([outer, there, n(axis)], false, loc),
+                    });
+                }
+                let fill = trace::embed(fill, &[], loc);
+                let (Some(inside), Some(at)) = (all, at) else {
+                    return fill;
+                };
+                let here = element_at(&elements, at, loc);
+                either(inside, here, fill, loc)
+            });
+            Ok(shaped(self, &made, &to))
+        })
+    }
+
+    /// The elements of a matrix whose two indices are equal, as many as the shorter axis has.
+    pub fn diag(self, xs: &Arc<Node>) -> Arc<Node> {
+        built(self, &[xs], (&xs.types, 1), || {
+            let shape = matrix(self, xs)?;
+            let [rows, columns] = [&shape.axes()[0], &shape.axes()[1]];
+            let n = match (rows.known(), columns.known()) {
+                (Some(a), Some(b)) => self.length(a.min(b)),
+                _ => length(self, |b| {
+                    let both = [rows.term(b), columns.term(b)];
+                    b.op(Op::Min, &both)
+                }),
+            };
+            Ok(reading(self, xs, &Shape::new([n]), |b, parts| {
+                flat_index(b, &[parts[0], parts[0]], &shape)
+            }))
+        })
+    }
+
+    /// The elements of a matrix on and below the diagonal; above it what `other`, a body without parameters, says. With `k` it
+    /// begins as many places above (below, if `k` is negative).
+    pub fn triangle_lower(self, xs: &Arc<Node>, k: i64, other: &Body) -> Arc<Node> {
+        self.triangle(xs, Op::Le, k, other)
+    }
+
+    /// The elements of a matrix on and above the diagonal; otherwise as [`triangle_lower`](Builder::triangle_lower).
+    pub fn triangle_upper(self, xs: &Arc<Node>, k: i64, other: &Body) -> Arc<Node> {
+        self.triangle(xs, Op::Ge, k, other)
+    }
+
+    fn triangle(self, xs: &Arc<Node>, op: Op, k: i64, other: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        built(self, &[xs], (&xs.types, 2), || {
+            let shape = matrix(self, xs)?;
+            one_of(&xs.types, other)?;
+            let elements = flat(self, xs);
+            let tags = computed(self, &shape, |b, parts| {
+                let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
+                // The distance between two indices does not wrap; the index of a far border would.
+                let right = b.op(Op::Sub, &[j, i]);
+                let k = b.lit(Const::new(Ty::I64, k as u64));
+                vec![b.op(op, &[right, k])]
+            });
+            let params: Vec<Ty> = [Ty::Bool].iter().chain(&xs.types).copied().collect();
+            let body = trace::trace(&params, |params| {
+                let (inside, here) = (params[0], params[1..].iter().copied().collect());
+                either(inside, here, trace::embed(other, &[], loc), loc)
+            });
+            let made = self.map(&[tags, elements], body);
+            Ok(shaped(self, &made, &shape))
+        })
+    }
+}
+
+/// The shape of a matrix.
+fn matrix(builder: Builder, xs: &Arc<Node>) -> Result<Shape, ErrorKind> {
+    match xs.rank {
+        2 => Ok(shape_of(builder, xs)),
+        _ => Err(ErrorKind::Malformed {
+            expected: "a matrix".to_string(),
+            got: show_node(xs),
+        }),
+    }
+}
+
+/// The mistake that there are not as many pairs as axes.
+fn another_number(shape: &Shape) -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: format!("a pair for each of {} axes", shape.rank()),
+        got: "another number of pairs".to_string(),
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// The same elements, row by row, under another shape. Costs nothing, and fuses with everything.
@@ -44,7 +257,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     #[track_caller]
     pub fn flatten(&self) -> Array<T, Ix1> {
-        Array::wrap(flat(Builder::named("flatten"), self.node()))
+        Array::wrap(Builder::named("flatten").flatten(self.node()))
     }
 
     /// The axes in reverse order: of a matrix, rows become columns. Fuses with what uses it; what is transposed is in memory,
@@ -58,9 +271,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     #[track_caller]
     pub fn transpose(&self) -> Array<T, D> {
-        let builder = Builder::named("transpose");
-        let order: Vec<usize> = (0..self.rank()).rev().collect();
-        self.permuted(builder, &order)
+        Array::wrap(Builder::named("transpose").transpose(self.node()))
     }
 
     /// The axes in another order: axis `k` of the result is axis `order[k]` of this array.
@@ -77,7 +288,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// When forced: if `order` does not name each axis once.
     #[track_caller]
     pub fn permute_axes<O: AsRef<[usize]>>(&self, order: O) -> Array<T, D> {
-        self.permuted(Builder::named("permute_axes"), order.as_ref())
+        Array::wrap(Builder::named("permute_axes").permute_axes(self.node(), order.as_ref()))
     }
 
     /// Two axes in each other's place.
@@ -93,29 +304,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// When forced: if there is no such axis.
     #[track_caller]
     pub fn swap_axes(&self, a: usize, b: usize) -> Array<T, D> {
-        let builder = Builder::named("swap_axes");
-        let mut order: Vec<usize> = (0..self.rank()).collect();
-        match a.max(b) < order.len() {
-            true => order.swap(a, b),
-            // The wrong axis is named.
-            false => order.push(a.max(b)),
-        }
-        self.permuted(builder, &order)
-    }
-
-    fn permuted(&self, builder: Builder, order: &[usize]) -> Array<T, D> {
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            axes_of(&shape, order)?;
-            if order.len() != shape.rank() {
-                return Err(ErrorKind::Malformed {
-                    expected: format!("each of {} axes once", shape.rank()),
-                    got: format!("{order:?}"),
-                });
-            }
-            let (made, to) = rearranged(builder, self.node(), &shape, order);
-            Ok(shaped(builder, &made, &to))
-        })
+        Array::wrap(Builder::named("swap_axes").swap_axes(self.node(), a, b))
     }
 }
 
@@ -133,11 +322,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis.
     #[track_caller]
     pub fn reverse_axis(&self, axis: usize) -> Array<T, D> {
-        self.moved(Builder::named("reverse_axis"), axis, |b, i, n| {
-            let one = b.lit(Const::u64(1));
-            let last = b.op(Op::Sub, &[n, one]);
-            b.op(Op::Sub, &[last, i])
-        })
+        Array::wrap(Builder::named("reverse_axis").reverse_axis(self.node(), axis))
     }
 
     /// The elements along an axis moved by `by` places, to higher indices if it is positive; what goes out at one end comes
@@ -155,40 +340,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis.
     #[track_caller]
     pub fn roll(&self, axis: usize, by: i64) -> Array<T, D> {
-        self.moved(Builder::named("roll"), axis, |b, i, n| {
-            // What is read lies `by` places before; an empty axis has no element that would need a period.
-            let (one, far) = (b.lit(Const::u64(1)), b.lit(Const::u64(by.unsigned_abs())));
-            let period = b.op(Op::Max, &[n, one]);
-            let far = b.op(Op::Rem, &[far, period]);
-            let far = match by > 0 {
-                true => b.op(Op::Sub, &[period, far]),
-                false => far,
-            };
-            let there = b.op(Op::Add, &[i, far]);
-            let beyond = b.op(Op::Ge, &[there, period]);
-            let back = b.op(Op::Sub, &[there, period]);
-            b.op(Op::Select, &[beyond, back, there])
-        })
-    }
-
-    /// The elements moved along one axis: `f` of an index and the axis's length is the index that is read.
-    fn moved(
-        &self,
-        builder: Builder,
-        axis: usize,
-        f: impl FnOnce(&mut BodyBuilder, TermId, TermId) -> TermId,
-    ) -> Array<T, D> {
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            axis_of(&shape, axis)?;
-            let made = reading(builder, self.node(), &shape, |b, parts| {
-                let n = shape.axes()[axis].term(b);
-                let mut from = parts.to_vec();
-                from[axis] = f(b, parts[axis], n);
-                flat_index(b, &from, &shape)
-            });
-            Ok(shaped(builder, &made, &shape))
-        })
+        Array::wrap(Builder::named("roll").roll(self.node(), axis, by))
     }
 
     /// The array with `before` and `after` elements more along each axis, all `fill`.
@@ -209,52 +361,19 @@ impl<T: Elt, D: Dim> Array<T, D> {
         fill: impl ToExp<T>,
     ) -> Array<T, D> {
         let builder = Builder::named("pad");
-        let loc = builder.loc();
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            let elements = flat(builder, self.node());
-            let mut by = by.into_iter();
-            let (mut before, mut to) = (Vec::new(), Vec::new());
-            for axis in shape.axes() {
-                let Some((start, end)) = by.next() else { break };
-                let (start, end) = (extent(builder, start)?, extent(builder, end)?);
-                to.push(sum(builder, &[&start, axis, &end])?);
-                before.push(start);
+        let mut by = by.into_iter();
+        let node = built(builder, &[self.node()], (&types_of::<T>(), D::RANK), || {
+            let mut pairs = Vec::new();
+            for (start, end) in by.by_ref().take(self.rank()) {
+                pairs.push((extent(builder, start)?, extent(builder, end)?));
             }
-            if before.len() != shape.rank() || by.next().is_some() {
-                return Err(ErrorKind::Malformed {
-                    expected: format!("a pair for each of {} axes", shape.rank()),
-                    got: "another number of pairs".to_string(),
-                });
+            if by.next().is_some() {
+                return Err(another_number(&shape_of(builder, self.node())));
             }
-            let to = Shape::new(to);
-            let made = traced(builder, &to, |parts| {
-                let n = |axis: &Axis| trace::scalar(axis.node(), 0, Ty::U64, loc);
-                let mut all = None;
-                let mut at = None;
-                for ((part, start), axis) in parts.iter().zip(&before).zip(shape.axes()) {
-                    // In front of the array it wraps, to where it is not below the length either.
-                    let there = trace::op(Op::Sub, &[*part, n(start)], Ty::U64, loc);
-                    let inside = trace::op(Op::Lt, &[there, n(axis)], Ty::Bool, loc);
-                    all = Some(match all {
-                        None => inside,
-                        Some(all) => trace::op(Op::And, &[all, inside], Ty::Bool, loc),
-                    });
-                    at = Some(match at {
-                        None => there,
-                        Some(outer) => trace::flat([outer, there, n(axis)], false, loc),
-                    });
-                }
-                let fill = fields_of::<T>(fill.to_exp());
-                let (Some(inside), Some(at)) = (all, at) else {
-                    return fill;
-                };
-                let here = fields_of::<T>(element_at::<T>(&elements, at, loc));
-                let arms: Vec<_> = here.into_iter().zip(fill).collect();
-                fields_of::<T>(exp_of::<T>(&trace::cond(inside, &arms, loc)))
-            });
-            Ok(shaped(builder, &made, &to))
-        })
+            let fill = value::<T>(|| fill.to_exp());
+            Ok(builder.pad(self.node(), &pairs, &fill))
+        });
+        Array::wrap(node)
     }
 }
 
@@ -290,24 +409,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// ```
     #[track_caller]
     pub fn diag(&self) -> Array<T> {
-        let builder = Builder::named("diag");
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            let [rows, columns] = [&shape.axes()[0], &shape.axes()[1]];
-            let n = match (rows.known(), columns.known()) {
-                (Some(a), Some(b)) => builder.length(a.min(b)),
-                _ => length(builder, |b| {
-                    let both = [rows.term(b), columns.term(b)];
-                    b.op(Op::Min, &both)
-                }),
-            };
-            Ok(reading(
-                builder,
-                self.node(),
-                &Shape::new([n]),
-                |b, parts| flat_index(b, &[parts[0], parts[0]], &shape),
-            ))
-        })
+        Array::wrap(Builder::named("diag").diag(self.node()))
     }
 
     /// The elements on and below the diagonal; above it `other`. With `k` it begins as many places above (below, if `k` is
@@ -322,37 +424,21 @@ impl<T: Elt> Array<T, Ix2> {
     /// ```
     #[track_caller]
     pub fn triangle_lower(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
-        self.triangle(Builder::named("triangle_lower"), Op::Le, k, other)
+        let (builder, other) = (
+            Builder::named("triangle_lower"),
+            value::<T>(|| other.to_exp()),
+        );
+        Array::wrap(builder.triangle_lower(self.node(), k, &other))
     }
 
     /// The elements on and above the diagonal; below it `other`. With `k` it begins as many places above (below, if `k` is
     /// negative).
     #[track_caller]
     pub fn triangle_upper(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
-        self.triangle(Builder::named("triangle_upper"), Op::Ge, k, other)
-    }
-
-    fn triangle(&self, builder: Builder, op: Op, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
-        let loc = builder.loc();
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            let elements = flat(builder, self.node());
-            let tags = computed(builder, &shape, |b, parts| {
-                let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
-                // The distance between two indices does not wrap; the index of a far border would.
-                let right = b.op(Op::Sub, &[j, i]);
-                let k = b.lit(Const::new(Ty::I64, k as u64));
-                vec![b.op(op, &[right, k])]
-            });
-            let body = crate::exp::closure::<(bool, T), T>(|(inside, x)| {
-                let fields = fields_of::<T>(x)
-                    .into_iter()
-                    .zip(fields_of::<T>(other.to_exp()));
-                let arms: Vec<_> = fields.collect();
-                exp_of::<T>(&trace::cond(inside.field(), &arms, loc))
-            });
-            let made = builder.map(&[tags, elements], body);
-            Ok(shaped(builder, &made, &shape))
-        })
+        let (builder, other) = (
+            Builder::named("triangle_upper"),
+            value::<T>(|| other.to_exp()),
+        );
+        Array::wrap(builder.triangle_upper(self.node(), k, &other))
     }
 }

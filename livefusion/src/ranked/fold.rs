@@ -1,10 +1,10 @@
 //! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
 
-use super::make::{
-    Element, axes_of, built, chosen, computed, flat, others, rearranged, shape, shaped,
-};
+use super::make::{Element, axes_of, built, chosen, computed, flat, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
+use crate::array::{
+    Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of, shape_of,
+};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
     TermId, flat_index, plain,
@@ -14,6 +14,42 @@ use crate::error::ErrorKind;
 use crate::exp::{IntoExp, ToExp, closure, value};
 use loop_lang::types::Ty;
 use std::sync::Arc;
+
+impl Builder {
+    /// Elements folded along one axis, several axes, or all: an array without these axes, or a delayed scalar. Along other axes than
+    /// the last ones each fold goes from left to right. It is [`fold_axis`](crate::Array::fold_axis),
+    /// [`fold1_axis`](crate::Array::fold1_axis), [`fold_seq_axis`](crate::Array::fold_seq_axis) and
+    /// [`aggregate_axis`](crate::Array::aggregate_axis), as the style of the fold says. An axis that is not there, or is named twice,
+    /// is a mistake.
+    ///
+    /// ```
+    /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, FoldStyle, Op, Ty};
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
+    /// let both = [max.param(0), max.param(1)];
+    /// let greater = max.op(Op::Max, &both);
+    /// let mut start = BodyBuilder::new(&[]);
+    /// let zero = start.lit(Const::zero(Ty::I64));
+    /// let fold = Fold {
+    ///     start: start.finish(&[zero]),
+    ///     step: max.finish(&[greater]),
+    ///     style: FoldStyle::Associative,
+    /// };
+    /// let columns = Builder::named("fold_axis").fold_axes(m.node(), &[0], fold);
+    /// assert_eq!(Array::<i64>::from_node(columns)?.force()?, [7, 5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn fold_axes(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
+        let types = match &fold.style {
+            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
+        };
+        along(self, xs, axes, &types, |folded, elements| {
+            Ok(folded.fold(self, elements, fold))
+        })
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// The elements along an axis joined by `op`, from `start`: an array without that axis. `op` must be associative. Along
@@ -47,7 +83,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             step: operator_of::<T, R>(op),
             style: FoldStyle::Associative,
         };
-        along(builder, self, &[axis], || fold)
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis joined by `op`, which must be associative, with no starting value. Along another axis
@@ -74,7 +110,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             step: operator_of::<T, R>(op),
             style: FoldStyle::First,
         };
-        along(builder, self, &[axis], || fold)
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis joined strictly from left to right, by any operator.
@@ -102,7 +138,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             step: operator_of::<T, R>(op),
             style: FoldStyle::Sequential,
         };
-        along(builder, self, &[axis], || fold)
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
     /// The elements along an axis folded into a state of another type, as [`aggregate`](Array::aggregate) of one axis. Along
@@ -134,7 +170,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 combine(a, b).to_exp()
             })),
         };
-        along(builder, self, &[axis], || fold)
+        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 }
 
@@ -165,18 +201,20 @@ impl<const K: usize> Without<K> for IxDyn {
     type Rest = IxDyn;
 }
 
-/// A fold of an array along axes.
-pub(super) fn along<T: Elt, D: Dim, S: Elt, E: Rank>(
+/// What is made of the elements along axes, one element of these types for each fold.
+pub(super) fn along(
     builder: Builder,
-    array: &Array<T, D>,
+    xs: &Arc<Node>,
     axes: &[usize],
-    fold: impl FnOnce() -> Fold,
-) -> Array<S, E> {
-    built(builder, &[array.node()], || {
-        let shape = shape(builder, array);
+    types: &[Ty],
+    make: impl FnOnce(&Folded<'_>, &Arc<Node>) -> Result<Arc<Node>, ErrorKind>,
+) -> Arc<Node> {
+    let rank = usize::from(xs.rank).saturating_sub(axes.len()) as u8;
+    built(builder, &[xs], (types, rank), || {
+        let shape = shape_of(builder, xs);
         let folded = Folded::new(&shape, axes)?;
-        let elements = flat(builder, array.node());
-        Ok(folded.result(builder, &folded.fold(builder, &elements, fold())))
+        let made = make(&folded, &flat(builder, xs))?;
+        Ok(folded.result(builder, &made))
     })
 }
 
@@ -240,7 +278,7 @@ impl<'s> Folded<'s> {
         }
         let in_place = match fold.style {
             FoldStyle::Associative => true,
-            FoldStyle::Sequential => fold.start.result_types() == elements.types,
+            FoldStyle::Sequential => fold.start.result_types_or_none() == elements.types,
             FoldStyle::First | FoldStyle::Aggregate(_) => false,
         };
         let across = near(elements, self.shape.rank()) == self.axes.last().copied();

@@ -1,12 +1,58 @@
 //! Random access: `at`, `backpermute`, and what an array is indexed with.
 
-use super::make::{built, element, flat, shape, shaped, traced};
-use crate::array::{Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi};
-use crate::ast::Builder;
+use super::make::{built, element_at, flat, place, shaped, traced, under};
+use crate::array::{
+    Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, shape_of,
+};
+use crate::ast::{Builder, Node, Shape};
 use crate::elt::{Elt, Int};
-use crate::exp::{Exp, Field, fields_of, trace, value};
+use crate::exp::{Exp, Field, Fields, exp_of, trace, value};
 use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+impl Builder {
+    /// The fields of the element at an index, in a closure that is traced. Its parts are integers; another number of them than of
+    /// axes is a mistake.
+    pub fn element(self, xs: &Arc<Node>, index: &[Field]) -> Fields {
+        let (loc, elements) = (self.loc(), flat(self, xs));
+        let at = match xs.error {
+            // The mistake comes out of the array itself.
+            Some(_) => Field::literal(Const::u64(0)),
+            None => place(&shape_of(self, xs), index, loc),
+        };
+        element_at(&elements, at, loc)
+    }
+
+    /// An array of this shape whose elements are read from another: `f` gives the index of each, as many integers as that has
+    /// axes, from its own.
+    ///
+    /// ```
+    /// use livefusion::ast::{Builder, Shape};
+    /// use livefusion::prelude::*;
+    /// let (m, builder) = (Array::from([[1i64, 2], [3, 4]]), Builder::named("backpermute"));
+    /// let shape = Shape::new([builder.length(2)]);
+    /// let diagonal = builder.backpermute(m.node(), &shape, |i| [i[0], i[0]].into_iter().collect());
+    /// assert_eq!(Array::<i64>::from_node(diagonal)?.force()?, [1, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn backpermute(
+        self,
+        xs: &Arc<Node>,
+        shape: &Shape,
+        f: impl FnOnce(&[Field]) -> Fields,
+    ) -> Arc<Node> {
+        let loc = self.loc();
+        built(self, &[xs], (&xs.types, shape.rank() as u8), || {
+            let from = shape_of(self, xs);
+            let elements = flat(self, xs);
+            let made = traced(self, shape, |parts| {
+                element_at(&elements, place(&from, &f(parts), loc), loc)
+            });
+            Ok(shaped(self, &made, shape))
+        })
+    }
+}
 
 impl<T: Elt, D: Multi> Array<T, D> {
     /// The element at an index: a tuple (or an array) of expressions, numbers and delayed scalars. With an expression among
@@ -26,10 +72,9 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn at<P: Position<D>>(&self, index: P) -> <P::At as Where>::Out<T> {
         let builder = Builder::named("at");
-        let (loc, shape) = (builder.loc(), shape(builder, self));
-        let elements = flat(builder, self.node());
+        let loc = builder.loc();
         P::At::element::<T>(builder, || {
-            element::<T>(&elements, &shape, &index.parts(loc), loc)
+            exp_of::<T>(&builder.element(self.node(), &index.parts(loc)))
         })
     }
 }
@@ -59,14 +104,12 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, S::Rank> {
         let builder = Builder::named("backpermute");
         let loc = builder.loc();
-        built(builder, &[self.node()], || {
-            let (to, from) = (shape.into_shape(builder)?, self::shape(builder, self));
-            let elements = flat(builder, self.node());
-            let made = traced(builder, &to, |parts| {
+        let to = shape.into_shape(builder);
+        under(builder, &[self.node()], to, |to| {
+            builder.backpermute(self.node(), to, |parts| {
                 let index = f(<S::Rank as Dim>::index(parts)).parts(loc);
-                fields_of::<T>(element::<T>(&elements, &from, &index, loc))
-            });
-            Ok(shaped(builder, &made, &to))
+                index.into_iter().collect()
+            })
         })
     }
 }

@@ -1,14 +1,68 @@
 //! Arrays beside each other: `concat_axis`, `stack`.
 
 use super::axes::sum;
-use super::make::{Element, agreed, axis_of, built, computed, flat, shape, shaped};
-use crate::array::{Array, Dim, Multi};
-use crate::ast::{Axis, Builder, Node, Shape, TermId};
+use super::make::{Element, agreed, axis_of, built, computed, flat, shaped};
+use crate::array::{Array, Dim, Multi, shape_of};
+use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::sync::Arc;
+
+impl Builder {
+    /// Arrays of one type one behind the other along an axis. No arrays, an axis that is not there, and lengths of other axes that
+    /// differ are mistakes.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let (a, b) = (Array::from([[1i64, 2], [3, 4]]), Array::from([[5i64], [6]]));
+    /// let both = [a.node().clone(), b.node().clone()];
+    /// let joined = Builder::named("concat_axis").concat_axis(1, &both);
+    /// assert_eq!(Array::<i64, Ix2>::from_node(joined)?.force()?, [[1, 2, 5], [3, 4, 6]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn concat_axis(self, axis: usize, arrays: &[Arc<Node>]) -> Arc<Node> {
+        let rank = arrays.first().map_or(1, |a| a.rank);
+        self.behind_each_other(arrays, rank, axis, |shape| shape)
+    }
+
+    /// Arrays of one type and one shape one behind the other along a new axis, which is axis `axis` of the result. No arrays, an
+    /// axis that would not be there, and shapes that differ are mistakes.
+    pub fn stack(self, axis: usize, arrays: &[Arc<Node>]) -> Arc<Node> {
+        let rank = arrays.first().map_or(1, |a| a.rank);
+        self.behind_each_other(arrays, rank.saturating_add(1), axis, |shape| {
+            let mut axes = shape.axes().to_vec();
+            if axis <= axes.len() {
+                axes.insert(axis, self.length(1));
+            }
+            Shape::new(axes)
+        })
+    }
+
+    /// Arrays one behind the other, which are seen with the shapes that `seen` says.
+    fn behind_each_other(
+        self,
+        arrays: &[Arc<Node>],
+        rank: u8,
+        axis: usize,
+        seen: impl Fn(Shape) -> Shape,
+    ) -> Arc<Node> {
+        let nodes: Vec<&Arc<Node>> = arrays.iter().collect();
+        let types = arrays.first().map_or_else(Types::new, |a| a.types.clone());
+        built(self, &nodes, (&types, rank), || {
+            if let Some(odd) = arrays.iter().find(|a| a.types != types) {
+                return Err(malformed(
+                    &format!("elements of type {}", show_types(&types)),
+                    show_types(&odd.types),
+                ));
+            }
+            let shapes: Vec<Shape> = arrays.iter().map(|a| seen(shape_of(self, a))).collect();
+            joined(self, &nodes, &shapes, axis)
+        })
+    }
+}
 
 /// Arrays one behind the other along an axis. Their other axes are equally long. Along axis 0 it is an append: it fuses with
 /// what makes the arrays, and with maps, zips, and folds of all elements; folds and scans along an axis read it from memory.
@@ -28,11 +82,7 @@ use std::sync::Arc;
 #[track_caller]
 pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D> {
     let builder = Builder::named("concat_axis");
-    let nodes: Vec<&Arc<Node>> = arrays.iter().map(|a| a.node()).collect();
-    built(builder, &nodes, || {
-        let shapes: Vec<Shape> = arrays.iter().map(|a| shape(builder, a)).collect();
-        joined(builder, &nodes, &shapes, axis)
-    })
+    Array::checked(builder, builder.concat_axis(axis, &nodes(arrays)))
 }
 
 /// Arrays of one shape one behind the other along a new axis, which is axis `axis` of the result. Costs what
@@ -54,18 +104,18 @@ where
     D::Larger: Multi,
 {
     let builder = Builder::named("stack");
-    let nodes: Vec<&Arc<Node>> = arrays.iter().map(|a| a.node()).collect();
-    built(builder, &nodes, || {
-        let longer = |a: &&Array<T, D>| {
-            let mut axes = shape(builder, a).axes().to_vec();
-            if axis <= axes.len() {
-                axes.insert(axis, builder.length(1));
-            }
-            Shape::new(axes)
-        };
-        let shapes: Vec<Shape> = arrays.iter().map(longer).collect();
-        joined(builder, &nodes, &shapes, axis)
-    })
+    Array::checked(builder, builder.stack(axis, &nodes(arrays)))
+}
+
+fn nodes<T: Elt, D: Dim>(arrays: &[&Array<T, D>]) -> Vec<Arc<Node>> {
+    arrays.iter().map(|a| a.node().clone()).collect()
+}
+
+fn malformed(expected: &str, got: String) -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: expected.to_string(),
+        got,
+    }
 }
 
 /// Arrays, which are seen with these shapes, one behind the other.
@@ -75,10 +125,6 @@ fn joined(
     shapes: &[Shape],
     axis: usize,
 ) -> Result<Arc<Node>, ErrorKind> {
-    let malformed = |expected: &str, got: String| ErrorKind::Malformed {
-        expected: expected.to_string(),
-        got,
-    };
     let Some(first) = shapes.first() else {
         return Err(malformed("at least one array", "none".to_string()));
     };

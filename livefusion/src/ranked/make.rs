@@ -1,27 +1,80 @@
 //! What combinators along axes are made of.
 
-use crate::array::{Array, Dim, Rank, shape_of};
-use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, identity};
+use crate::array::{Array, Dim, as_indices};
+use crate::ast::{
+    Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, fits, flat_index, identity, show_node,
+    show_types,
+};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{Field, Fields, closure, fields_of, trace, types_of};
+use crate::exp::{Field, Fields, fields_of, trace, types_of};
 use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The array of a node, unless an input or this call has a mistake.
-pub(super) fn built<T: Elt, D: Rank>(
+/// What is built of arrays, unless one of them or this call has a mistake: then it is a node of these types and this rank that
+/// carries it.
+pub(super) fn built(
     builder: Builder,
     inputs: &[&Arc<Node>],
+    (types, rank): (&[Ty], u8),
     make: impl FnOnce() -> Result<Arc<Node>, ErrorKind>,
-) -> Array<T, D> {
-    let types = types_of::<T>();
+) -> Arc<Node> {
     if let Some(wrong) = inputs.iter().find(|n| n.error.is_some()) {
-        return Array::wrap(builder.mistaken(wrong, &types, D::RANK));
+        return builder.mistaken(wrong, types, rank);
     }
-    match make() {
-        Ok(node) => Array::checked(builder, node),
-        Err(kind) => Array::wrap(builder.fault(&types, D::RANK, kind)),
+    let made = match inputs.iter().find(|n| n.rank == 0) {
+        Some(scalar) => Err(ErrorKind::Malformed {
+            expected: "an array".to_string(),
+            got: show_node(scalar),
+        }),
+        None => make(),
+    };
+    made.unwrap_or_else(|kind| builder.fault(types, rank, kind))
+}
+
+/// What is built of an array and a shape, which may be none.
+pub(super) fn under<T: Elt, D: Dim>(
+    builder: Builder,
+    inputs: &[&Arc<Node>],
+    shape: Result<Shape, ErrorKind>,
+    make: impl FnOnce(&Shape) -> Arc<Node>,
+) -> Array<T, D> {
+    let like = (&types_of::<T>()[..], D::RANK);
+    let node = built(builder, inputs, like, || Ok(make(&shape?)));
+    Array::checked(builder, node)
+}
+
+impl Builder {
+    /// The elements of a shape as a function of their index, of which there is one part (`u64`) per axis; of a shape without axes
+    /// a delayed scalar. It is [`generate`](crate::prelude::generate()) of any rank.
+    ///
+    /// ```
+    /// use livefusion::ast::{Builder, Shape};
+    /// let builder = Builder::named("generate");
+    /// let shape = Shape::new([builder.length(2), builder.length(3)]);
+    /// let indices = builder.generate_in(&shape, |index| index.iter().copied().collect());
+    /// assert_eq!((indices.rank, indices.types.len(), indices.error.clone()), (2, 2, None));
+    /// ```
+    pub fn generate_in(self, shape: &Shape, f: impl FnOnce(&[Field]) -> Fields) -> Arc<Node> {
+        shaped(self, &traced(self, shape, f), shape)
+    }
+
+    /// One value, which a body without parameters says, as often as a shape has elements: in no memory, and what a scatter fills
+    /// its buffer with.
+    pub fn replicate(self, shape: &Shape, value: Body) -> Arc<Node> {
+        let made = match fits(&value, "a value", &[], None) {
+            Ok(()) => {
+                let len = self.size(shape.axes()).len();
+                let loc = self.loc();
+                self.generate(
+                    len,
+                    trace::trace(&[Ty::U64], |_| trace::embed(&value, &[], loc)),
+                )
+            }
+            Err(kind) => self.fault(&value.result_types_or_none(), 1, kind),
+        };
+        shaped(self, &made, shape)
     }
 }
 
@@ -31,24 +84,19 @@ pub(crate) fn generated<T: Elt, D: Dim>(
     shape: Result<Shape, ErrorKind>,
     f: impl FnOnce(D::Index) -> T::Exp,
 ) -> Array<T, D> {
-    built(builder, &[], || {
-        let shape = shape?;
-        let made = traced(builder, &shape, |parts| fields_of::<T>(f(D::index(parts))));
-        Ok(shaped(builder, &made, &shape))
+    under(builder, &[], shape, |shape| {
+        builder.generate_in(shape, |parts| fields_of::<T>(f(D::index(parts))))
     })
 }
 
-/// One value, as often as a shape has elements: in no memory, and what a scatter fills its buffer with.
+/// One value, as often as a shape has elements.
 pub(crate) fn repeated<T: Elt, D: Dim>(
     builder: Builder,
     shape: Result<Shape, ErrorKind>,
     value: impl FnOnce() -> T::Exp,
 ) -> Array<T, D> {
-    built(builder, &[], || {
-        let shape = shape?;
-        let body = closure::<u64, T>(|_| value());
-        let made = builder.generate(builder.size(shape.axes()).len(), body);
-        Ok(shaped(builder, &made, &shape))
+    under(builder, &[], shape, |shape| {
+        builder.replicate(shape, crate::exp::value::<T>(value))
     })
 }
 
@@ -58,19 +106,8 @@ pub(crate) fn reshaped<T: Elt, D: Dim>(
     input: &Arc<Node>,
     shape: Result<Shape, ErrorKind>,
 ) -> Array<T, D> {
-    built(builder, &[input], || {
-        let (shape, elements) = (shape?, flat(builder, input));
-        let [axis] = shape.axes() else {
-            return Ok(shaped(builder, &elements, &shape));
-        };
-        match (input.known_len(), axis.known()) {
-            (Some(expected), Some(got)) if expected != got => {
-                Err(ErrorKind::LengthMismatch { expected, got })
-            }
-            (Some(_), Some(_)) => Ok(elements),
-            // An array of rank 1 has no shape that would say a length: it is one that is held beside.
-            _ => Ok(builder.held(&elements, axis.len())),
-        }
+    under(builder, &[input], shape, |shape| {
+        builder.reshape(input, Some(shape.clone()))
     })
 }
 
@@ -183,21 +220,15 @@ pub(super) fn read(b: &mut BodyBuilder, source: &Arc<Node>, at: TermId) -> Vec<T
         .collect()
 }
 
-/// The element at an index, each part of which is checked against its axis.
-pub(super) fn element<T: Elt>(
-    source: &Arc<Node>,
-    shape: &Shape,
-    parts: &[Field],
-    loc: Loc,
-) -> T::Exp {
-    element_at::<T>(source, place(shape, parts, loc), loc)
-}
-
 /// Where an element lies in flat data. Each part of its index is checked against its axis.
 pub(super) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     if parts.len() != shape.rank() {
         let expected = format!("an index of {} parts", shape.rank());
         return trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
+    }
+    if let Some(odd) = parts.iter().find(|part| !part.ty().is_int()) {
+        let expected = "an index of integers".to_string();
+        return trace::malformed(Ty::U64, expected, show_types(&[odd.ty()]), loc);
     }
     let mut at = Field::literal(Const::u64(0));
     for (part, axis) in parts.iter().zip(shape.axes()) {
@@ -208,12 +239,44 @@ pub(super) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
 }
 
 /// The element at a place of flat data, which is in range.
-pub(super) fn element_at<T: Elt>(source: &Arc<Node>, at: Field, loc: Loc) -> T::Exp {
-    let mut field = 0;
-    T::of_fields(&mut |ty| {
-        field += 1;
-        trace::at_unchecked(source, field - 1, ty, at, loc)
-    })
+pub(super) fn element_at(source: &Arc<Node>, at: Field, loc: Loc) -> Fields {
+    let fields = (0..).zip(&source.types);
+    fields
+        .map(|(k, ty)| trace::at_unchecked(source, k, *ty, at, loc))
+        .collect()
+}
+
+/// These fields if a condition holds, else others.
+pub(super) fn either(is: Field, here: Fields, other: Fields, loc: Loc) -> Fields {
+    let arms: Vec<_> = here.into_iter().zip(other).collect();
+    trace::cond(is, &arms, loc).into()
+}
+
+/// Checks that a body without parameters is an element of these types.
+pub(super) fn one_of(types: &[Ty], value: &Body) -> Result<(), ErrorKind> {
+    fits(value, "a value", &[], Some(types))
+}
+
+/// The one type of an array's elements, which are numbers.
+pub(super) fn number(node: &Node) -> Result<Ty, ErrorKind> {
+    match node.types[..] {
+        [ty] if ty.is_num() => Ok(ty),
+        _ => Err(ErrorKind::Malformed {
+            expected: "elements of one number each".to_string(),
+            got: show_types(&node.types),
+        }),
+    }
+}
+
+/// An array of rank 1 of integers, as indices.
+pub(super) fn indices(builder: Builder, node: &Arc<Node>) -> Result<Arc<Node>, ErrorKind> {
+    match (&node.types[..], node.rank) {
+        ([ty], 1) if ty.is_int() => Ok(as_indices(builder, node)),
+        _ => Err(ErrorKind::Malformed {
+            expected: "integers of rank 1".to_string(),
+            got: show_node(node),
+        }),
+    }
 }
 
 /// A map of the elements, row by row.
@@ -269,11 +332,6 @@ pub(super) fn chosen(shape: &Shape, axes: impl IntoIterator<Item = usize>) -> Sh
 /// The axes of an array that are not among these.
 pub(super) fn others(shape: &Shape, axes: &[usize]) -> Vec<usize> {
     (0..shape.rank()).filter(|a| !axes.contains(a)).collect()
-}
-
-/// A shape of known and delayed lengths, of an array.
-pub(super) fn shape<T: Elt, D: Rank>(builder: Builder, array: &Array<T, D>) -> Shape {
-    shape_of(builder, array.node())
 }
 
 /// An element that is read by its index, axis by axis.

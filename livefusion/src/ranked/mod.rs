@@ -39,13 +39,14 @@ mod slice;
 mod stencil;
 mod zip;
 
+pub use crate::array::Amount;
 pub use fold::Without;
 pub use index::{Coordinate, Fixed, InClosure, Maybe, Position, Target, Where};
 pub use join::{concat_axis, stack};
 #[cfg(feature = "io")]
 pub(crate) use make::transposed;
 pub(crate) use make::{generated, repeated, reshaped};
-pub use nest::{Mapped, PerRow};
+pub use nest::PerRow;
 pub use product::Dot;
-pub use slice::{Counted, Item, NewAxis, SliceItem, Slices, Step, Strided};
-pub use stencil::{Edges, Outside, outside};
+pub use slice::{Counted, Ends, Item, NewAxis, SliceItem, Slices, Step, Strided};
+pub use stencil::{Border, Edges, Outside, outside};

@@ -1,13 +1,73 @@
 //! Nested programs on axes: `map_rows`, `map_axis`.
 
-use super::make::{axis_of, built, chosen, others, reading, rearranged, shape, shaped};
-use crate::array::{Array, Ix0, Multi};
-use crate::ast::{Axis, Builder, Node, Shape};
+use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
+use crate::array::{Array, Ix0, Multi, Rank, shape_of};
+use crate::ast::{Axis, Builder, Node, Shape, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
+use crate::exp::types_of;
 use crate::nested::{Lift, on_rows};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+impl Builder {
+    /// `f` of each row along the last axis, which it gets as an array of rank 1; it runs once. Of a delayed scalar that it gives the
+    /// result is an array without that axis, of an array one of the same rank, whose rows are known to be of one length. Another
+    /// rank is a mistake.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 5], [7, 2]]);
+    /// let builder = Builder::named("map_rows");
+    /// let lengths = builder.map_rows(m.node(), |row| vec![builder.len(row)]).pop().unwrap();
+    /// assert_eq!(Array::<u64>::from_node(lengths)?.force()?, [2, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn map_rows(
+        self,
+        xs: &Arc<Node>,
+        f: impl FnOnce(&Arc<Node>) -> Vec<Arc<Node>>,
+    ) -> Vec<Arc<Node>> {
+        self.map_axis(xs, usize::from(xs.rank).saturating_sub(1), f)
+    }
+
+    /// `f` of the elements along an axis, for each index along the others; otherwise as [`map_rows`](Builder::map_rows). An axis
+    /// that is not there is a mistake.
+    pub fn map_axis(
+        self,
+        xs: &Arc<Node>,
+        axis: usize,
+        f: impl FnOnce(&Arc<Node>) -> Vec<Arc<Node>>,
+    ) -> Vec<Arc<Node>> {
+        let of = shape_of(self, xs);
+        let last = of.rank().saturating_sub(1);
+        let (axis, wrong) = match axis_of(&of, axis) {
+            Ok(axis) => (axis, None),
+            Err(kind) => (last, Some(kind)),
+        };
+        let mut order = others(&of, &[axis]);
+        order.push(axis);
+        let to = chosen(&of, order.iter().copied());
+        let data = built(self, &[xs], (&xs.types, 1), || match wrong {
+            Some(kind) => Err(kind),
+            None if axis == last => Ok(self.reshape(xs, None)),
+            None => Ok(rearranged(self, xs, &of, &order).0),
+        });
+        // An array of one axis is one row.
+        let one = (to.rank() == 1).then(|| self.length(1));
+        let rows = Shape::new(one.into_iter().chain(to.axes().iter().cloned()));
+        let lengths = match self.descriptors(&rows).pop() {
+            Some(lengths) if data.error.is_none() => lengths,
+            _ => self.mistaken(&data, &[Ty::U64], 1),
+        };
+        let (results, mut lift) = on_rows(self, (lengths, data), f);
+        let rows = Mapped { shape: to, order };
+        let all = results.iter();
+        all.map(|result| rows.of_all(self, &mut lift, result))
+            .collect()
+    }
+}
 
 impl<T: Elt, D: Multi> Array<T, D> {
     /// `f` of each row along the last axis, which it gets as an array. The closure runs once; all combinators may be used in
@@ -45,7 +105,8 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn map_rows<R: PerRow>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_rows");
-        mapped(builder, self, None, f)
+        let all = builder.map_rows(self.node(), |row| nodes(f(Array::wrap(row.clone()))));
+        R::of_all::<D>(&mut all.into_iter(), builder)
     }
 
     /// `f` of the elements along an axis, for each index along the others, as [`map_rows`](Array::map_rows) along the last
@@ -64,50 +125,20 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn map_axis<R: PerRow>(&self, axis: usize, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_axis");
-        mapped(builder, self, Some(axis), f)
+        let all = builder.map_axis(self.node(), axis, |row| nodes(f(Array::wrap(row.clone()))));
+        R::of_all::<D>(&mut all.into_iter(), builder)
     }
 }
 
-/// The array with an axis as its last one, and the closure on its rows.
-fn mapped<T: Elt, D: Multi, R: PerRow>(
-    builder: Builder,
-    array: &Array<T, D>,
-    axis: Option<usize>,
-    f: impl FnOnce(Array<T>) -> R,
-) -> R::Out<D> {
-    let of = shape(builder, array);
-    let last = of.rank().saturating_sub(1);
-    let (axis, wrong) = match axis_of(&of, axis.unwrap_or(last)) {
-        Ok(axis) => (axis, None),
-        Err(kind) => (last, Some(kind)),
-    };
-    let mut order = others(&of, &[axis]);
-    order.push(axis);
-    let to = chosen(&of, order.iter().copied());
-    let data: Array<T> = built(builder, &[array.node()], || {
-        if let Some(kind) = wrong {
-            return Err(kind);
-        }
-        Ok(match axis == last {
-            true => builder.reshape(array.node(), None),
-            false => rearranged(builder, array.node(), &of, &order).0,
-        })
-    });
-    // An array of one axis is one row.
-    let one = (to.rank() == 1).then(|| builder.length(1));
-    let rows = Shape::new(one.into_iter().chain(to.axes().iter().cloned()));
-    let lengths = match builder.descriptors(&rows).pop() {
-        Some(lengths) if data.node().error.is_none() => lengths,
-        _ => builder.mistaken(data.node(), &[Ty::U64], 1),
-    };
-    let (result, mut lift) = on_rows(builder, (lengths, data.node().clone()), f);
-    let rows = Mapped { shape: to, order };
-    result.of_all::<D>(&mut lift, &rows, builder)
+/// The nodes of what a closure on a row gives.
+fn nodes(results: impl PerRow) -> Vec<Arc<Node>> {
+    let mut nodes = Vec::new();
+    results.nodes(&mut nodes);
+    nodes
 }
 
 /// Rows that a closure was called on.
-#[derive(Debug)]
-pub struct Mapped {
+struct Mapped {
     /// The shape with the rows along the last axis.
     shape: Shape,
     /// Which axis of the array each of these is.
@@ -115,6 +146,35 @@ pub struct Mapped {
 }
 
 impl Mapped {
+    /// What a result of the closure is of all rows.
+    fn of_all(&self, builder: Builder, lift: &mut Lift, result: &Arc<Node>) -> Arc<Node> {
+        let rank = self.order.len() as u8;
+        match result.rank {
+            0 => {
+                let each = lift.each_of(builder, result);
+                let like = (&result.types[..], rank.saturating_sub(1));
+                built(builder, &[&each], like, || Ok(self.each(builder, &each)))
+            }
+            1 => {
+                let (lengths, data) = lift.rows(builder, result);
+                let like = (&result.types[..], rank);
+                built(builder, &[&data, &lengths], like, || {
+                    let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {
+                        expected: "rows that are known to be of one length".to_string(),
+                        got: format!("rows whose lengths vary, from `{}`", result.name),
+                    })?;
+                    Ok(self.rows(builder, &data, length))
+                })
+            }
+            _ => built(builder, &[result], (&result.types, rank), || {
+                Err(ErrorKind::Malformed {
+                    expected: "a delayed scalar or an array of rank 1".to_string(),
+                    got: show_node(result),
+                })
+            }),
+        }
+    }
+
     /// The axes around the rows.
     fn around(&self) -> Vec<Axis> {
         let mut axes = self.shape.axes().to_vec();
@@ -155,38 +215,59 @@ impl Mapped {
 pub trait PerRow {
     /// What that is of all rows of an array of rank `D`.
     type Out<D: Multi>;
-    /// The results of all rows.
-    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, builder: Builder) -> Self::Out<D>;
+    /// Appends its nodes.
+    #[doc(hidden)]
+    fn nodes(&self, out: &mut Vec<Arc<Node>>);
+    /// What these are of all rows, in the same order.
+    #[doc(hidden)]
+    fn of_all<D: Multi>(all: &mut dyn Iterator<Item = Arc<Node>>, builder: Builder)
+    -> Self::Out<D>;
 }
 
 impl<T: Elt> PerRow for Array<T, Ix0> {
     type Out<D: Multi> = Array<T, D::Smaller>;
-    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Self::Out<D> {
-        let each = lift.each_of(b, self.node());
-        built(b, &[&each], || Ok(rows.each(b, &each)))
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        out.push(self.node().clone());
+    }
+    fn of_all<D: Multi>(
+        all: &mut dyn Iterator<Item = Arc<Node>>,
+        builder: Builder,
+    ) -> Self::Out<D> {
+        next(all, builder)
     }
 }
 
 impl<T: Elt> PerRow for Array<T> {
     type Out<D: Multi> = Array<T, D>;
-    fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Array<T, D> {
-        let (lengths, data) = lift.rows(b, self.node());
-        built(b, &[&data, &lengths], || {
-            let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {
-                expected: "rows that are known to be of one length".to_string(),
-                got: format!("rows whose lengths vary, from `{}`", self.node().name),
-            })?;
-            Ok(rows.rows(b, &data, length))
-        })
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        out.push(self.node().clone());
     }
+    fn of_all<D: Multi>(all: &mut dyn Iterator<Item = Arc<Node>>, builder: Builder) -> Array<T, D> {
+        next(all, builder)
+    }
+}
+
+/// The next result; there is one.
+fn next<T: Elt, D: Rank>(
+    all: &mut dyn Iterator<Item = Arc<Node>>,
+    builder: Builder,
+) -> Array<T, D> {
+    let none = || builder.fault(&types_of::<T>(), D::RANK, ErrorKind::Empty);
+    Array::checked(builder, all.next().unwrap_or_else(none))
 }
 
 macro_rules! tuples {
     ($($($P:ident $i:tt),*;)*) => {$(
         impl<$($P: PerRow),*> PerRow for ($($P,)*) {
             type Out<D: Multi> = ($($P::Out<D>,)*);
-            fn of_all<D: Multi>(self, lift: &mut Lift, rows: &Mapped, b: Builder) -> Self::Out<D> {
-                ($(self.$i.of_all::<D>(lift, rows, b),)*)
+            fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+                $(self.$i.nodes(out);)*
+            }
+            fn of_all<D: Multi>(
+                all: &mut dyn Iterator<Item = Arc<Node>>,
+                builder: Builder,
+            ) -> Self::Out<D> {
+                ($($P::of_all::<D>(all, builder),)*)
             }
         }
     )*};

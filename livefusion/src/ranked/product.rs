@@ -1,14 +1,126 @@
 //! Products: `outer`, `dot`.
 
 use super::fold::Folded;
-use super::make::{agreed, built, computed, flat, shape, shaped};
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, literal, operator};
-use crate::ast::{BodyBuilder, Builder, Fold, FoldStyle, Shape, flat_index};
+use super::make::{agreed, built, computed, element_at, flat, number, shaped};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, operator, shape_of};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Shape, fits, flat_index, show_node,
+    show_types, zeros,
+};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
-use crate::exp::{IntoExp, exp_of, fields_of, trace, types_of};
+use crate::exp::{IntoExp, closure, trace};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
+
+impl Builder {
+    /// `f` of each pair of an element of `xs` and one of `ys`, both of rank 1: a matrix. The body's parameters are the fields of
+    /// both.
+    ///
+    /// ```
+    /// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
+    /// use livefusion::prelude::*;
+    /// let (xs, ys) = (Array::from(vec![1i64, 2]), Array::from(vec![10i64, 20, 30]));
+    /// let mut f = BodyBuilder::new(&[Ty::I64, Ty::I64]);
+    /// let both = [f.param(0), f.param(1)];
+    /// let product = f.op(Op::Mul, &both);
+    /// let table = Builder::named("outer").outer(xs.node(), ys.node(), &f.finish(&[product]));
+    /// assert_eq!(Array::<i64, Ix2>::from_node(table)?.force()?, [[10, 20, 30], [20, 40, 60]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn outer(self, xs: &Arc<Node>, ys: &Arc<Node>, f: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        let types = f.result_types_or_none();
+        built(self, &[xs, ys], (&types, 2), || {
+            if let Some(odd) = [xs, ys].into_iter().find(|n| n.rank != 1) {
+                let (expected, got) = ("an array of rank 1".to_string(), show_node(odd));
+                return Err(ErrorKind::Malformed { expected, got });
+            }
+            let both = [&xs.types[..], &ys.types[..]].concat();
+            fits(f, "a function", &both, None)?;
+            let axes = [shape_of(self, xs), shape_of(self, ys)];
+            let shape = Shape::new(axes.iter().flat_map(|s| s.axes().iter().cloned()));
+            let params: Vec<Ty> = [Ty::U64].iter().chain(&xs.types).copied().collect();
+            let body = trace::trace(&params, |params| {
+                let mut both = params[1..].to_vec();
+                both.extend(element_at(ys, params[0], loc));
+                trace::embed(f, &both, loc)
+            });
+            let rows = self.descriptors(&shape).pop();
+            let made = rows.map(|rows| self.expand(&rows, &[xs.clone()], body));
+            Ok(shaped(self, &made.ok_or(ErrorKind::Empty)?, &shape))
+        })
+    }
+
+    /// The product of two vectors, of a matrix and a vector, or of two matrices: the sums of the products along the last axis of
+    /// `left` and the first one of `right`. Elements are of one number each, and both arrays' of one type; the axes are equally
+    /// long.
+    pub fn dot(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
+        let rank = left.rank.saturating_add(right.rank).saturating_sub(2);
+        built(self, &[left, right], (&left.types, rank), || {
+            let ty = number(left)?;
+            if right.types != left.types {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("elements of type {}", ty.name()),
+                    got: show_types(&right.types),
+                });
+            }
+            if let Some(odd) = [left, right].into_iter().find(|n| n.rank > 2) {
+                let (expected, got) = ("a vector or a matrix".to_string(), show_node(odd));
+                return Err(ErrorKind::Malformed { expected, got });
+            }
+            let shapes = [shape_of(self, left), shape_of(self, right)];
+            let [(Some((last, rows)), a), (Some((first, columns)), b)] = [
+                (shapes[0].axes().split_last(), flat(self, left)),
+                (shapes[1].axes().split_first(), flat(self, right)),
+            ] else {
+                return Err(ErrorKind::Empty);
+            };
+            let inner = agreed(self, &[last, first]).map_err(|_| ErrorKind::ShapeMismatch {
+                expected: shapes[0].to_string(),
+                got: shapes[1].to_string(),
+            })?;
+            let fold = Fold {
+                start: zeros(&[ty]),
+                step: operator(Op::Add, ty),
+                style: FoldStyle::Associative,
+            };
+            // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
+            let order = rows.iter().cloned().chain([inner]);
+            let all = Shape::new(order.chain(columns.iter().cloned()));
+            let products = match columns {
+                [] => {
+                    // The elements on the left come in order.
+                    let others = match rows {
+                        [] => b,
+                        _ => computed(self, &all, |t, parts| {
+                            parts
+                                .last()
+                                .map(|k| t.at(&b, 0, *k, false))
+                                .into_iter()
+                                .collect()
+                        }),
+                    };
+                    let mut t = BodyBuilder::new(&[ty, ty]);
+                    let sides = [t.param(0), t.param(1)];
+                    let product = t.op(Op::Mul, &sides);
+                    self.map(&[a, others], t.finish(&[product]))
+                }
+                _ => computed(self, &all, |t, parts| {
+                    let (from, to) = (&parts[..=rows.len()], &parts[rows.len()..]);
+                    let from = flat_index(t, from, &shapes[0]);
+                    let to = flat_index(t, to, &shapes[1]);
+                    let sides = [t.at(&a, 0, from, false), t.at(&b, 0, to, false)];
+                    vec![t.op(Op::Mul, &sides)]
+                }),
+            };
+            let folded = Folded::new(&all, &[rows.len()])?;
+            let sums = folded.fold(self, &products, fold);
+            Ok(folded.result(self, &sums))
+        })
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// `f` of each pair of an element here and one of `other`: a matrix. Fuses with what makes the elements here, and with
@@ -27,19 +139,8 @@ impl<T: Elt> Array<T> {
         f: impl FnOnce(T::Exp, U::Exp) -> R,
     ) -> Array<R::Elt, Ix2> {
         let builder = Builder::named("outer");
-        let loc = builder.loc();
-        built(builder, &[self.node(), other.node()], || {
-            let axes = [shape(builder, self), shape(builder, other)];
-            let shape = Shape::new(axes.iter().flat_map(|s| s.axes().iter().cloned()));
-            let params: Vec<Ty> = [Ty::U64].into_iter().chain(types_of::<T>()).collect();
-            let body = trace::trace(&params, |params| {
-                let y = super::make::element_at::<U>(other.node(), params[0], loc);
-                fields_of::<R::Elt>(f(exp_of::<T>(&params[1..]), y).to_exp())
-            });
-            let rows = builder.descriptors(&shape).pop();
-            let made = rows.map(|rows| builder.expand(&rows, &[self.node().clone()], body));
-            Ok(shaped(builder, &made.ok_or(ErrorKind::Empty)?, &shape))
-        })
+        let f = closure::<(T, U), R::Elt>(|(x, y)| f(x, y).to_exp());
+        Array::wrap(builder.outer(self.node(), other.node(), &f))
     }
 }
 
@@ -89,7 +190,8 @@ impl<T: Num, D: Dim> Array<T, D> {
     where
         D: Dot<E>,
     {
-        product(Builder::named("dot"), self, other)
+        let builder = Builder::named("dot");
+        Array::wrap(builder.dot(self.node(), other.node()))
     }
 }
 
@@ -100,63 +202,7 @@ impl<T: Num> Array<T, Ix2> {
     /// When forced: if there are not as many columns here as rows of `other`.
     #[track_caller]
     pub fn matmul(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {
-        product(Builder::named("matmul"), self, other)
+        let builder = Builder::named("matmul");
+        Array::wrap(builder.dot(self.node(), other.node()))
     }
-}
-
-fn product<T: Num, D: Dim, E: Dim, P: Rank>(
-    builder: Builder,
-    left: &Array<T, D>,
-    right: &Array<T, E>,
-) -> Array<T, P> {
-    built(builder, &[left.node(), right.node()], || {
-        let shapes = [shape(builder, left), shape(builder, right)];
-        let [(Some((last, rows)), a), (Some((first, columns)), b)] = [
-            (shapes[0].axes().split_last(), flat(builder, left.node())),
-            (shapes[1].axes().split_first(), flat(builder, right.node())),
-        ] else {
-            return Err(ErrorKind::Empty);
-        };
-        let inner = agreed(builder, &[last, first]).map_err(|_| ErrorKind::ShapeMismatch {
-            expected: shapes[0].to_string(),
-            got: shapes[1].to_string(),
-        })?;
-        let fold = Fold {
-            start: literal(T::from_word(0)),
-            step: operator(Op::Add, T::TY),
-            style: FoldStyle::Associative,
-        };
-        // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
-        let order = rows.iter().cloned().chain([inner]);
-        let all = Shape::new(order.chain(columns.iter().cloned()));
-        let products = match columns {
-            [] => {
-                // The elements on the left come in order.
-                let others = match rows {
-                    [] => b,
-                    _ => computed(builder, &all, |t, parts| {
-                        parts
-                            .last()
-                            .map(|k| t.at(&b, 0, *k, false))
-                            .into_iter()
-                            .collect()
-                    }),
-                };
-                let mut t = BodyBuilder::new(&[T::TY, T::TY]);
-                let sides = [t.param(0), t.param(1)];
-                let product = t.op(Op::Mul, &sides);
-                builder.map(&[a, others], t.finish(&[product]))
-            }
-            _ => computed(builder, &all, |t, parts| {
-                let (from, to) = (&parts[..=rows.len()], &parts[rows.len()..]);
-                let from = flat_index(t, from, &shapes[0]);
-                let to = flat_index(t, to, &shapes[1]);
-                let sides = [t.at(&a, 0, from, false), t.at(&b, 0, to, false)];
-                vec![t.op(Op::Mul, &sides)]
-            }),
-        };
-        let folded = Folded::new(&all, &[rows.len()])?;
-        let sums = folded.fold(builder, &products, fold);
-        Ok(folded.result(builder, &sums))
-    })
 }

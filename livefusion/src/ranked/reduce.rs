@@ -1,29 +1,168 @@
 //! Folds with operators that everyone knows, along one axis, several axes, or all: `sum_axis`, `sum_axes`, `sum`, and so on.
 
 use super::fold::{Folded, Without, along};
-use super::make::{built, computed, flat, index_along, mapped, shape};
-use crate::array::{Array, Dim, Ix0, Multi, Rank, better_of, literal, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node};
-use crate::elt::{Elt, Float, Num, Scalar};
+use super::make::{computed, flat, index_along, mapped, number};
+use crate::array::{Array, Dim, Ix0, Multi, better_of, operator};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, fits};
+use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
-use crate::exp::{Exp, ToExp, apply, closure};
-use crate::loc::Loc;
-use livefusion_backend::Prim;
+use crate::exp::{Fields, ToExp, closure, trace};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Folds along one axis, several axes, or all, whose result is an array without these axes, or a delayed scalar. An axis that is not
+/// there, or is named twice, is a mistake, and so are elements that are not of one number each, where sums and the like are asked
+/// for.
+///
+/// ```
+/// use livefusion::ast::Builder;
+/// use livefusion::prelude::*;
+/// let m = Array::from([[1i64, 2], [3, 4]]);
+/// let builder = Builder::named("sum_axes");
+/// let rows: Array<i64> = Array::from_node(builder.sum_axes(m.node(), &[1]))?;
+/// let all: Array<i64, Ix0> = Array::from_node(builder.sum_axes(m.node(), &[0, 1]))?;
+/// assert_eq!((rows.to_vec()?, all.force()?), (vec![3, 7], 10));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+impl Builder {
+    /// The sums along axes.
+    pub fn sum_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.numbers_along(xs, axes, |folded, elements, ty| {
+            Ok(folded.fold(self, elements, by(Op::Add, Const::zero(ty))))
+        })
+    }
+
+    /// The products along axes.
+    pub fn product_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.numbers_along(xs, axes, |folded, elements, ty| {
+            let one = Op::Mul.identity(ty).unwrap_or(Const::zero(ty));
+            Ok(folded.fold(self, elements, by(Op::Mul, one)))
+        })
+    }
+
+    /// The smallest elements along axes.
+    pub fn min_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.numbers_along(xs, axes, |folded, elements, ty| {
+            first_or(self, folded, elements, operator(Op::Min, ty))
+        })
+    }
+
+    /// The largest elements along axes.
+    pub fn max_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.numbers_along(xs, axes, |folded, elements, ty| {
+            first_or(self, folded, elements, operator(Op::Max, ty))
+        })
+    }
+
+    /// The means along axes: floats of the elements' type, of integers `f64`s.
+    pub fn mean_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.means_along(xs, axes, |_, floats| floats)
+    }
+
+    /// The variances along axes, of the types that means have.
+    pub fn var_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        self.means_along(xs, axes, |folded, floats| distances(self, folded, &floats))
+    }
+
+    /// Where along an axis the smallest elements are (`u64`).
+    pub fn min_index_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
+        self.extreme_index(xs, axis, Op::Lt)
+    }
+
+    /// Where along an axis the largest elements are (`u64`).
+    pub fn max_index_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
+        self.extreme_index(xs, axis, Op::Gt)
+    }
+
+    /// Whether a test, of an element's fields, is true for some element along axes.
+    pub fn any_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
+        self.tested(xs, axes, test, by(Op::Or, Const::bool(false)))
+    }
+
+    /// Whether a test, of an element's fields, is true for every element along axes.
+    pub fn all_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
+        self.tested(xs, axes, test, by(Op::And, Const::bool(true)))
+    }
+
+    /// For how many elements along axes a test, of an element's fields, is true (`u64`).
+    pub fn count_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
+        let loc = self.loc();
+        let ones = match is_test(xs, &test) {
+            true => trace::trace(&xs.types, |x| {
+                let is = trace::embed(&test, x, loc);
+                let one = |is: &_| trace::op(Op::Cast, &[*is], Ty::U64, loc);
+                is.iter().map(one).collect::<Fields>()
+            }),
+            false => test,
+        };
+        self.tested(xs, axes, ones, by(Op::Add, Const::u64(0)))
+    }
+
+    /// What a body says of each element, folded.
+    fn tested(self, xs: &Arc<Node>, axes: &[usize], body: Body, fold: Fold) -> Arc<Node> {
+        let types = fold.start.result_types();
+        let wrong = fits(&body, "a test", &xs.types, Some(&types)).err();
+        let tags = mapped(self, xs, body);
+        along(self, &tags, axes, &types, |folded, elements| match wrong {
+            Some(kind) => Err(kind),
+            None => Ok(folded.fold(self, elements, fold)),
+        })
+    }
+
+    /// A fold of elements that are of one number each.
+    fn numbers_along(
+        self,
+        xs: &Arc<Node>,
+        axes: &[usize],
+        make: impl FnOnce(&Folded<'_>, &Arc<Node>, Ty) -> Result<Arc<Node>, ErrorKind>,
+    ) -> Arc<Node> {
+        along(self, xs, axes, &xs.types, |folded, elements| {
+            make(folded, elements, number(xs)?)
+        })
+    }
+
+    /// The means of what is made of the elements as floats.
+    fn means_along(
+        self,
+        xs: &Arc<Node>,
+        axes: &[usize],
+        make: impl FnOnce(&Folded<'_>, Arc<Node>) -> Arc<Node>,
+    ) -> Arc<Node> {
+        let types = [number(xs).map_or(Ty::F64, float)];
+        along(self, xs, axes, &types, |folded, elements| {
+            let floats = floats(self, elements, number(xs)?);
+            Ok(means(self, folded, &make(folded, floats)))
+        })
+    }
+
+    fn extreme_index(self, xs: &Arc<Node>, axis: usize, better: Op) -> Arc<Node> {
+        along(self, xs, &[axis], &[Ty::U64], |folded, elements| {
+            let step = better_of(better, number(xs)?);
+            let indices = index_along(self, folded.shape, axis);
+            let pairs = self.zip(&[elements.clone(), indices]);
+            let found = first_or(self, folded, &pairs, step)?;
+            Ok(self.fields(&found, 1..2))
+        })
+    }
+}
+
+fn is_test(xs: &Node, test: &Body) -> bool {
+    fits(test, "a test", &xs.types, Some(&[Ty::Bool])).is_ok()
+}
 
 /// A method for one axis, and one for several.
 macro_rules! along_axes {
     ($(
         $(#[$doc:meta])*
-        $one:ident $several:ident<$T:ident: $Bound:ident>() -> $U:ty = $f:expr;
+        $one:ident $several:ident -> $U:ty;
     )*) => {$(
-        impl<$T: $Bound, D: Dim> Array<$T, D> {
+        impl<T: Num, D: Dim> Array<T, D> {
             $(#[$doc])*
             #[track_caller]
             pub fn $one(&self, axis: usize) -> Array<$U, D::Smaller> {
-                $f(Builder::named(stringify!($one)), self, &[axis])
+                let builder = Builder::named(stringify!($one));
+                Array::checked(builder, builder.$several(self.node(), &[axis]))
             }
 
             #[doc = concat!("As [`", stringify!($one), "`](Array::", stringify!($one), "), along several axes at once.")]
@@ -35,7 +174,8 @@ macro_rules! along_axes {
             where
                 D: Without<K>,
             {
-                $f(Builder::named(stringify!($several)), self, &axes)
+                let builder = Builder::named(stringify!($several));
+                Array::checked(builder, builder.$several(self.node(), &axes))
             }
         }
     )*};
@@ -57,13 +197,13 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    sum_axis sum_axes<T: Num>() -> T = |b, a, x: &[usize]| operated(b, a, x, Op::Add, T::from_word(0));
+    sum_axis sum_axes -> T;
 
     /// The products along an axis, 1 if there is nothing along it; otherwise as [`sum_axis`](Array::sum_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    product_axis product_axes<T: Num>() -> T = |b, a, x: &[usize]| operated(b, a, x, Op::Mul, T::ONE);
+    product_axis product_axes -> T;
 
     /// The smallest elements along an axis. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is
     /// read in order.
@@ -77,13 +217,13 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
-    min_axis min_axes<T: Num>() -> T = |b, a, x: &[usize]| extremes(b, a, x, Op::Min);
+    min_axis min_axes -> T;
 
     /// The largest elements along an axis; otherwise as [`min_axis`](Array::min_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
-    max_axis max_axes<T: Num>() -> T = |b, a, x: &[usize]| extremes(b, a, x, Op::Max);
+    max_axis max_axes -> T;
 
     /// The sums along an axis over its length; NaN if that is 0. Of integers they are `f64`s, as of
     /// [`mean`](Array::mean).
@@ -97,14 +237,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    mean_axis mean_axes<T: Num>() -> T::Mean = |b: Builder, a: &Array<T, D>, x: &[usize]| {
-        built(b, &[a.node()], || {
-            let shape = shape(b, a);
-            let folded = Folded::new(&shape, x)?;
-            let floats = floats::<T>(b, &flat(b, a.node()));
-            Ok(folded.result(b, &means::<T::Mean>(b, &folded, &floats)))
-        })
-    };
+    mean_axis mean_axes -> T::Mean;
 
     /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
     /// length). NaN if that is 0. They are computed in two passes, as [`var`](Array::var). Along the last axis both are
@@ -119,15 +252,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    var_axis var_axes<T: Num>() -> T::Mean = |b: Builder, a: &Array<T, D>, x: &[usize]| {
-        built(b, &[a.node()], || {
-            let shape = shape(b, a);
-            let folded = Folded::new(&shape, x)?;
-            let floats = floats::<T>(b, &flat(b, a.node()));
-            let squares = distances::<T::Mean>(b, &folded, &floats);
-            Ok(folded.result(b, &means::<T::Mean>(b, &folded, &squares)))
-        })
-    };
+    var_axis var_axes -> T::Mean;
 }
 
 impl<T: Num, D: Dim> Array<T, D> {
@@ -145,7 +270,8 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis, or nothing along it.
     #[track_caller]
     pub fn min_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
-        self.extreme_index(Builder::named("min_index_axis"), axis, Op::Lt)
+        let builder = Builder::named("min_index_axis");
+        Array::checked(builder, builder.min_index_axis(self.node(), axis))
     }
 
     /// Where along an axis the largest elements are; otherwise as [`min_index_axis`](Array::min_index_axis).
@@ -154,18 +280,8 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis, or nothing along it.
     #[track_caller]
     pub fn max_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
-        self.extreme_index(Builder::named("max_index_axis"), axis, Op::Gt)
-    }
-
-    fn extreme_index(&self, b: Builder, axis: usize, better: Op) -> Array<u64, D::Smaller> {
-        built(b, &[self.node()], || {
-            let shape = shape(b, self);
-            let folded = Folded::new(&shape, &[axis])?;
-            let indices = index_along(b, &shape, axis);
-            let pairs = b.zip(&[flat(b, self.node()), indices]);
-            let found = first_or(b, &folded, &pairs, better_of(better, T::TY))?;
-            Ok(folded.result(b, &b.fields(&found, 1..2)))
-        })
+        let builder = Builder::named("max_index_axis");
+        Array::checked(builder, builder.max_index_axis(self.node(), axis))
     }
 }
 
@@ -173,7 +289,7 @@ impl<T: Num, D: Dim> Array<T, D> {
 macro_rules! tested_along_axes {
     ($(
         $(#[$doc:meta])*
-        $one:ident $several:ident -> $U:ty = $op:expr, $start:expr, $of_test:expr;
+        $one:ident $several:ident -> $U:ty;
     )*) => {
         impl<T: Elt, D: Dim> Array<T, D> {$(
             $(#[$doc])*
@@ -183,9 +299,9 @@ macro_rules! tested_along_axes {
                 axis: usize,
                 test: impl FnOnce(T::Exp) -> R,
             ) -> Array<$U, D::Smaller> {
-                let (builder, loc) = (Builder::named(stringify!($one)), Loc::caller());
-                let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
-                operated(builder, &self.map_to(builder, body), &[axis], $op, $start)
+                let builder = Builder::named(stringify!($one));
+                let test = closure::<T, bool>(|x| test(x).to_exp());
+                Array::checked(builder, builder.$several(self.node(), &[axis], test))
             }
 
             #[doc = concat!("As [`", stringify!($one), "`](Array::", stringify!($one), "), along several axes at once.")]
@@ -201,9 +317,9 @@ macro_rules! tested_along_axes {
             where
                 D: Without<K>,
             {
-                let (builder, loc) = (Builder::named(stringify!($several)), Loc::caller());
-                let body = closure::<T, $U>(|x| $of_test(test(x).to_exp(), loc));
-                operated(builder, &self.map_to(builder, body), &axes, $op, $start)
+                let builder = Builder::named(stringify!($several));
+                let test = closure::<T, bool>(|x| test(x).to_exp());
+                Array::checked(builder, builder.$several(self.node(), &axes, test))
             }
         )*}
     };
@@ -223,25 +339,19 @@ tested_along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    any_axis any_axes -> bool = Op::Or, false, |is: Exp<bool>, _| is;
+    any_axis any_axes -> bool;
 
     /// Whether `test` is true for every element along an axis.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    all_axis all_axes -> bool = Op::And, true, |is: Exp<bool>, _| is;
+    all_axis all_axes -> bool;
 
     /// For how many elements along an axis `test` is true.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
-    count_axis count_axes -> u64 = Op::Add, 0, |is: Exp<bool>, loc| apply(Op::Cast, &[is.field()], loc);
-}
-
-impl<T: Elt, D: Dim> Array<T, D> {
-    fn map_to<U: Elt>(&self, builder: Builder, body: Body) -> Array<U, D> {
-        Array::wrap(mapped(builder, self.node(), body))
-    }
+    count_axis count_axes -> u64;
 }
 
 macro_rules! of_all {
@@ -343,37 +453,14 @@ impl<T: Elt, D: Multi> Array<T, D> {
 }
 
 /// A fold by a single operator, which lowering recognises.
-fn operated<T: Scalar, D: Dim, E: Rank>(
-    builder: Builder,
-    array: &Array<T, D>,
-    axes: &[usize],
-    op: Op,
-    start: T,
-) -> Array<T, E> {
-    along(builder, array, axes, || by(op, start))
-}
-
-fn by<T: Scalar>(op: Op, start: T) -> Fold {
+fn by(op: Op, start: Const) -> Fold {
+    let mut b = BodyBuilder::new(&[]);
+    let value = b.lit(start);
     Fold {
-        start: literal(start),
-        step: operator(op, T::TY),
+        start: b.finish(&[value]),
+        step: operator(op, start.ty),
         style: FoldStyle::Associative,
     }
-}
-
-/// The least or greatest along axes.
-fn extremes<T: Num, D: Dim, E: Rank>(
-    b: Builder,
-    array: &Array<T, D>,
-    axes: &[usize],
-    op: Op,
-) -> Array<T, E> {
-    built(b, &[array.node()], || {
-        let shape = shape(b, array);
-        let folded = Folded::new(&shape, axes)?;
-        let found = first_or(b, &folded, &flat(b, array.node()), operator(op, T::TY))?;
-        Ok(folded.result(b, &found))
-    })
 }
 
 /// A fold without a start, of which an element joined with itself is itself.
@@ -395,32 +482,42 @@ fn first_or(
     Ok(folded.onto(b, &first, elements, step))
 }
 
+/// The type of means.
+fn float(ty: Ty) -> Ty {
+    match ty.is_float() {
+        true => ty,
+        false => Ty::F64,
+    }
+}
+
 /// Elements as floats.
-fn floats<T: Num>(builder: Builder, elements: &Arc<Node>) -> Arc<Node> {
-    if T::TY.is_float() {
+fn floats(builder: Builder, elements: &Arc<Node>, ty: Ty) -> Arc<Node> {
+    if ty.is_float() {
         return elements.clone();
     }
-    let mut b = BodyBuilder::new(&[T::TY]);
+    let mut b = BodyBuilder::new(&[ty]);
     let x = b.param(0);
-    let x = b.cast(x, T::Mean::TY);
+    let x = b.cast(x, float(ty));
     mapped(builder, elements, b.finish(&[x]))
 }
 
-/// The mean of each fold, row by row.
-fn means<T: Float>(builder: Builder, folded: &Folded<'_>, elements: &Arc<Node>) -> Arc<Node> {
-    let sums = folded.fold(builder, elements, by(Op::Add, T::from_word(0)));
+/// The mean of each fold of floats, row by row.
+fn means(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
+    let ty = floats.types[0];
+    let sums = folded.fold(builder, floats, by(Op::Add, Const::zero(ty)));
     let size = folded.size(builder);
-    let mut b = BodyBuilder::new(&[T::TY]);
+    let mut b = BodyBuilder::new(&[ty]);
     let (sum, n) = (b.param(0), size.term(&mut b));
-    let n = b.cast(n, T::TY);
+    let n = b.cast(n, ty);
     let mean = b.op(Op::Div, &[sum, n]);
     mapped(builder, &sums, b.finish(&[mean]))
 }
 
-/// The squares of the distances from the mean of each fold.
-fn distances<T: Float>(builder: Builder, folded: &Folded<'_>, elements: &Arc<Node>) -> Arc<Node> {
-    let means = means::<T>(builder, folded, elements);
-    let mut b = BodyBuilder::new(&[T::TY, T::TY]);
+/// The squares of the distances from the mean of each fold of floats.
+fn distances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
+    let ty = floats.types[0];
+    let means = means(builder, folded, floats);
+    let mut b = BodyBuilder::new(&[ty, ty]);
     let (x, mean) = (b.param(0), b.param(1));
     let away = b.op(Op::Sub, &[x, mean]);
     let square = b.op(Op::Mul, &[away, away]);
@@ -428,7 +525,7 @@ fn distances<T: Float>(builder: Builder, folded: &Folded<'_>, elements: &Arc<Nod
     let spread = match (means.rank, folded.rows(builder)) {
         (0, _) => computed(builder, folded.shape, |b, _| vec![b.scalar(&means, 0)]),
         (_, Some(rows)) if folded.is_last() => {
-            let mut b = BodyBuilder::new(&[Ty::U64, T::TY]);
+            let mut b = BodyBuilder::new(&[Ty::U64, ty]);
             let mean = b.param(1);
             builder.expand(&rows, &[means], b.finish(&[mean]))
         }
@@ -437,5 +534,5 @@ fn distances<T: Float>(builder: Builder, folded: &Folded<'_>, elements: &Arc<Nod
             vec![b.at(&means, 0, at, false)]
         }),
     };
-    builder.map(&[elements.clone(), spread], square)
+    builder.map(&[floats.clone(), spread], square)
 }

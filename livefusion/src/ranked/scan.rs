@@ -2,15 +2,121 @@
 //! of rows: `fold_seg`.
 
 use super::fold::Folded;
-use super::make::{axis_of, built, computed, flat, shape, shaped};
+use super::make::{axis_of, built, computed, flat, indices, number, shaped};
 use crate::array::{
-    Array, Dim, Multi, as_indices, associative, length_of, literal, operator, operator_of, reversed,
+    Array, Dim, Multi, associative, length_of, operator, operator_of, reversed, shape_of,
 };
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, from_first};
+use crate::ast::{
+    Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, Types, fits, from_first, show_node,
+    zeros,
+};
 use crate::elt::{Elt, Int, Num};
+use crate::error::ErrorKind;
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
 use std::sync::Arc;
+
+/// Running folds along an axis. An axis that is not there is a mistake.
+///
+/// ```
+/// use livefusion::ast::Builder;
+/// use livefusion::prelude::*;
+/// let m = Array::from([[1i64, 2], [3, 4]]);
+/// let sums = Builder::named("cumsum_axis").cumsum_axis(m.node(), 0);
+/// assert_eq!(Array::<i64, Ix2>::from_node(sums)?.force()?, [[1, 2], [4, 6]]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+impl Builder {
+    /// Running folds along an axis, with a start, and associative or from left to right: it is
+    /// [`scan_axis`](crate::Array::scan_axis), [`scan_exclusive_axis`](crate::Array::scan_exclusive_axis) and
+    /// [`scan_seq_axis`](crate::Array::scan_seq_axis), as the kind and the style of the fold say.
+    pub fn scan_axis(self, xs: &Arc<Node>, axis: usize, fold: Fold, kind: ScanKind) -> Arc<Node> {
+        self.scanned(xs, axis, Towards::End, Running::From(fold, kind))
+    }
+
+    /// Running folds along an axis by an associative operator, with no starting value.
+    pub fn scan1_axis(self, xs: &Arc<Node>, axis: usize, step: Body) -> Arc<Node> {
+        self.scanned(xs, axis, Towards::End, Running::First(step))
+    }
+
+    /// Running sums along an axis of elements that are of one number each.
+    pub fn cumsum_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
+        match number(xs) {
+            Ok(ty) => {
+                let fold = associative(zeros(&[ty]), operator(Op::Add, ty));
+                self.scan_axis(xs, axis, fold, ScanKind::Inclusive)
+            }
+            Err(kind) => built(self, &[xs], (&xs.types, xs.rank), || Err(kind)),
+        }
+    }
+
+    /// A scan along an axis, towards one of its ends.
+    pub(super) fn scanned(
+        self,
+        xs: &Arc<Node>,
+        axis: usize,
+        towards: Towards,
+        running: Running,
+    ) -> Arc<Node> {
+        let types = running.types(xs);
+        built(self, &[xs], (&types, xs.rank), || {
+            running.check(xs)?;
+            let shape = shape_of(self, xs);
+            axis_of(&shape, axis)?;
+            // All elements from the last to the first are all rows so: each is where the mirrored one was.
+            let turned = |elements: Arc<Node>| match towards {
+                Towards::End => elements,
+                Towards::Start => reversed(self, &elements),
+            };
+            let elements = turned(flat(self, xs));
+            let scan = match axis == shape.rank() - 1 {
+                true => {
+                    let rows = self.descriptors(&shape).pop();
+                    running.scan(self, &elements, |elements, fold, kind| match rows {
+                        Some(rows) => self.scan_s(&rows, elements, fold, kind),
+                        None => self.scan(elements, fold, kind),
+                    })
+                }
+                false => {
+                    let folded = Folded::new(&shape, &[axis])?;
+                    running.scan(self, &elements, |elements, fold, kind| {
+                        folded.scan(self, elements, fold, kind)
+                    })
+                }
+            };
+            Ok(shaped(self, &turned(scan), &shape))
+        })
+    }
+
+    /// Each row along the last axis cut into segments of these lengths, integers of rank 1, and the elements of each folded. The last
+    /// axis of the result has as many elements as there are segments. A vector is a mistake.
+    pub fn fold_seg(self, xs: &Arc<Node>, lengths: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        let types = Running::state(xs, &fold);
+        built(self, &[xs, lengths], (&types, xs.rank), || {
+            if xs.rank < 2 {
+                return Err(ErrorKind::Malformed {
+                    expected: "an array of rank 2 or more".to_string(),
+                    got: show_node(xs),
+                });
+            }
+            let from = shape_of(self, xs);
+            let lengths = indices(self, lengths)?;
+            let mut to = from.axes().to_vec();
+            to.pop();
+            to.push(length_of(self, &lengths));
+            let to = Shape::new(to);
+            let all = computed(self, &to, |b, parts| {
+                parts
+                    .last()
+                    .map(|j| b.at(&lengths, 0, *j, false))
+                    .into_iter()
+                    .collect()
+            });
+            let folds = self.fold_s(&all, &flat(self, xs), fold);
+            Ok(shaped(self, &folds, &to))
+        })
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// Running folds along an axis: an element joins `start` and those along the axis up to and with itself. `op` must be
@@ -40,8 +146,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, D> {
         let (builder, start) = (Builder::named("scan_axis"), value::<T>(|| start.to_exp()));
         let fold = associative(start, operator_of::<T, R>(op));
-        let running = Running::From(fold, ScanKind::Inclusive);
-        self.scanned(builder, axis, Towards::End, running)
+        Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 
     /// Running folds along an axis with no starting value: an element joins those along the axis up to and with itself. `op`
@@ -63,7 +168,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let (builder, step) = (Builder::named("scan1_axis"), operator_of::<T, R>(op));
-        self.scanned(builder, axis, Towards::End, Running::First(step))
+        Array::wrap(builder.scan1_axis(self.node(), axis, step))
     }
 
     /// Running folds along an axis: an element joins `start` and those along the axis before it.
@@ -86,8 +191,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_axis");
         let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
-        let running = Running::From(fold, ScanKind::Exclusive);
-        self.scanned(builder, axis, Towards::End, running)
+        Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Exclusive))
     }
 
     /// Running folds along an axis, strictly from left to right, by any operator.
@@ -115,44 +219,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
             step: operator_of::<T, R>(op),
             style: FoldStyle::Sequential,
         };
-        let running = Running::From(fold, ScanKind::Inclusive);
-        self.scanned(builder, axis, Towards::End, running)
-    }
-
-    /// A scan along an axis, towards one of its ends.
-    pub(super) fn scanned(
-        &self,
-        builder: Builder,
-        axis: usize,
-        towards: Towards,
-        running: Running,
-    ) -> Array<T, D> {
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            axis_of(&shape, axis)?;
-            // All elements from the last to the first are all rows so: each is where the mirrored one was.
-            let turned = |elements: Arc<Node>| match towards {
-                Towards::End => elements,
-                Towards::Start => reversed(builder, &elements),
-            };
-            let elements = turned(flat(builder, self.node()));
-            let scan = match axis == shape.rank() - 1 {
-                true => {
-                    let rows = builder.descriptors(&shape).pop();
-                    running.scan(builder, &elements, |elements, fold, kind| match rows {
-                        Some(rows) => builder.scan_s(&rows, elements, fold, kind),
-                        None => builder.scan(elements, fold, kind),
-                    })
-                }
-                false => {
-                    let folded = Folded::new(&shape, &[axis])?;
-                    running.scan(builder, &elements, |elements, fold, kind| {
-                        folded.scan(builder, elements, fold, kind)
-                    })
-                }
-            };
-            Ok(shaped(builder, &turned(scan), &shape))
-        })
+        Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 }
 
@@ -172,6 +239,39 @@ pub(super) enum Running {
 }
 
 impl Running {
+    /// The types of what it gives.
+    fn types(&self, xs: &Node) -> Types {
+        match self {
+            Running::From(fold, _) => Running::state(xs, fold),
+            Running::First(_) => xs.types.clone(),
+        }
+    }
+
+    /// The types of a fold's state.
+    fn state(xs: &Node, fold: &Fold) -> Types {
+        match fold.style {
+            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
+        }
+    }
+
+    /// Checks what scans do not ask for themselves where they are rewritten.
+    fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
+        match self {
+            Running::From(fold, _) => match fold.style {
+                FoldStyle::Associative | FoldStyle::Sequential => Ok(()),
+                FoldStyle::First | FoldStyle::Aggregate(_) => Err(ErrorKind::Malformed {
+                    expected: "a scan with a starting value".to_string(),
+                    got: "another".to_string(),
+                }),
+            },
+            Running::First(step) => {
+                let both = [&xs.types[..], &xs.types[..]].concat();
+                fits(step, "a step", &both, Some(&xs.types))
+            }
+        }
+    }
+
     /// The scan of elements, by one with a start.
     fn scan(
         self,
@@ -202,9 +302,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis.
     #[track_caller]
     pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
-        let fold = associative(literal(T::from_word(0)), operator(Op::Add, T::TY));
-        let running = Running::From(fold, ScanKind::Inclusive);
-        self.scanned(Builder::named("cumsum_axis"), axis, Towards::End, running)
+        Array::wrap(Builder::named("cumsum_axis").cumsum_axis(self.node(), axis))
     }
 }
 
@@ -232,22 +330,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ) -> Array<T, D> {
         let (builder, start) = (Builder::named("fold_seg"), value::<T>(|| start.to_exp()));
         let fold = associative(start, operator_of::<T, R>(op));
-        built(builder, &[self.node(), lengths.node()], || {
-            let from = shape(builder, self);
-            let lengths = as_indices(builder, lengths.node());
-            let mut to = from.axes().to_vec();
-            to.pop();
-            to.push(length_of(builder, &lengths));
-            let to = Shape::new(to);
-            let all = computed(builder, &to, |b, parts| {
-                parts
-                    .last()
-                    .map(|j| b.at(&lengths, 0, *j, false))
-                    .into_iter()
-                    .collect()
-            });
-            let folds = builder.fold_s(&all, &flat(builder, self.node()), fold);
-            Ok(shaped(builder, &folds, &to))
-        })
+        Array::wrap(builder.fold_seg(self.node(), lengths.node(), fold))
     }
 }

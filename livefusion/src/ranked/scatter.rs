@@ -1,12 +1,68 @@
 //! Writing at computed indices: `permute`.
 
 use super::index::Target;
-use super::make::{built, flat, place, shape, shaped, traced};
-use crate::array::{Array, Dim, operator_of};
-use crate::ast::{BodyBuilder, Builder};
+use super::make::{built, flat, place, shaped, traced};
+use crate::array::{Array, Dim, operator_of, shape_of};
+use crate::ast::{Body, BodyBuilder, Builder, Node};
 use crate::elt::Elt;
 use crate::exp::{Field, Fields, ToExp, trace};
 use loop_lang::types::Const;
+use std::sync::Arc;
+
+impl Builder {
+    /// `base` with each element of an array of its type joined onto what is at an index, in order, by `op` of (what is there,
+    /// element). `f` gives the index in `base` from that of an element; where it gives a condition (`bool`), elements are left
+    /// out for which that does not hold.
+    ///
+    /// ```
+    /// use livefusion::ast::{Builder, Op, Ty, BodyBuilder};
+    /// use livefusion::prelude::*;
+    /// let (m, base) = (Array::from([[1i64, 2], [3, 4]]), Array::from(vec![0i64, 100]));
+    /// let mut add = BodyBuilder::new(&[Ty::I64, Ty::I64]);
+    /// let both = [add.param(0), add.param(1)];
+    /// let sum = add.op(Op::Add, &both);
+    /// let add = add.finish(&[sum]);
+    /// let sums = Builder::named("permute").permute(m.node(), base.node(), add, |at| (None, vec![at[1]]));
+    /// assert_eq!(Array::<i64>::from_node(sums)?.force()?, [4, 106]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn permute(
+        self,
+        xs: &Arc<Node>,
+        base: &Arc<Node>,
+        op: Body,
+        f: impl FnOnce(&[Field]) -> (Option<Field>, Vec<Field>),
+    ) -> Arc<Node> {
+        let loc = self.loc();
+        built(self, &[xs, base], (&base.types, base.rank), || {
+            let (from, to) = (shape_of(self, xs), shape_of(self, base));
+            let mut leaves_out = false;
+            let mut places = traced(self, &from, |parts| {
+                let (condition, index) = f(parts);
+                let at = place(&to, &index, loc);
+                leaves_out = condition.is_some();
+                let Some(is_kept) = condition else {
+                    return Fields::from_slice(&[at]);
+                };
+                // What is left out may lie outside.
+                let arms = [(at, Field::literal(Const::u64(0)))];
+                let at = trace::cond(is_kept, &arms, loc);
+                [is_kept].into_iter().chain(at).collect()
+            });
+            let [base, mut elements] = [base, xs].map(|n| flat(self, n));
+            if leaves_out {
+                let all = self.zip(&[places, elements]);
+                let mut b = BodyBuilder::new(&all.types);
+                let is_kept = b.param(0);
+                let kept = self.filter(&all, b.finish(&[is_kept]));
+                places = self.fields(&kept, 1..2);
+                elements = self.fields(&kept, 2..all.types.len() as u32);
+            }
+            let made = self.scatter(&base, &places, &elements, Some(op));
+            Ok(shaped(self, &made, &to))
+        })
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// `base` with each element here joined onto what is at an index, in order, by `op` of (what is there, element). `f`
@@ -39,33 +95,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
         let builder = Builder::named("permute");
         let loc = builder.loc();
         let op = operator_of::<T, R>(op);
-        built(builder, &[self.node(), base.node()], || {
-            let (from, to) = (shape(builder, self), shape(builder, base));
-            let mut leaves_out = false;
-            let mut places = traced(builder, &from, |parts| {
-                let target = f(D::index(parts));
-                let condition = target.condition();
-                let at = place(&to, &target.parts(loc), loc);
-                leaves_out = condition.is_some();
-                let Some(is_kept) = condition else {
-                    return Fields::from_slice(&[at]);
-                };
-                // What is left out may lie outside.
-                let arms = [(at, Field::literal(Const::u64(0)))];
-                let at = trace::cond(is_kept, &arms, loc);
-                [is_kept].into_iter().chain(at).collect()
-            });
-            let [base, mut elements] = [base.node(), self.node()].map(|n| flat(builder, n));
-            if leaves_out {
-                let all = builder.zip(&[places, elements]);
-                let mut b = BodyBuilder::new(&all.types);
-                let is_kept = b.param(0);
-                let kept = builder.filter(&all, b.finish(&[is_kept]));
-                places = builder.fields(&kept, 1..2);
-                elements = builder.fields(&kept, 2..all.types.len() as u32);
-            }
-            let made = builder.scatter(&base, &places, &elements, Some(op));
-            Ok(shaped(builder, &made, &to))
-        })
+        Array::wrap(builder.permute(self.node(), base.node(), op, |parts| {
+            let target = f(D::index(parts));
+            (target.condition(), target.parts(loc))
+        }))
     }
 }

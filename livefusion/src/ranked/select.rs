@@ -1,9 +1,46 @@
 //! What lies at chosen indices of an axis: `select`.
 
-use super::make::{Element, axis_of, built, computed, flat, shape, shaped};
-use crate::array::{Array, Multi, as_indices, length_of};
-use crate::ast::{Builder, Shape};
+use super::make::{self, Element, axis_of, built, computed, flat, shaped};
+use crate::array::{Array, Multi, length_of, shape_of};
+use crate::ast::{Builder, Node, Shape};
 use crate::elt::{Elt, Int};
+use std::sync::Arc;
+
+impl Builder {
+    /// What lies at these indices, integers of rank 1, of an axis, in their order. An axis that is not there is a mistake.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let (m, indices) = (Array::from([[1i64, 2, 3], [4, 5, 6]]), Array::from([2, 2]));
+    /// let chosen = Builder::named("select").select(m.node(), 1, indices.node());
+    /// assert_eq!(Array::<i64, Ix2>::from_node(chosen)?.force()?, [[3, 3], [6, 6]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn select(self, xs: &Arc<Node>, axis: usize, indices: &Arc<Node>) -> Arc<Node> {
+        built(self, &[xs, indices], (&xs.types, xs.rank), || {
+            let from = shape_of(self, xs);
+            axis_of(&from, axis)?;
+            let source = flat(self, xs);
+            let indices = make::indices(self, indices)?;
+            let mut to = from.axes().to_vec();
+            to[axis] = length_of(self, &indices);
+            let to = Shape::new(to);
+            let made = computed(self, &to, |b, parts| {
+                let chosen = b.at(&indices, 0, parts[axis], false);
+                let mut element = Element::new(b, &source, &from);
+                for (along, part) in parts.iter().enumerate() {
+                    match along == axis {
+                        true => element.checked(along, chosen),
+                        false => element.inside(along, *part),
+                    }
+                }
+                element.read()
+            });
+            Ok(shaped(self, &made, &to))
+        })
+    }
+}
 
 impl<T: Elt, D: Multi> Array<T, D> {
     /// What lies at these indices of an axis, in their order: the axis of the result is as long as `indices`. It is a map over
@@ -23,26 +60,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn select<I: Int>(&self, axis: usize, indices: &Array<I>) -> Array<T, D> {
         let builder = Builder::named("select");
-        built(builder, &[self.node(), indices.node()], || {
-            let from = shape(builder, self);
-            axis_of(&from, axis)?;
-            let source = flat(builder, self.node());
-            let indices = as_indices(builder, indices.node());
-            let mut to = from.axes().to_vec();
-            to[axis] = length_of(builder, &indices);
-            let to = Shape::new(to);
-            let made = computed(builder, &to, |b, parts| {
-                let chosen = b.at(&indices, 0, parts[axis], false);
-                let mut element = Element::new(b, &source, &from);
-                for (along, part) in parts.iter().enumerate() {
-                    match along == axis {
-                        true => element.checked(along, chosen),
-                        false => element.inside(along, *part),
-                    }
-                }
-                element.read()
-            });
-            Ok(shaped(builder, &made, &to))
-        })
+        Array::wrap(builder.select(self.node(), axis, indices.node()))
     }
 }

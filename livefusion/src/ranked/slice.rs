@@ -1,16 +1,204 @@
 //! Parts of arrays: `slice`, `split`, and copies along new axes: `broadcast`.
 
-use super::make::{self, Element, axis_of, built, checked_length, computed, flat, shape, shaped};
+use super::make::{self, Element, axis_of, built, checked_length, computed, flat, shaped};
 use crate::array::{
-    Amount, Array, Dim, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank, extent,
-    length_of, reading,
+    Amount, Array, Dim, Extent, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank,
+    extent, reading, shape_of,
 };
-use crate::ast::{Axis, BodyBuilder, Builder, Len, Shape, TermId, flat_index, identity};
+use crate::ast::{Axis, BodyBuilder, Builder, Len, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::sync::Arc;
+
+impl Builder {
+    /// A part of an array. There is an item for each axis; [`Item::New`] is one for none, and makes an axis of length 1. Where no
+    /// axis is left the result is a delayed scalar. Another number of items than of axes is a mistake.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// use livefusion::ranked::{Amount, Item};
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6], [7, 8, 9]]);
+    /// let last = Item::One(Amount::from(-1));
+    /// let row = Builder::named("slice").slice(m.node(), &[last, Item::ALL]);
+    /// assert_eq!(Array::<i64>::from_node(row)?.force()?, [7, 8, 9]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn slice(self, xs: &Arc<Node>, items: &[Item]) -> Arc<Node> {
+        let kept = items.iter().filter(|item| !matches!(item, Item::One(_)));
+        built(self, &[xs], (&xs.types, kept.count() as u8), || {
+            let from = shape_of(self, xs);
+            for_each_axis(&from, items, |item| !matches!(item, Item::New))?;
+            if let ([axis], [Item::Part(range, step)]) = (from.axes(), items) {
+                let (start, len) = part(self, range, *step, axis)?;
+                let body = reading(self, xs, |b, i| place(&start, *step, axis, i, b));
+                return Ok(self.generate(len, body));
+            }
+            let source = flat(self, xs);
+            let mut axes = from.axes().iter();
+            let (mut reads, mut to) = (Vec::new(), Vec::new());
+            for item in items {
+                if let Item::New = item {
+                    to.push(self.length(1));
+                    reads.push(Read::New);
+                    continue;
+                }
+                let Some(axis) = axes.next() else { break };
+                match item {
+                    Item::New => {}
+                    Item::One(at) => reads.push(one(at, axis)?),
+                    Item::Part(range, step) => {
+                        let (start, n) = part(self, range, *step, axis)?;
+                        to.push(length(self, n));
+                        reads.push(Read::From(start, *step));
+                    }
+                }
+            }
+            let to = Shape::new(to);
+            let made = computed(self, &to, |b, parts| {
+                let mut parts = parts.iter();
+                let mut element = Element::new(b, &source, &from);
+                let mut axis = 0;
+                for read in &reads {
+                    match read {
+                        Read::New => {
+                            parts.next();
+                            continue;
+                        }
+                        Read::At(at, checked) => {
+                            let at = element.with(|b| resolve(at, &from.axes()[axis], b));
+                            match checked {
+                                true => element.checked(axis, at),
+                                false => element.inside(axis, at),
+                            }
+                        }
+                        Read::From(start, step) => {
+                            let Some(part) = parts.next() else { continue };
+                            let along = &from.axes()[axis];
+                            let at = element.with(|b| place(start, *step, along, *part, b));
+                            element.inside(axis, at);
+                        }
+                    }
+                    axis += 1;
+                }
+                element.read()
+            });
+            Ok(shaped(self, &made, &to))
+        })
+    }
+
+    /// A part of an array along one axis: of a range these elements, of an index what lies there, without the axis. It is
+    /// [`slice_axis`](crate::Array::slice_axis) and [`index_axis`](crate::Array::index_axis). An axis that is not there is a mistake.
+    pub fn slice_axis(self, xs: &Arc<Node>, axis: usize, item: Item) -> Arc<Node> {
+        let mut items = vec![Item::ALL; xs.rank.into()];
+        let (lost, wrong) = (u8::from(matches!(item, Item::One(_))), axis >= items.len());
+        if wrong || matches!(item, Item::New) {
+            return built(
+                self,
+                &[xs],
+                (&xs.types, xs.rank.saturating_sub(lost)),
+                || {
+                    axis_of(&shape_of(self, xs), axis)?;
+                    Err(ErrorKind::Malformed {
+                        expected: "a range or an index".to_string(),
+                        got: "a new axis".to_string(),
+                    })
+                },
+            );
+        }
+        items[axis] = item;
+        self.slice(xs, &items)
+    }
+
+    /// An array in two parts: what lies before a position along an axis, and the rest. An axis that is not there is a mistake.
+    pub fn split(self, xs: &Arc<Node>, axis: usize, at: &Amount) -> (Arc<Node>, Arc<Node>) {
+        let half = |range: Ends| {
+            built(self, &[xs], (&xs.types, xs.rank), || {
+                let from = shape_of(self, xs);
+                axis_of(&from, axis)?;
+                let (start, n) = part(self, &range, 1, &from.axes()[axis])?;
+                let mut to = from.axes().to_vec();
+                to[axis] = length(self, n);
+                let to = Shape::new(to);
+                let made = make::reading(self, xs, &to, |b, parts| {
+                    let mut at = parts.to_vec();
+                    let start = resolve(&start, &from.axes()[axis], b);
+                    at[axis] = b.op(Op::Add, &[start, parts[axis]]);
+                    flat_index(b, &at, &from)
+                });
+                Ok(shaped(self, &made, &to))
+            })
+        };
+        let left = half((Amount::Known(0), Some(at.clone())));
+        (left, half((at.clone(), None)))
+    }
+
+    /// An array repeated along new axes. There is an item for each axis of the result: [`Item::ALL`] is an axis of the array,
+    /// [`Item::One`] a new one of that length, [`Item::New`] one of length 1. Another number of [`Item::ALL`] than of axes is a
+    /// mistake, and so is a range.
+    pub fn broadcast(self, xs: &Arc<Node>, items: &[Item]) -> Arc<Node> {
+        built(self, &[xs], (&xs.types, items.len() as u8), || {
+            let from = shape_of(self, xs);
+            for_each_axis(&from, items, |item| matches!(item, Item::Part(..)))?;
+            let source = flat(self, xs);
+            let mut axes = from.axes().iter();
+            let (mut kept, mut to) = (Vec::new(), Vec::new());
+            for item in items {
+                match item {
+                    Item::One(n) => to.push(extent(self, Extent(n.clone()))?),
+                    Item::New => to.push(self.length(1)),
+                    Item::Part(range, step) => {
+                        let whole = matches!(range, (Amount::Known(0), None)) && *step == 1;
+                        let Some(axis) = axes.next().filter(|_| whole) else {
+                            return Err(ErrorKind::Malformed {
+                                expected: "`..` for an axis, and lengths of new ones".to_string(),
+                                got: "a range".to_string(),
+                            });
+                        };
+                        kept.push(to.len());
+                        to.push(axis.clone());
+                    }
+                }
+            }
+            let to = Shape::new(to);
+            let new = self.size(&to.axes()[from.rank().min(to.rank())..]);
+            let rows = Shape::new(from.axes().iter().cloned().chain([new]));
+            let made = match self.descriptors(&rows).pop() {
+                // Each element is there as often as all new axes say.
+                Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
+                    let types: Vec<Ty> = [Ty::U64].iter().chain(&source.types).copied().collect();
+                    let mut b = BodyBuilder::new(&types);
+                    let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
+                    self.expand(&rows, &[source], b.finish(&fields))
+                }
+                _ => make::reading(self, &source, &to, |b, parts| {
+                    let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
+                    flat_index(b, &at, &from)
+                }),
+            };
+            Ok(shaped(self, &made, &to))
+        })
+    }
+}
+
+/// Checks that there are as many items for axes as axes.
+fn for_each_axis(
+    from: &Shape,
+    items: &[Item],
+    is_for_one: impl Fn(&Item) -> bool,
+) -> Result<(), ErrorKind> {
+    let got = items.iter().filter(|item| is_for_one(item)).count();
+    match got == from.rank() {
+        true => Ok(()),
+        false => Err(ErrorKind::Malformed {
+            expected: format!("an item for each of {} axes", from.rank()),
+            got: got.to_string(),
+        }),
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements of a range. Its ends are numbers, of which negative ones count from the array's end, or delayed
@@ -30,17 +218,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T> {
         let builder = Builder::named("slice");
-        let axis = length_of(builder, self.node());
-        built(builder, &[self.node()], || {
-            let Item::Part(range, step) = range.item() else {
-                return Err(ErrorKind::Empty);
-            };
-            let (start, len) = part(builder, &range, step, &axis)?;
-            let body = reading(builder, self.node(), |b, i| {
-                place(&start, step, &axis, i, b)
-            });
-            Ok(builder.generate(len, body))
-        })
+        Array::wrap(builder.slice(self.node(), &[range.item()]))
     }
 }
 
@@ -72,7 +250,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     #[track_caller]
     pub fn slice<S: Slices<From = D>>(&self, items: S) -> Array<T, S::To> {
         let builder = Builder::named("slice");
-        self.sliced(builder, items.items())
+        Array::checked(builder, builder.slice(self.node(), &items.items()))
     }
 }
 
@@ -91,26 +269,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis, or the position is outside of it.
     #[track_caller]
     pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
-        let (builder, at) = (Builder::named("split"), at.into_len().0);
-        let half = |range: Ends| {
-            built(builder, &[self.node()], || {
-                let from = shape(builder, self);
-                axis_of(&from, axis)?;
-                let (start, n) = part(builder, &range, 1, &from.axes()[axis])?;
-                let mut to = from.axes().to_vec();
-                to[axis] = length(builder, n);
-                let to = Shape::new(to);
-                let made = make::reading(builder, self.node(), &to, |b, parts| {
-                    let mut at = parts.to_vec();
-                    let start = resolve(&start, &from.axes()[axis], b);
-                    at[axis] = b.op(Op::Add, &[start, parts[axis]]);
-                    flat_index(b, &at, &from)
-                });
-                Ok(shaped(builder, &made, &to))
-            })
-        };
-        let left = half((Amount::Known(0), Some(at.clone())));
-        (left, half((at, None)))
+        let at = at.into_len().0;
+        let (left, right) = Builder::named("split").split(self.node(), axis, &at);
+        (Array::wrap(left), Array::wrap(right))
     }
 
     /// A part of the array along one axis: the elements of a range, which may count from the end and go in steps, as in
@@ -127,7 +288,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// When forced: if there is no such axis, or the range reaches outside.
     #[track_caller]
     pub fn slice_axis<R: SliceItem + Strided>(&self, axis: usize, range: R) -> Array<T, D> {
-        self.sliced_along(Builder::named("slice_axis"), axis, range.item())
+        let builder = Builder::named("slice_axis");
+        Array::checked(builder, builder.slice_axis(self.node(), axis, range.item()))
     }
 
     /// What lies at one index of an axis, without that axis. A negative index counts from the end.
@@ -144,78 +306,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
     #[track_caller]
     pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
         let item = Item::One(index.into_len().0);
-        self.sliced_along(Builder::named("index_axis"), axis, item)
-    }
-
-    fn sliced_along<E: Rank>(&self, builder: Builder, axis: usize, item: Item) -> Array<T, E> {
-        let mut items = vec![Item::Part((Amount::Known(0), None), 1); self.rank()];
-        match items.get_mut(axis) {
-            Some(at) => *at = item,
-            None => {
-                return built(builder, &[self.node()], || {
-                    axis_of(&shape(builder, self), axis)?;
-                    Err(ErrorKind::Empty)
-                });
-            }
-        }
-        self.sliced(builder, items)
-    }
-
-    /// The part that items say, of which there is one for each axis.
-    fn sliced<E: Rank>(&self, builder: Builder, items: Vec<Item>) -> Array<T, E> {
-        built(builder, &[self.node()], || {
-            let from = shape(builder, self);
-            let source = flat(builder, self.node());
-            let mut axes = from.axes().iter();
-            let (mut reads, mut to) = (Vec::new(), Vec::new());
-            for item in items {
-                if let Item::New = item {
-                    to.push(builder.length(1));
-                    reads.push(Read::New);
-                    continue;
-                }
-                let Some(axis) = axes.next() else { break };
-                match item {
-                    Item::New => {}
-                    Item::One(at) => reads.push(one(&at, axis)?),
-                    Item::Part(range, step) => {
-                        let (start, n) = part(builder, &range, step, axis)?;
-                        to.push(length(builder, n));
-                        reads.push(Read::From(start, step));
-                    }
-                }
-            }
-            let to = Shape::new(to);
-            let made = computed(builder, &to, |b, parts| {
-                let mut parts = parts.iter();
-                let mut element = Element::new(b, &source, &from);
-                let mut axis = 0;
-                for read in &reads {
-                    match read {
-                        Read::New => {
-                            parts.next();
-                            continue;
-                        }
-                        Read::At(at, checked) => {
-                            let at = element.with(|b| resolve(at, &from.axes()[axis], b));
-                            match checked {
-                                true => element.checked(axis, at),
-                                false => element.inside(axis, at),
-                            }
-                        }
-                        Read::From(start, step) => {
-                            let Some(part) = parts.next() else { continue };
-                            let along = &from.axes()[axis];
-                            let at = element.with(|b| place(start, *step, along, *part, b));
-                            element.inside(axis, at);
-                        }
-                    }
-                    axis += 1;
-                }
-                element.read()
-            });
-            Ok(shaped(builder, &made, &to))
-        })
+        let builder = Builder::named("index_axis");
+        Array::checked(builder, builder.slice_axis(self.node(), axis, item))
     }
 
     /// The array repeated along new axes. There is an item for each axis of the result: `..` is an axis of this array, a
@@ -235,46 +327,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     #[track_caller]
     pub fn broadcast<S: Slices<Kept = D, All = E>, E: Dim>(&self, items: S) -> Array<T, E> {
         let builder = Builder::named("broadcast");
-        built(builder, &[self.node()], || {
-            let from = shape(builder, self);
-            let source = flat(builder, self.node());
-            let mut axes = from.axes().iter();
-            let (mut kept, mut to) = (Vec::new(), Vec::new());
-            for item in items.items() {
-                match item {
-                    Item::One(n) => to.push(extent(builder, crate::array::Extent(n))?),
-                    Item::New => to.push(builder.length(1)),
-                    Item::Part(range, step) => {
-                        let whole = matches!(range, (Amount::Known(0), None)) && step == 1;
-                        let Some(axis) = axes.next().filter(|_| whole) else {
-                            return Err(ErrorKind::Malformed {
-                                expected: "`..` for an axis, and lengths of new ones".to_string(),
-                                got: "a range".to_string(),
-                            });
-                        };
-                        kept.push(to.len());
-                        to.push(axis.clone());
-                    }
-                }
-            }
-            let to = Shape::new(to);
-            let new = builder.size(&to.axes()[from.rank().min(to.rank())..]);
-            let rows = Shape::new(from.axes().iter().cloned().chain([new]));
-            let made = match builder.descriptors(&rows).pop() {
-                // Each element is there as often as all new axes say.
-                Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
-                    let types: Vec<Ty> = [Ty::U64].iter().chain(&source.types).copied().collect();
-                    let mut b = BodyBuilder::new(&types);
-                    let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
-                    builder.expand(&rows, &[source], b.finish(&fields))
-                }
-                _ => make::reading(builder, &source, &to, |b, parts| {
-                    let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
-                    flat_index(b, &at, &from)
-                }),
-            };
-            Ok(shaped(builder, &made, &to))
-        })
+        Array::checked(builder, builder.broadcast(self.node(), &items.items()))
     }
 }
 
@@ -287,8 +340,6 @@ enum Read {
     /// From here on, in steps.
     From(Amount, u64),
 }
-
-type Ends = (Amount, Option<Amount>);
 
 /// A position along an axis as a term; of a negative one, counted from the end.
 fn resolve(at: &Amount, axis: &Axis, b: &mut BodyBuilder) -> TermId {
@@ -400,16 +451,23 @@ fn length(builder: Builder, n: Len) -> Axis {
     }
 }
 
-/// An item of a slice, for one axis at most.
-#[doc(hidden)]
+/// Where a part of an axis begins and ends; without an end it ends with the axis.
+pub type Ends = (Amount, Option<Amount>);
+
+/// An item of a slice, for one axis at most, as [`SliceItem`]s are and as the untyped [`slice`](Builder::slice) takes it.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// These elements, in steps.
+    /// These elements, in steps of 1 or more.
     Part(Ends, u64),
     /// One element; the axis is removed.
     One(Amount),
     /// A new axis of length 1.
     New,
+}
+
+impl Item {
+    /// All elements of an axis.
+    pub const ALL: Item = Item::Part((Amount::Known(0), None), 1);
 }
 
 /// A new axis of length 1, in a [`slice`](Array::slice).

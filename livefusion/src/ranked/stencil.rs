@@ -1,14 +1,130 @@
 //! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
 
-use super::make::{built, element_at, flat, shape, shaped, traced};
-use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, wrapped};
-use crate::ast::{Builder, Node};
+use super::make::{built, either, element_at, flat, one_of, shaped, traced};
+use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, shape_of, wrapped};
+use crate::ast::{Body, Builder, Node};
 use crate::elt::Elt;
-use crate::exp::{Exp, Field, Fields, IntoExp, ToExp, exp_of, fields_of, trace};
+use crate::error::ErrorKind;
+use crate::exp::{Exp, Field, Fields, IntoExp, ToExp, exp_of, fields_of, trace, value};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// What neighbours outside of an array are, where its type and its rank are known at run time only.
+pub struct Border<'f> {
+    /// Along each axis; none where [`outside`](Border::outside) says it. A constant is a body without parameters.
+    pub along: Vec<Option<Boundary<Body>>>,
+    /// The element at an index outside, of one `i64` per axis. Those in front of the array are negative; along axes with a
+    /// boundary they are inside.
+    pub outside: Option<&'f dyn Fn(&[Field]) -> Fields>,
+}
+
+/// The most elements of a window: each is an expression of its own.
+const MOST: usize = 1 << 16;
+
+impl Builder {
+    /// `f` of each element's neighbours, itself among them: windows of these sizes along each axis, row by row, of which an
+    /// element is the one `size / 2` places behind the first. It is [`stencil2`](crate::Array::stencil2) of any rank. Another
+    /// number of sizes or boundaries than of axes, and no boundary where there is no function, are mistakes.
+    ///
+    /// ```
+    /// use livefusion::ast::{BodyBuilder, Builder};
+    /// use livefusion::prelude::*;
+    /// use livefusion::ranked::Border;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// let border = Border { along: vec![Some(Boundary::Clamp), Some(Boundary::Wrap)], outside: None };
+    /// // Of the window's one row of three the last.
+    /// let right = Builder::named("stencil2").stencil(m.node(), &[1, 3], &border, |window| window[2].clone());
+    /// assert_eq!(Array::<i64, Ix2>::from_node(right)?.force()?, [[2, 1], [4, 3]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn stencil(
+        self,
+        xs: &Arc<Node>,
+        sizes: &[usize],
+        border: &Border<'_>,
+        f: impl FnOnce(&[Fields]) -> Fields,
+    ) -> Arc<Node> {
+        let loc = self.loc();
+        built(self, &[xs], (&xs.types, xs.rank), || {
+            border.check(xs)?;
+            let shape = shape_of(self, xs);
+            if sizes.len() != shape.rank() {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("a size for each of {} axes", shape.rank()),
+                    got: format!("{sizes:?}"),
+                });
+            }
+            let elements = sizes
+                .iter()
+                .try_fold(1usize, |n, size| n.checked_mul(*size));
+            if !elements.is_some_and(|n| n <= MOST) {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("windows of at most {MOST} elements"),
+                    got: format!("{sizes:?}"),
+                });
+            }
+            let source = flat(self, xs);
+            let made = traced(self, &shape, |parts| {
+                let lens = shape
+                    .axes()
+                    .iter()
+                    .map(|a| trace::scalar(a.node(), 0, Ty::U64, loc));
+                let lens: Vec<Field> = lens.collect();
+                let here = Here {
+                    source: &source,
+                    parts,
+                    lens: &lens,
+                    loc,
+                };
+                let window = windows(sizes).into_iter();
+                let window: Vec<Fields> = window.map(|at| here.neighbour(&at, border)).collect();
+                f(&window)
+            });
+            Ok(shaped(self, &made, &shape))
+        })
+    }
+}
+
+/// How many places the elements of a window are away along each axis, row by row.
+fn windows(sizes: &[usize]) -> Vec<Vec<i128>> {
+    sizes.iter().fold(vec![Vec::new()], |outer, size| {
+        let longer = |at: &Vec<i128>| {
+            let at = at.clone();
+            (0..*size).map(move |k| {
+                let near = k as i128 - (size / 2) as i128;
+                at.iter().copied().chain([near]).collect()
+            })
+        };
+        outer.iter().flat_map(longer).collect()
+    })
+}
+
+impl Border<'_> {
+    /// Checks that it says what is outside of an array.
+    fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
+        if self.along.len() != usize::from(xs.rank) {
+            return Err(ErrorKind::Malformed {
+                expected: format!("a boundary for each of {} axes", xs.rank),
+                got: self.along.len().to_string(),
+            });
+        }
+        for boundary in &self.along {
+            match boundary {
+                Some(Boundary::Constant(c)) => one_of(&xs.types, c)?,
+                None if self.outside.is_none() => {
+                    return Err(ErrorKind::Malformed {
+                        expected: "a boundary along each axis, or a function".to_string(),
+                        got: "neither".to_string(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
 
 impl<T: Elt> Array<T, Ix1> {
     /// `f` of each element's `N` neighbours, as [`windows`](Array::windows), with any [`Edges`].
@@ -26,8 +142,8 @@ impl<T: Elt> Array<T, Ix1> {
         edges: impl Edges<T, Ix1>,
         f: impl FnOnce([T::Exp; N]) -> R,
     ) -> Array<R::Elt, Ix1> {
-        over(Builder::named("stencil1"), self, &edges, |at| {
-            f(std::array::from_fn(|i| at(&[near(i, N)]))).to_exp()
+        over(Builder::named("stencil1"), self, &[N], &edges, |next| {
+            f(std::array::from_fn(|_| next())).to_exp()
         })
     }
 }
@@ -55,8 +171,8 @@ impl<T: Elt> Array<T, Ix2> {
         f: impl FnOnce([[T::Exp; M]; N]) -> R,
     ) -> Array<R::Elt, Ix2> {
         use std::array::from_fn;
-        over(Builder::named("stencil2"), self, &edges, |at| {
-            f(from_fn(|i| from_fn(|j| at(&[near(i, N), near(j, M)])))).to_exp()
+        over(Builder::named("stencil2"), self, &[N, M], &edges, |next| {
+            f(from_fn(|_| from_fn(|_| next()))).to_exp()
         })
     }
 }
@@ -78,18 +194,14 @@ impl<T: Elt> Array<T, Ix3> {
         f: impl FnOnce([[[T::Exp; K]; M]; N]) -> R,
     ) -> Array<R::Elt, Ix3> {
         use std::array::from_fn;
-        over(Builder::named("stencil3"), self, &edges, |at| {
-            f(from_fn(|i| {
-                from_fn(|j| from_fn(|k| at(&[near(i, N), near(j, M), near(k, K)])))
-            }))
-            .to_exp()
-        })
+        over(
+            Builder::named("stencil3"),
+            self,
+            &[N, M, K],
+            &edges,
+            |next| f(from_fn(|_| from_fn(|_| from_fn(|_| next())))).to_exp(),
+        )
     }
-}
-
-/// How many places an element of a window is away.
-fn near(k: usize, size: usize) -> i128 {
-    k as i128 - (size / 2) as i128
 }
 
 /// What neighbours outside of an array of rank `D` are: a [`Boundary`], an array of one for each axis, or [`outside`].
@@ -176,36 +288,34 @@ ranks! {
     Ix3 3;
 }
 
-/// A function of the elements at offsets from each.
+/// A function of the elements of a window, which come one after the other.
 fn over<T: Elt, D: Dim, S: Elt>(
     builder: Builder,
     array: &Array<T, D>,
+    sizes: &[usize],
     edges: &impl Edges<T, D>,
-    f: impl FnOnce(&dyn Fn(&[i128]) -> T::Exp) -> S::Exp,
+    f: impl FnOnce(&mut dyn FnMut() -> T::Exp) -> S::Exp,
 ) -> Array<S, D> {
-    let loc = builder.loc();
-    built(builder, &[array.node()], || {
-        let shape = shape(builder, array);
-        let source = flat(builder, array.node());
-        let made = traced(builder, &shape, |parts| {
-            let lens = shape
-                .axes()
-                .iter()
-                .map(|a| trace::scalar(a.node(), 0, Ty::U64, loc));
-            let lens: Vec<Field> = lens.collect();
-            let at = |offsets: &[i128]| {
-                let here = Here {
-                    source: &source,
-                    parts,
-                    lens: &lens,
-                    loc,
-                };
-                here.neighbour::<T, D>(offsets, edges)
-            };
-            fields_of::<S>(f(&at))
-        });
-        Ok(shaped(builder, &made, &shape))
-    })
+    let along = (0..sizes.len()).map(|axis| edges.along(axis).map(untyped));
+    let border = Border {
+        along: along.collect(),
+        outside: Some(&|index| edges.at(index)),
+    };
+    let made = builder.stencil(array.node(), sizes, &border, |window| {
+        let mut window = window.iter();
+        fields_of::<S>(f(&mut || exp_of::<T>(window.next().map_or(&[], |x| x))))
+    });
+    Array::checked(builder, made)
+}
+
+/// A boundary with what is constant as a body.
+fn untyped<T: Elt>(boundary: Boundary<T>) -> Boundary<Body> {
+    match boundary {
+        Boundary::Clamp => Boundary::Clamp,
+        Boundary::Wrap => Boundary::Wrap,
+        Boundary::Mirror => Boundary::Mirror,
+        Boundary::Constant(c) => Boundary::Constant(value::<T>(|| c.to_exp())),
+    }
 }
 
 /// An element and what is around it.
@@ -217,7 +327,7 @@ struct Here<'a> {
 }
 
 impl Here<'_> {
-    fn neighbour<T: Elt, D: Dim>(&self, offsets: &[i128], edges: &impl Edges<T, D>) -> T::Exp {
+    fn neighbour(&self, offsets: &[i128], border: &Border<'_>) -> Fields {
         let loc = self.loc;
         // Where it is read, its index if it lies outside, and what it is then.
         let (mut at, mut index) = (None, Vec::new());
@@ -225,14 +335,14 @@ impl Here<'_> {
         for (axis, ((i, n), offset)) in self.parts.iter().zip(self.lens).zip(offsets).enumerate() {
             let (i, n, offset) = (*i, *n, *offset);
             let signed = |f: Field| trace::op(Op::Cast, &[f], Ty::I64, loc);
-            let (there, part) = match edges.along(axis) {
+            let (there, part) = match &border.along[axis] {
                 _ if offset == 0 => (i, signed(i)),
                 Some(Boundary::Clamp) => kept(clamped(i, n, offset, loc), signed),
                 Some(Boundary::Wrap) => kept(wrapped(i, n, offset, loc), signed),
                 Some(Boundary::Mirror) => kept(mirrored(i, n, offset, loc), signed),
                 Some(Boundary::Constant(c)) => {
                     let (there, is) = trace::neighbour(i, n, offset, loc);
-                    others.push((is, fields_of::<T>(c.to_exp())));
+                    others.push((is, trace::embed(c, &[], loc)));
                     (there, signed(there))
                 }
                 None => {
@@ -252,15 +362,14 @@ impl Here<'_> {
             });
         }
         let at = at.unwrap_or_else(|| Field::literal(Const::u64(0)));
-        let mut value = fields_of::<T>(element_at::<T>(self.source, at, loc));
-        if let Some(inside) = inside {
-            others.push((inside, edges.at(&index)));
+        let mut value = element_at(self.source, at, loc);
+        if let (Some(inside), Some(outside)) = (inside, border.outside) {
+            others.push((inside, outside(&index)));
         }
         for (inside, other) in others {
-            let arms: Vec<_> = value.into_iter().zip(other).collect();
-            value = trace::cond(inside, &arms, loc).into_iter().collect();
+            value = either(inside, value, other, loc);
         }
-        exp_of::<T>(&value)
+        value
     }
 }
 

@@ -1,10 +1,36 @@
 //! Arrays of one shape side by side: `zip`, `zip_with`, `enumerate`. See also [`zip`](crate::array::zip()) of tuples, and operators.
 
-use super::make::{built, computed, shape, shaped};
-use crate::array::{Array, Multi};
-use crate::ast::Builder;
+use super::make::{built, computed, shaped};
+use crate::array::{Array, Multi, shape_of};
+use crate::ast::{Builder, Node, Types};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// See also [`zip`](Builder::zip), and [`map`](Builder::map), which is `zip_with`.
+impl Builder {
+    /// Each element with its index before it, one `u64` field per axis.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[0.5f64, 1.5], [2.5, 3.5]]);
+    /// let numbered = Builder::named("enumerate").enumerate_axes(m.node());
+    /// let numbered: Array<((u64, u64), f64), Ix2> = Array::from_node(numbered)?;
+    /// assert_eq!(numbered.force()?.get((1, 0)), Some(((1, 0), 2.5)));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn enumerate_axes(self, xs: &Arc<Node>) -> Arc<Node> {
+        let index = (0..xs.rank).map(|_| Ty::U64);
+        let types: Types = index.chain(xs.types.iter().copied()).collect();
+        built(self, &[xs], (&types, xs.rank), || {
+            let shape = shape_of(self, xs);
+            let indices = computed(self, &shape, |_, parts| parts.to_vec());
+            Ok(self.zip(&[shaped(self, &indices, &shape), xs.clone()]))
+        })
+    }
+}
 
 impl<T: Elt, D: Multi> Array<T, D> {
     /// Pairs of elements. Copies nothing, and fuses with everything.
@@ -56,10 +82,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
         D::Index: IntoExp,
     {
         let builder = Builder::named("enumerate");
-        built(builder, &[self.node()], || {
-            let shape = shape(builder, self);
-            let indices = computed(builder, &shape, |_, parts| parts.to_vec());
-            Ok(builder.zip(&[shaped(builder, &indices, &shape), self.node().clone()]))
-        })
+        Array::checked(builder, builder.enumerate_axes(self.node()))
     }
 }
