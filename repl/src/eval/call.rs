@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::ast::{Axis, Body, Builder, Node};
+use livefusion::ranked::Item;
 use loop_lang::Ty;
 use std::sync::Arc;
 
@@ -141,6 +142,37 @@ impl<'e, 's> Call<'e, 's> {
             |_| wrong(format!("expected an axis, got {n}"), self.at(k)),
             Ok,
         )
+    }
+
+    /// A distance, which may be negative.
+    pub fn distance(&mut self, k: usize) -> Result<i64> {
+        let n = self.known(k)?;
+        i64::try_from(n).map_or_else(
+            |_| wrong(format!("expected an i64, got {n}"), self.at(k)),
+            Ok,
+        )
+    }
+
+    /// Axes, in an order.
+    pub fn axes(&mut self, k: usize) -> Result<Vec<usize>> {
+        let at = self.at(k);
+        let parts = match self.args[k].clone() {
+            Value::Tuple(parts) => parts,
+            one => vec![one],
+        };
+        let mut axes = Vec::new();
+        for part in &parts {
+            let n = self.eval.known(part, at)?;
+            let axis = usize::try_from(n);
+            axes.push(axis.map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)?);
+        }
+        Ok(axes)
+    }
+
+    /// An item of a slice.
+    pub fn item(&mut self, k: usize) -> Result<Item> {
+        let (value, at) = (self.args[k].clone(), self.at(k));
+        self.eval.item(value, at)
     }
 
     /// A shape: a number, or a tuple of numbers.

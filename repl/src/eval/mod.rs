@@ -54,6 +54,24 @@ impl Places {
     }
 }
 
+/// What a function on arrays gives: nodes, in tuples.
+pub enum Form {
+    /// An array or a delayed scalar with such elements.
+    Array(Elt),
+    /// Several.
+    Tuple(Vec<Form>),
+}
+
+/// The first mistake of a function that a combinator traces itself.
+pub struct Mistake(Option<Box<Diagnostic>>);
+
+impl Mistake {
+    /// The value, if there is one; else the mistake is kept.
+    pub fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|e| self.0.get_or_insert(e).span).ok()
+    }
+}
+
 /// What evaluates.
 pub struct Eval<'s> {
     /// The texts.
@@ -430,6 +448,69 @@ impl<'s> Eval<'s> {
             },
             Some(Err(e)) => Err(e),
             None => wrong("nothing was traced", span),
+        }
+    }
+
+    /// A combinator that traces a function itself, which keeps its mistake. The function's scalars are terms.
+    pub fn inside<T>(&mut self, f: impl FnOnce(&mut Self, &mut Mistake) -> T) -> Result<T> {
+        let outside = std::mem::replace(&mut self.tracing, true);
+        let mut mistake = Mistake(None);
+        let result = f(self, &mut mistake);
+        self.tracing = outside;
+        match mistake.0 {
+            Some(e) => Err(e),
+            None => Ok(result),
+        }
+    }
+
+    /// The nodes of a function's result on arrays, and what they make up.
+    pub fn results(&mut self, value: Value, out: &mut Vec<Arc<Node>>, span: Span) -> Result<Form> {
+        match value {
+            Value::Array(a) => {
+                out.push(a.node);
+                Ok(Form::Array(a.elt))
+            }
+            Value::Range(range) => {
+                let array = self.range(*range, span)?;
+                self.results(Value::Array(array), out, span)
+            }
+            Value::Tuple(parts) => {
+                let mut forms = Vec::new();
+                for part in parts {
+                    forms.push(self.results(part, out, span)?);
+                }
+                Ok(Form::Tuple(forms))
+            }
+            scalar @ (Value::Int(_) | Value::Float(_) | Value::Scalar(..)) => {
+                let a = self.delayed(scalar, None, span)?;
+                self.results(Value::Array(a), out, span)
+            }
+            other => wrong(
+                format!("expected an array or a scalar, got {}", other.describe()),
+                span,
+            ),
+        }
+    }
+
+    /// The values that nodes are, in the order in which their form was found.
+    pub fn formed(
+        &mut self,
+        form: &Form,
+        nodes: &mut dyn Iterator<Item = Arc<Node>>,
+        span: Span,
+    ) -> Result<Value> {
+        match form {
+            Form::Array(elt) => match nodes.next() {
+                Some(node) => self.array(node, elt.clone(), span),
+                None => wrong("expected a result of the function", span),
+            },
+            Form::Tuple(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.push(self.formed(part, nodes, span)?);
+                }
+                Ok(Value::Tuple(all))
+            }
         }
     }
 
