@@ -2,13 +2,172 @@
 
 use crate::array::search::up_to_first;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
-use crate::elt::{Elt, Float, Num, Scalar};
-use crate::exp::{ToExp, apply, closure};
-use crate::loc::Loc;
-use livefusion_backend::Prim;
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, show_types};
+use crate::elt::{Elt, Num, Scalar};
+use crate::error::ErrorKind;
+use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Of arrays of any rank. Elements that are not one number each are a mistake.
+impl Builder {
+    /// The sum, from 0.
+    pub fn sum(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| self.fold_op(xs, Op::Add, Const::zero(ty)))
+    }
+
+    /// The product, from 1.
+    pub fn product(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| self.fold_op(xs, Op::Mul, one(ty)))
+    }
+
+    /// The smallest element; an error if there are none.
+    pub fn min(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| {
+            self.fold(xs, Fold::first(operator(Op::Min, ty)))
+        })
+    }
+
+    /// The largest element; an error if there are none.
+    pub fn max(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| {
+            self.fold(xs, Fold::first(operator(Op::Max, ty)))
+        })
+    }
+
+    /// The sum over the number of elements: of integers as `f64`s.
+    pub fn mean(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| self.mean_of(&self.floats(xs, ty)))
+    }
+
+    /// The mean of the squares of the elements' distances from the mean.
+    pub fn var(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| self.variance(xs, ty))
+    }
+
+    /// The square root of the variance.
+    pub fn std(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, |xs, ty| {
+            let variance = self.variance(xs, ty);
+            let mut b = BodyBuilder::new(&[]);
+            let variance = b.scalar(&variance, 0);
+            let root = b.op(Op::Sqrt, &[variance]);
+            self.compute(b.finish(&[root]))
+        })
+    }
+
+    /// Whether the test is true for some element.
+    pub fn any(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        let tags = up_to_first(self, &self.tags(&self.row_by_row(xs), test), true);
+        self.fold_op(&tags, Op::Or, Const::bool(false))
+    }
+
+    /// Whether the test is true for every element.
+    pub fn all(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        let tags = up_to_first(self, &self.tags(&self.row_by_row(xs), test), false);
+        self.fold_op(&tags, Op::And, Const::bool(true))
+    }
+
+    /// For how many elements the test is true (a `u64`).
+    pub fn count(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        let xs = self.row_by_row(xs);
+        let mut b = BodyBuilder::new(&xs.types);
+        let params: Vec<_> = (0..xs.types.len() as u32).map(|k| b.param(k)).collect();
+        let ones = match b.embed(&test, &params).as_deref() {
+            Some(&[tag]) if b.ty(tag) == Some(Ty::Bool) => {
+                let one = b.locate(Some(self.loc())).cast(tag, Ty::U64);
+                self.map(&[xs], b.finish(&[one]))
+            }
+            _ => self.tags(&xs, test),
+        };
+        self.fold_op(&ones, Op::Add, Const::u64(0))
+    }
+
+    /// What is made of elements that are one number each, row by row.
+    fn numbers(self, xs: &Arc<Node>, make: impl FnOnce(&Arc<Node>, Ty) -> Arc<Node>) -> Arc<Node> {
+        match xs.types[..] {
+            [ty] if ty.is_num() => make(&self.row_by_row(xs), ty),
+            _ => self.unfit(xs, &xs.types, 0, NUMBERS),
+        }
+    }
+
+    /// What a test says of each element.
+    pub(crate) fn tags(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        let tags = self.map(std::slice::from_ref(xs), test);
+        match *tags.types == [Ty::Bool] {
+            true => tags,
+            false => self.unfit(&tags, &[Ty::Bool], tags.rank, "a test to bool"),
+        }
+    }
+
+    /// An array of several axes as one of its elements, row by row.
+    fn row_by_row(self, xs: &Arc<Node>) -> Arc<Node> {
+        match xs.rank {
+            0 | 1 => xs.clone(),
+            _ => self.renamed("flatten").reshape(xs, None),
+        }
+    }
+
+    /// In place of a node that a combinator cannot be built from: with the mistake that it has, else with this one.
+    pub(crate) fn unfit(
+        self,
+        input: &Arc<Node>,
+        types: &[Ty],
+        rank: u8,
+        expected: &str,
+    ) -> Arc<Node> {
+        if input.error.is_some() {
+            return self.mistaken(input, types, rank);
+        }
+        let kind = ErrorKind::Malformed {
+            expected: expected.to_string(),
+            got: show_types(&input.types),
+        };
+        self.fault(types, rank, kind)
+    }
+
+    /// A fold by a single operator, which lowering recognises.
+    fn fold_op(self, xs: &Arc<Node>, op: Op, start: Const) -> Arc<Node> {
+        let step = operator(op, start.ty);
+        self.fold(xs, Fold::associative(constant(start), step))
+    }
+
+    fn mean_of(self, xs: &Arc<Node>) -> Arc<Node> {
+        let ty = xs.types.first().copied().unwrap_or(Ty::F64);
+        let sum = self.fold_op(xs, Op::Add, Const::zero(ty));
+        let len = self.len(xs);
+        let mut b = BodyBuilder::new(&[]);
+        let (sum, n) = (b.scalar(&sum, 0), b.scalar(&len, 0));
+        let n = b.cast(n, ty);
+        let mean = b.op(Op::Div, &[sum, n]);
+        self.compute(b.finish(&[mean]))
+    }
+
+    fn variance(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
+        let xs = self.floats(xs, ty);
+        let mean = self.mean_of(&xs);
+        let mut b = BodyBuilder::new(&xs.types);
+        let (x, mean) = (b.param(0), b.scalar(&mean, 0));
+        let away = b.op(Op::Sub, &[x, mean]);
+        let square = b.op(Op::Mul, &[away, away]);
+        self.mean_of(&self.map(&[xs], b.finish(&[square])))
+    }
+
+    /// Numbers as floats.
+    fn floats(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
+        if ty.is_float() {
+            return xs.clone();
+        }
+        let mut b = BodyBuilder::new(&[ty]);
+        let x = b.param(0);
+        let x = b.cast(x, Ty::F64);
+        self.map(std::slice::from_ref(xs), b.finish(&[x]))
+    }
+}
+
+/// What elements of a combinator on numbers are.
+pub(crate) const NUMBERS: &str = "elements of one number each";
 
 impl<T: Num> Array<T> {
     /// The sum, from 0; integers wrap. Of no elements it is 0. Floats are added in several lanes, see
@@ -21,13 +180,13 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn sum(&self) -> Array<T, Ix0> {
-        self.fold_op(Builder::named("sum"), Op::Add, T::from_word(0))
+        Array::wrap(Builder::named("sum").sum(self.node()))
     }
 
     /// The product, from 1; integers wrap. Of no elements it is 1.
     #[track_caller]
     pub fn product(&self) -> Array<T, Ix0> {
-        self.fold_op(Builder::named("product"), Op::Mul, T::ONE)
+        Array::wrap(Builder::named("product").product(self.node()))
     }
 
     /// The smallest element. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0.
@@ -43,13 +202,7 @@ impl<T: Num> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn min(&self) -> Array<T, Ix0> {
-        let step = operator(Op::Min, T::TY);
-        self.fold_by(
-            Builder::named("min"),
-            Body::default(),
-            step,
-            FoldStyle::First,
-        )
+        Array::wrap(Builder::named("min").min(self.node()))
     }
 
     /// The largest element. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0.
@@ -58,17 +211,9 @@ impl<T: Num> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn max(&self) -> Array<T, Ix0> {
-        let step = operator(Op::Max, T::TY);
-        self.fold_by(
-            Builder::named("max"),
-            Body::default(),
-            step,
-            FoldStyle::First,
-        )
+        Array::wrap(Builder::named("max").max(self.node()))
     }
-}
 
-impl<T: Num> Array<T> {
     /// The sum over the number of elements; NaN if there are none. Of integers it is an `f64`, and each is
     /// made one before it is added, so nothing wraps. Fuses as [`sum`](Array::sum) does.
     ///
@@ -81,8 +226,7 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn mean(&self) -> Array<T::Mean, Ix0> {
-        let builder = Builder::named("mean");
-        mean_of(builder, &self.floats(builder))
+        Array::wrap(Builder::named("mean").mean(self.node()))
     }
 
     /// The variance of all elements: the mean of the squares of their distances from the mean (not
@@ -103,7 +247,7 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn var(&self) -> Array<T::Mean, Ix0> {
-        self.variance(Builder::named("var"))
+        Array::wrap(Builder::named("var").var(self.node()))
     }
 
     /// The standard deviation: the square root of the [variance](Array::var), at the same cost. NaN if there
@@ -116,45 +260,8 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn std(&self) -> Array<T::Mean, Ix0> {
-        let builder = Builder::named("std");
-        let variance = self.variance(builder);
-        let mut b = BodyBuilder::new(&[]);
-        let variance = b.scalar(variance.node(), 0);
-        let root = b.op(Op::Sqrt, &[variance]);
-        Array::wrap(builder.compute(b.finish(&[root])))
+        Array::wrap(Builder::named("std").std(self.node()))
     }
-
-    fn variance(&self, builder: Builder) -> Array<T::Mean, Ix0> {
-        let xs = self.floats(builder);
-        let mean = mean_of(builder, &xs);
-        let mut b = BodyBuilder::new(&[T::Mean::TY]);
-        let (x, mean) = (b.param(0), b.scalar(mean.node(), 0));
-        let away = b.op(Op::Sub, &[x, mean]);
-        let square = b.op(Op::Mul, &[away, away]);
-        let squares = builder.map(std::slice::from_ref(xs.node()), b.finish(&[square]));
-        mean_of(builder, &Array::wrap(squares))
-    }
-
-    /// The elements as floats.
-    fn floats(&self, builder: Builder) -> Array<T::Mean> {
-        if T::TY.is_float() {
-            return Array::wrap(self.node().clone());
-        }
-        let mut b = BodyBuilder::new(&[T::TY]);
-        let x = b.param(0);
-        let x = b.cast(x, T::Mean::TY);
-        Array::wrap(builder.map(std::slice::from_ref(self.node()), b.finish(&[x])))
-    }
-}
-
-fn mean_of<T: Float>(builder: Builder, xs: &Array<T>) -> Array<T, Ix0> {
-    let sum = xs.fold_op(builder, Op::Add, T::from_word(0));
-    let len = builder.len(xs.node());
-    let mut b = BodyBuilder::new(&[]);
-    let (sum, n) = (b.scalar(sum.node(), 0), b.scalar(&len, 0));
-    let n = b.cast(n, T::TY);
-    let mean = b.op(Op::Div, &[sum, n]);
-    Array::wrap(builder.compute(b.finish(&[mean])))
 }
 
 impl<T: Elt> Array<T> {
@@ -169,18 +276,16 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
-        let builder = Builder::named("any");
-        self.decided(builder, test, true)
-            .fold_op(builder, Op::Or, false)
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(Builder::named("any").any(self.node(), test))
     }
 
     /// Whether `test` is true for every element; true if there are none. A loop in which nothing else is
     /// left to do ends at the first element for which it is not.
     #[track_caller]
     pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
-        let builder = Builder::named("all");
-        self.decided(builder, test, false)
-            .fold_op(builder, Op::And, true)
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(Builder::named("all").all(self.node(), test))
     }
 
     /// For how many elements `test` is true.
@@ -192,41 +297,33 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
-        let (builder, loc) = (Builder::named("count"), Loc::caller());
-        let body = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
-        let ones: Array<u64> = Array::wrap(builder.map(std::slice::from_ref(self.node()), body));
-        ones.fold_op(builder, Op::Add, 0)
-    }
-
-    /// What the test says of each element, up to the first one that decides.
-    fn decided<R: ToExp<bool>>(
-        &self,
-        builder: Builder,
-        test: impl FnOnce(T::Exp) -> R,
-        by: bool,
-    ) -> Array<bool> {
-        let body = closure::<T, bool>(|x| test(x).to_exp());
-        let tags = builder.map(std::slice::from_ref(self.node()), body);
-        Array::wrap(up_to_first(builder, &tags, by))
-    }
-}
-
-impl<T: Scalar> Array<T> {
-    /// A fold by a single operator, which lowering recognises.
-    fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T, Ix0> {
-        let start = literal(start);
-        self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(Builder::named("count").count(self.node(), test))
     }
 }
 
 /// The body that is one value.
 pub(crate) fn literal<T: Scalar>(value: T) -> Body {
-    let mut b = BodyBuilder::new(&[]);
-    let value = b.lit(Const {
+    constant(Const {
         ty: T::TY,
         bits: value.to_word(),
-    });
+    })
+}
+
+/// The body that is one constant.
+pub(crate) fn constant(value: Const) -> Body {
+    let mut b = BodyBuilder::new(&[]);
+    let value = b.lit(value);
     b.finish(&[value])
+}
+
+/// The number 1.
+pub(crate) fn one(ty: Ty) -> Const {
+    match ty {
+        Ty::F64 => Const::f64(1.0),
+        Ty::F32 => Const::f32(1.0),
+        _ => Const::int(ty, 1),
+    }
 }
 
 /// The body of a binary operator on scalars.

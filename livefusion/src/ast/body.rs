@@ -266,6 +266,9 @@ impl BodyBuilder {
     /// A field of a delayed scalar.
     pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
         let Some(ty) = self.field_type(node, field, 0) else {
+            if node.error.is_some() {
+                return self.mistaken(node, false);
+            }
             return self.malformed(
                 Ty::U64,
                 "a field of a delayed scalar",
@@ -280,6 +283,9 @@ impl BodyBuilder {
     /// without, it gives zero.
     pub fn at(&mut self, node: &Arc<Node>, field: u32, index: TermId, checked: bool) -> TermId {
         let Some(ty) = self.field_type(node, field, 1) else {
+            if node.error.is_some() {
+                return self.mistaken(node, true);
+            }
             return self.malformed(Ty::U64, "a field of an array", show_field(node, field));
         };
         if !self.known(index) {
@@ -424,6 +430,13 @@ impl BodyBuilder {
             kind,
         });
         self.lit(Const::zero(ty))
+    }
+
+    /// A field of a node with a mistake, which comes out: it is captured, whatever its types and its rank are.
+    #[cold]
+    fn mistaken(&mut self, node: &Arc<Node>, array: bool) -> TermId {
+        self.capture(node, array);
+        self.lit(Const::zero(Ty::U64))
     }
 
     #[cold]

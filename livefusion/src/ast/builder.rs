@@ -652,7 +652,7 @@ fn of_literals(mut body: Body) -> Body {
 }
 
 /// The body that gives its parameters back.
-pub(crate) fn identity(types: &[Ty]) -> Body {
+pub fn identity(types: &[Ty]) -> Body {
     let mut b = BodyBuilder::new(types);
     let results: Vec<_> = (0..types.len() as u32).map(|k| b.param(k)).collect();
     b.finish(&results)

@@ -16,7 +16,6 @@ mod simplify;
 mod term;
 
 pub(crate) use body::show_types;
-pub(crate) use builder::identity;
 pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
@@ -24,7 +23,7 @@ pub(crate) use plain::{identities, plain};
 
 pub use array_loop::{After, ArrayLoop, Ends};
 pub use body::BodyBuilder;
-pub use builder::Builder;
+pub use builder::{Builder, identity};
 pub use node::{
     Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind,
 };
@@ -35,8 +34,12 @@ pub use term::{
     Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap,
 };
 
-use livefusion_backend::Buffer;
-use loop_lang::types::Const;
+/// What closures on scalars are traced with: expressions whose types are known at run time only.
+pub use crate::exp::trace::{Field, Fields, trace};
+/// Operators, types and constants of scalars.
+pub use loop_lang::{Const, Op, Ty};
+
+pub use livefusion_backend::Buffer;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -270,6 +270,35 @@ pub struct Fold {
     pub style: FoldStyle,
 }
 
+impl Fold {
+    /// From a start, by an associative step.
+    pub fn associative(start: Body, step: Body) -> Fold {
+        let style = FoldStyle::Associative;
+        Fold { start, step, style }
+    }
+
+    /// From the first element, by an associative step.
+    pub fn first(step: Body) -> Fold {
+        Fold {
+            start: Body::default(),
+            step,
+            style: FoldStyle::First,
+        }
+    }
+
+    /// From left to right, by any step.
+    pub fn sequential(start: Body, step: Body) -> Fold {
+        let style = FoldStyle::Sequential;
+        Fold { start, step, style }
+    }
+
+    /// Into a state of any type; `join` joins the states of neighbouring parts.
+    pub fn aggregate(start: Body, step: Body, join: Body) -> Fold {
+        let style = FoldStyle::Aggregate(join);
+        Fold { start, step, style }
+    }
+}
+
 /// In which order a fold or scan joins elements.
 #[derive(Clone, Debug)]
 #[allow(

@@ -7,14 +7,16 @@
 //! | `float` | std's float functions |
 //! | `int` | `pow`, bit counting, ... |
 //! | `control` | `cond`, `and`, `or`, `while_loop`, `iterate` |
-//! | [`trace`] | untyped expressions, and how a closure becomes a body |
+//! | `trace` | how a closure becomes a body |
+//! | `field` | expressions whose types are known at run time only |
 
 mod arith;
 mod compare;
 mod control;
+mod field;
 mod float;
 mod int;
-pub mod trace;
+pub(crate) mod trace;
 
 pub use control::{iterate, while_loop};
 pub use trace::{Field, Fields};

@@ -1,18 +1,4 @@
-//! Untyped scalar expressions, and the thread-local stack of closures that are being traced.
-//!
-//! Front ends whose types are known at run time only write closures with these; [`Exp`](crate::Exp) is a veneer over them.
-//!
-//! ```
-//! use livefusion::Loc;
-//! use livefusion::ast::{Builder, Len};
-//! use livefusion::exp::trace;
-//! use loop_lang::{Op, Ty};
-//! let loc = Loc::caller();
-//! let square = trace::trace(&[Ty::U64], |x| [trace::op(Op::Mul, &[x[0], x[0]], Ty::U64, loc)].into_iter().collect());
-//! let node = Builder::at("generate", loc).generate(Len::Known(3), square);
-//! assert_eq!(livefusion::Array::<u64>::from_node(node)?.force()?, [0, 1, 4]);
-//! # Ok::<(), livefusion::Error>(())
-//! ```
+//! The thread-local stack of closures that are being traced, and untyped expressions.
 
 use crate::ast::{Body, BodyBuilder, Node, Term, TermId};
 use crate::error::{Error, ErrorKind};
@@ -61,6 +47,11 @@ impl Field {
     /// Its type.
     pub fn ty(self) -> Ty {
         self.ty
+    }
+
+    /// The mistake that it is, as an expression of a type.
+    pub(super) fn as_mistake(self, ty: Ty) -> Option<Field> {
+        (self.scope == MISTAKE).then(|| Field::new(MISTAKE, self.word, ty))
     }
 
     /// The constant that it is, if it is one.
@@ -202,7 +193,7 @@ fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) ->
 }
 
 /// An operator applied to expressions. `to` is the result's type.
-pub fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
+pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| {
         if let Some((scope, ids)) = arena.inside(args, Some(loc)) {
             let id = match op {
@@ -253,7 +244,7 @@ fn integer(c: Const) -> i128 {
 }
 
 /// `if c { a } else { b }`, field by field; only one arm is computed.
-pub fn cond(c: Field, arms: &[(Field, Field)], loc: Loc) -> Vec<Field> {
+pub(crate) fn cond(c: Field, arms: &[(Field, Field)], loc: Loc) -> Vec<Field> {
     ARENA.with_borrow_mut(|arena| {
         let one = |&(a, b): &(Field, Field)| {
             if let Some((scope, ids)) = arena.inside(&[c, a, b], Some(loc)) {
@@ -279,7 +270,7 @@ fn no_closure() -> ErrorKind {
 }
 
 /// A field of a delayed scalar.
-pub fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
+pub(crate) fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| match arena.inside(&[], Some(loc)) {
         Some((scope, _)) => Field::new(scope.number, scope.body.scalar(node, field).0 as u64, ty),
         None => arena.mistake(ty, no_closure(), Some(loc)),
@@ -287,7 +278,7 @@ pub fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
 }
 
 /// A field of an element of an array, by random access; an index outside traps.
-pub fn at(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
+pub(crate) fn at(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
     read(node, field, ty, index, true, loc)
 }
 
@@ -297,14 +288,14 @@ pub(crate) fn at_unchecked(node: &Arc<Node>, field: u32, ty: Ty, index: Field, l
 }
 
 /// An expression that stands for a malformed use.
-pub fn malformed(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
+pub(crate) fn malformed(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
     let kind = ErrorKind::Malformed { expected, got };
     ARENA.with_borrow_mut(|arena| arena.mistake(ty, kind, Some(loc)))
 }
 
 /// Where an element lies among rows of one length: `outer * length + inner`. With `checked`, an inner index that is not
 /// below the length traps.
-pub fn flat([outer, inner, length]: [Field; 3], checked: bool, loc: Loc) -> Field {
+pub(crate) fn flat([outer, inner, length]: [Field; 3], checked: bool, loc: Loc) -> Field {
     let args = [outer, inner, length];
     ARENA.with_borrow_mut(|arena| match arena.inside(&args, Some(loc)) {
         Some((scope, ids)) => {
@@ -349,7 +340,7 @@ fn read(node: &Arc<Node>, field: u32, ty: Ty, index: Field, checked: bool, loc: 
 }
 
 /// `while test(state) { state = next(state) }`.
-pub fn while_loop(
+pub(crate) fn while_loop(
     start: &[Field],
     test: impl FnOnce(&[Field]) -> Field,
     next: impl FnOnce(&[Field]) -> Fields,
@@ -401,7 +392,15 @@ impl Drop for Leave {
     }
 }
 
-/// Runs a closure on symbolic parameters and gives the body that it wrote down.
+/// Runs a closure on expressions that stand for parameters of these types, and gives the body that it wrote down.
+///
+/// ```
+/// use livefusion::ast::{Builder, Field, Fields, Len, Op, Ty, trace};
+/// let loc = livefusion::Loc::in_text("squares.txt", 1, 6);
+/// let square = trace(&[Ty::U64], |i| Fields::from_elem(Field::op(Op::Mul, &[i[0], i[0]], loc), 1));
+/// let squares = Builder::at("generate", loc).generate(Len::Known(4), square);
+/// assert_eq!(squares.types[..], [Ty::U64]);
+/// ```
 pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| (arena.enter(params), arena.open - 1));
     let leave = Leave { depth };

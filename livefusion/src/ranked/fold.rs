@@ -23,7 +23,7 @@ impl Builder {
     /// is a mistake.
     ///
     /// ```
-    /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, FoldStyle, Op, Ty};
+    /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, Op, Ty};
     /// use livefusion::prelude::*;
     /// let m = Array::from([[1i64, 5], [7, 2]]);
     /// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
@@ -31,11 +31,7 @@ impl Builder {
     /// let greater = max.op(Op::Max, &both);
     /// let mut start = BodyBuilder::new(&[]);
     /// let zero = start.lit(Const::zero(Ty::I64));
-    /// let fold = Fold {
-    ///     start: start.finish(&[zero]),
-    ///     step: max.finish(&[greater]),
-    ///     style: FoldStyle::Associative,
-    /// };
+    /// let fold = Fold::associative(start.finish(&[zero]), max.finish(&[greater]));
     /// let columns = Builder::named("fold_axis").fold_axes(m.node(), &[0], fold);
     /// assert_eq!(Array::<i64>::from_node(columns)?.force()?, [7, 5]);
     /// # Ok::<(), livefusion::Error>(())
@@ -78,11 +74,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold_axis");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::Associative,
-        };
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
@@ -105,11 +98,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold1_axis");
-        let fold = Fold {
-            start: Body::default(),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::First,
-        };
+        let fold = Fold::first(operator_of::<T, R>(op));
         Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
@@ -133,11 +122,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D::Smaller> {
         let builder = Builder::named("fold_seq_axis");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::Sequential,
-        };
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 
@@ -163,13 +149,10 @@ impl<T: Elt, D: Dim> Array<T, D> {
         combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
     ) -> Array<S::Elt, D::Smaller> {
         let builder = Builder::named("aggregate_axis");
-        let fold = Fold {
-            start: value::<S::Elt>(|| start.to_exp()),
-            step: closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp()),
-            style: FoldStyle::Aggregate(closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| {
-                combine(a, b).to_exp()
-            })),
-        };
+        let start = value::<S::Elt>(|| start.to_exp());
+        let step = closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp());
+        let join = closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| combine(a, b).to_exp());
+        let fold = Fold::aggregate(start, step, join);
         Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
     }
 }

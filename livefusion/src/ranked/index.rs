@@ -11,19 +11,8 @@ use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
+/// See also [`Field::at`], which reads an element in a closure.
 impl Builder {
-    /// The fields of the element at an index, in a closure that is traced. Its parts are integers; another number of them than of
-    /// axes is a mistake.
-    pub fn element(self, xs: &Arc<Node>, index: &[Field]) -> Fields {
-        let (loc, elements) = (self.loc(), flat(self, xs));
-        let at = match xs.error {
-            // The mistake comes out of the array itself.
-            Some(_) => Field::literal(Const::u64(0)),
-            None => place(&shape_of(self, xs), index, loc),
-        };
-        element_at(&elements, at, loc)
-    }
-
     /// An array of this shape whose elements are read from another: `f` gives the index of each, as many integers as that has
     /// axes, from its own.
     ///
@@ -74,7 +63,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
         let builder = Builder::named("at");
         let loc = builder.loc();
         P::At::element::<T>(builder, || {
-            exp_of::<T>(&builder.element(self.node(), &index.parts(loc)))
+            exp_of::<T>(&Field::at(self.node(), &index.parts(loc), loc))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What combinators along axes are made of.
 
-use crate::array::{Array, Dim, as_indices};
+use crate::array::{Array, Dim, NUMBERS, as_indices};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, fits, flat_index, identity, show_node,
     show_types,
@@ -221,7 +221,7 @@ pub(super) fn read(b: &mut BodyBuilder, source: &Arc<Node>, at: TermId) -> Vec<T
 }
 
 /// Where an element lies in flat data. Each part of its index is checked against its axis.
-pub(super) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
+pub(crate) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     if parts.len() != shape.rank() {
         let expected = format!("an index of {} parts", shape.rank());
         return trace::malformed(Ty::U64, expected, format!("one of {}", parts.len()), loc);
@@ -262,7 +262,7 @@ pub(super) fn number(node: &Node) -> Result<Ty, ErrorKind> {
     match node.types[..] {
         [ty] if ty.is_num() => Ok(ty),
         _ => Err(ErrorKind::Malformed {
-            expected: "elements of one number each".to_string(),
+            expected: NUMBERS.to_string(),
             got: show_types(&node.types),
         }),
     }

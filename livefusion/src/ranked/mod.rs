@@ -45,7 +45,7 @@ pub use index::{Coordinate, Fixed, InClosure, Maybe, Position, Target, Where};
 pub use join::{concat_axis, stack};
 #[cfg(feature = "io")]
 pub(crate) use make::transposed;
-pub(crate) use make::{generated, repeated, reshaped};
+pub(crate) use make::{generated, place, repeated, reshaped};
 pub use nest::PerRow;
 pub use product::Dot;
 pub use slice::{Counted, Ends, Item, NewAxis, SliceItem, Slices, Step, Strided};

@@ -4,8 +4,7 @@ use super::fold::Folded;
 use super::make::{agreed, built, computed, element_at, flat, number, shaped};
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, operator, shape_of};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Shape, fits, flat_index, show_node,
-    show_types, zeros,
+    Body, BodyBuilder, Builder, Fold, Node, Shape, fits, flat_index, show_node, show_types, zeros,
 };
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
@@ -81,11 +80,7 @@ impl Builder {
                 expected: shapes[0].to_string(),
                 got: shapes[1].to_string(),
             })?;
-            let fold = Fold {
-                start: zeros(&[ty]),
-                step: operator(Op::Add, ty),
-                style: FoldStyle::Associative,
-            };
+            let fold = Fold::associative(zeros(&[ty]), operator(Op::Add, ty));
             // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
             let order = rows.iter().cloned().chain([inner]);
             let all = Shape::new(order.chain(columns.iter().cloned()));

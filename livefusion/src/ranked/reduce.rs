@@ -2,8 +2,8 @@
 
 use super::fold::{Folded, Without, along};
 use super::make::{computed, flat, index_along, mapped, number};
-use crate::array::{Array, Dim, Ix0, Multi, better_of, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, fits};
+use crate::array::{Array, Dim, Ix0, Multi, better_of, constant, one, operator};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, fits};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{Fields, ToExp, closure, trace};
@@ -36,8 +36,7 @@ impl Builder {
     /// The products along axes.
     pub fn product_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.numbers_along(xs, axes, |folded, elements, ty| {
-            let one = Op::Mul.identity(ty).unwrap_or(Const::zero(ty));
-            Ok(folded.fold(self, elements, by(Op::Mul, one)))
+            Ok(folded.fold(self, elements, by(Op::Mul, one(ty))))
         })
     }
 
@@ -454,13 +453,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
 
 /// A fold by a single operator, which lowering recognises.
 fn by(op: Op, start: Const) -> Fold {
-    let mut b = BodyBuilder::new(&[]);
-    let value = b.lit(start);
-    Fold {
-        start: b.finish(&[value]),
-        step: operator(op, start.ty),
-        style: FoldStyle::Associative,
-    }
+    Fold::associative(constant(start), operator(op, start.ty))
 }
 
 /// A fold without a start, of which an element joined with itself is itself.
@@ -471,12 +464,7 @@ fn first_or(
     step: Body,
 ) -> Result<Arc<Node>, ErrorKind> {
     if folded.is_last() {
-        let fold = Fold {
-            start: Body::default(),
-            step,
-            style: FoldStyle::First,
-        };
-        return Ok(folded.fold(b, elements, fold));
+        return Ok(folded.fold(b, elements, Fold::first(step)));
     }
     let first = folded.first(b, elements)?;
     Ok(folded.onto(b, &first, elements, step))

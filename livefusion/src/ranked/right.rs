@@ -3,7 +3,7 @@
 
 use super::make::built;
 use super::scan::{Running, Towards};
-use crate::array::{Array, Dim, associative, operator_of};
+use crate::array::{Array, Dim, operator_of};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, ScanKind, TermId, fits};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -90,7 +90,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_right_axis");
-        let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 
@@ -137,7 +137,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_right_axis");
-        let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right_axis(self.node(), axis, fold, ScanKind::Exclusive))
     }
 }

@@ -3,9 +3,7 @@
 
 use super::fold::Folded;
 use super::make::{axis_of, built, computed, flat, indices, number, shaped};
-use crate::array::{
-    Array, Dim, Multi, associative, length_of, operator, operator_of, reversed, shape_of,
-};
+use crate::array::{Array, Dim, Multi, length_of, operator, operator_of, reversed, shape_of};
 use crate::ast::{
     Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, Types, fits, from_first, show_node,
     zeros,
@@ -43,7 +41,7 @@ impl Builder {
     pub fn cumsum_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
         match number(xs) {
             Ok(ty) => {
-                let fold = associative(zeros(&[ty]), operator(Op::Add, ty));
+                let fold = Fold::associative(zeros(&[ty]), operator(Op::Add, ty));
                 self.scan_axis(xs, axis, fold, ScanKind::Inclusive)
             }
             Err(kind) => built(self, &[xs], (&xs.types, xs.rank), || Err(kind)),
@@ -145,7 +143,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let (builder, start) = (Builder::named("scan_axis"), value::<T>(|| start.to_exp()));
-        let fold = associative(start, operator_of::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 
@@ -190,7 +188,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_exclusive_axis");
-        let fold = associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Exclusive))
     }
 
@@ -214,11 +212,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let builder = Builder::named("scan_seq_axis");
-        let fold = Fold {
-            start: value::<T>(|| start.to_exp()),
-            step: operator_of::<T, R>(op),
-            style: FoldStyle::Sequential,
-        };
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::wrap(builder.scan_axis(self.node(), axis, fold, ScanKind::Inclusive))
     }
 }
@@ -329,7 +324,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, D> {
         let (builder, start) = (Builder::named("fold_seg"), value::<T>(|| start.to_exp()));
-        let fold = associative(start, operator_of::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold_seg(self.node(), lengths.node(), fold))
     }
 }

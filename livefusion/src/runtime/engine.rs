@@ -435,10 +435,28 @@ pub(super) fn backend_error(why: String) -> Error {
     }
 }
 
-/// Computes nodes, fused into as few loops as their rates allow. Each result stays with its node.
+/// Computes nodes, fused into as few loops as their rates allow: the untyped [`Force`](crate::Force). Each result stays with its
+/// node.
 ///
-/// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
-/// usable.
+/// The elements of an array of rank 2 and more come row by row; lengths of its axes that are delayed are nodes, too, which can be
+/// forced with it.
+///
+/// ```
+/// use livefusion::ast::{Axis, Builder, Len, Shape, Value, identity, Ty};
+/// use livefusion::runtime::{Engine, force_nodes};
+/// let builder = Builder::named("table");
+/// let numbers = builder.generate(Len::Known(6), identity(&[Ty::U64]));
+/// let table = builder.reshape(&numbers, Some(Shape::new([Axis::from(2), Axis::from(3)])));
+/// let total = builder.sum(&numbers);
+/// let values = force_nodes(Engine::default_engine(), &[table.clone(), total])?;
+/// let [Value::Array(columns), Value::Scalar(total)] = &values[..] else { panic!() };
+/// assert_eq!((columns[0].len(), total[0].bits), (6, 15));
+/// assert_eq!(table.shape.as_ref().and_then(Shape::known), Some(vec![2, 3]));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// Whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
     if roots.iter().any(is_missing) {

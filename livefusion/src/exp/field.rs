@@ -1,0 +1,121 @@
+//! Expressions whose types are known at run time only: what the closures of a front end's own language are traced with.
+
+use super::trace::{self, Field, Fields};
+use crate::array::shape_of;
+use crate::ast::{Builder, Node, show_types};
+use crate::loc::Loc;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Each of these takes the place that it is blamed on. Types are checked: a mistake does not panic, but is an expression that the
+/// node which is made with it carries on to `force`.
+impl Field {
+    /// An operator applied to expressions; for conversions see [`cast`](Field::cast) and [`bitcast`](Field::bitcast).
+    /// [`Op::Select`] computes both of its arms, [`cond`](Field::cond) the one that is taken.
+    pub fn op(op: Op, args: &[Field], loc: Loc) -> Field {
+        Field::op_to(op, args, None, loc)
+    }
+
+    /// Conversion to another type, as Rust's `as`.
+    pub fn cast(self, to: Ty, loc: Loc) -> Field {
+        match self.ty() == to {
+            true => self,
+            false => Field::op_to(Op::Cast, &[self], Some(to), loc),
+        }
+    }
+
+    /// The same bits as another type (floats and unsigned integers of equal width).
+    pub fn bitcast(self, to: Ty, loc: Loc) -> Field {
+        Field::op_to(Op::Bitcast, &[self], Some(to), loc)
+    }
+
+    fn op_to(op: Op, args: &[Field], target: Option<Ty>, loc: Loc) -> Field {
+        let types: Vec<Ty> = args.iter().map(|f| f.ty()).collect();
+        if let Some(to) = op.result(&types, target) {
+            return trace::op(op, args, to, loc);
+        }
+        let to = target.or(types.first().copied()).unwrap_or(Ty::U64);
+        let expected = format!("operands that `{}` takes", op.name());
+        wrong(args, to, expected, show_types(&types), loc)
+    }
+
+    /// `if self { then } else { otherwise }`, field by field. Only the arm that is taken is computed, so it may guard a
+    /// division or an index.
+    pub fn cond(self, then: &[Field], otherwise: &[Field], loc: Loc) -> Fields {
+        let types = |fields: &[Field]| -> Vec<Ty> { fields.iter().map(|f| f.ty()).collect() };
+        let (left, right) = (types(then), types(otherwise));
+        if self.ty() == Ty::Bool && left == right {
+            let arms: Vec<_> = then
+                .iter()
+                .copied()
+                .zip(otherwise.iter().copied())
+                .collect();
+            return trace::cond(self, &arms, loc).into();
+        }
+        let expected = "a bool and two arms of one type".to_string();
+        let all = [
+            self.ty().name().into(),
+            show_types(&left),
+            show_types(&right),
+        ];
+        let used = [&[self], then, otherwise].concat();
+        let one = |f: &Field| wrong(&used, f.ty(), expected.clone(), all.join(", "), loc);
+        then.iter().map(one).collect()
+    }
+
+    /// The fields of a delayed scalar.
+    pub fn value(scalar: &Arc<Node>, loc: Loc) -> Fields {
+        let fields = (0..).zip(&scalar.types);
+        fields
+            .map(|(k, ty)| trace::scalar(scalar, k, *ty, loc))
+            .collect()
+    }
+
+    /// The fields of an element of an array, at an index of as many integers as the array has axes. An index outside is an
+    /// error when forced.
+    pub fn at(array: &Arc<Node>, index: &[Field], loc: Loc) -> Fields {
+        let fields = (0..).zip(array.types.iter().copied());
+        let fits = index.iter().all(|f| f.ty().is_int()) && index.len() == usize::from(array.rank);
+        if array.error.is_none() && (!fits || index.is_empty()) {
+            let types: Vec<Ty> = index.iter().map(|f| f.ty()).collect();
+            let expected = format!("an index of integers for an array of rank {}", array.rank);
+            let one = |(_, ty)| wrong(index, ty, expected.clone(), show_types(&types), loc);
+            return fields.map(one).collect();
+        }
+        if let [index, ..] = index
+            && (array.rank == 1 || array.error.is_some())
+        {
+            return fields
+                .map(|(k, ty)| trace::at(array, k, ty, *index, loc))
+                .collect();
+        }
+        let builder = Builder::at("at", loc);
+        let at = crate::ranked::place(&shape_of(builder, array), index, loc);
+        let elements = builder.reshape(array, None);
+        fields
+            .map(|(k, ty)| trace::at_unchecked(&elements, k, ty, at, loc))
+            .collect()
+    }
+
+    /// `while test(state) { state = next(state) }`; gives the state for which the test failed. Both closures are traced once.
+    pub fn while_loop(
+        start: &[Field],
+        test: impl FnOnce(&[Field]) -> Field,
+        next: impl FnOnce(&[Field]) -> Fields,
+        loc: Loc,
+    ) -> Fields {
+        trace::while_loop(start, test, next, loc).into()
+    }
+
+    /// An expression of a type that stands for a mistake of the closure which uses it.
+    pub fn mistake(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
+        trace::malformed(ty, expected, got, loc)
+    }
+}
+
+/// What stands for a malformed use of expressions: the first mistake among them, if there is one.
+fn wrong(args: &[Field], ty: Ty, expected: String, got: String, loc: Loc) -> Field {
+    let known = args.iter().find_map(|f| f.as_mistake(ty));
+    known.unwrap_or_else(|| trace::malformed(ty, expected, got, loc))
+}

@@ -1,0 +1,1 @@
+//! `livefusion/src/ranked`: to come.

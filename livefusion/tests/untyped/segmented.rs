@@ -1,0 +1,1 @@
+//! `livefusion/src/segmented`: to come.
