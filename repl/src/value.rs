@@ -2,8 +2,7 @@
 
 use crate::combinators::Combinator;
 use crate::syntax::Function;
-use livefusion::ast::{Axis, Node, Types};
-use livefusion::exp::Fields;
+use livefusion::ast::{Axis, Fields, Node, Types};
 use livefusion::io::Table;
 use loop_lang::Ty;
 use std::fmt;

@@ -3,7 +3,7 @@
 use crate::eval::{Eval, Result};
 use crate::source::Span;
 use crate::value::{Elt, Value};
-use livefusion::exp::{Field, Fields, trace};
+use livefusion::ast::{Field, Fields};
 use loop_lang::{Const, Op, Ty};
 
 /// A function on scalars; of arrays it is taken element by element.
@@ -166,13 +166,13 @@ fn clamp(eval: &mut Eval<'_>, args: &[Value], span: Span) -> Result<Value> {
         for value in values {
             all.extend(eval.fields(value, Some(&elt), span)?.0);
         }
-        let (Some(ty), &[x, low, high]) = (elt.scalar(), all.as_slice()) else {
+        let &[x, low, high] = all.as_slice() else {
             return eval.refuse(format!("`clamp` does not take {elt}"), span);
         };
         let loc = eval.loc(span);
         let choose = |op: Op, bound: Field, x: Field| {
-            let beyond = trace::op(op, &[x, bound], Ty::Bool, loc);
-            trace::op(Op::Select, &[beyond, bound, x], ty, loc)
+            let beyond = Field::op(op, &[x, bound], loc);
+            Field::op(Op::Select, &[beyond, bound, x], loc)
         };
         let clamped = choose(Op::Lt, low, choose(Op::Gt, high, x));
         Ok((Fields::from_slice(&[clamped]), elt))

@@ -5,7 +5,7 @@ use super::{Combinator, Kind};
 use crate::eval::{Call, Result};
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::ast::{Axis, Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape};
-use loop_lang::{Const, Op, Ty};
+use loop_lang::Ty;
 use std::sync::Arc;
 
 type Build = fn(&mut Call<'_, '_>) -> Result<Value>;
@@ -89,15 +89,93 @@ pub static TABLE: &[Combinator] = &[
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
     }),
     row("scan", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan(0, |a, b| a + b)", |c| {
-        scan(c, ScanKind::Inclusive)
+        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Inclusive))
     }),
     row("scan_exclusive", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive(0, |a, b| a + b)", |c| {
-        scan(c, ScanKind::Exclusive)
+        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Exclusive))
     }),
-    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| total(c, Op::Add, 0)),
-    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| total(c, Op::Mul, 1)),
-    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| extremum(c, Op::Min)) },
-    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| extremum(c, Op::Max)) },
+    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)),
+    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)),
+    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| reduced(c, Builder::min)) },
+    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| reduced(c, Builder::max)) },
+    row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)),
+    row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)),
+    row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)),
+    row("any", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, Builder::any)),
+    row("all", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, Builder::all)),
+    row("count", &[XS, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, Builder::count)),
+    row("min_index", &[XS], "[T] => u64", "[3, 1, 2].min_index()", |c| reduced(c, Builder::min_index)).also(&["argmin"]),
+    row("max_index", &[XS], "[T] => u64", "[3, 1, 2].max_index()", |c| reduced(c, Builder::max_index)).also(&["argmax"]),
+    row("first", &[XS], "[T] => T", "[3, 1, 2].first()", |c| {
+        let xs = c.array(0)?;
+        c.give(c.builder.first(&xs.node), xs.elt)
+    }),
+    row("last", &[XS], "[T] => T", "[3, 1, 2].last()", |c| {
+        let xs = c.array(0)?;
+        c.give(c.builder.last(&xs.node), xs.elt)
+    }),
+    row("find", &[XS, F1], "([T], T -> bool) => T", "[3, 1, 2].find(_ < 3)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.find(&xs.node, test), xs.elt)
+    }),
+    row("position", &[XS, F1], "([T], T -> bool) => u64", "[3, 1, 2].position(_ < 3)", |c| tested(c, Builder::position)),
+    row("partition", &[XS, F1], "([T], T -> bool) => ([T], [T])", "[3, 1, 2].partition(_ < 3)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        let (yes, no) = c.builder.partition(&xs.node, test);
+        Ok(Value::Tuple(vec![c.give(yes, xs.elt.clone())?, c.give(no, xs.elt)?]))
+    }),
+    row("drop_while", &[XS, F1], "([T], T -> bool) => [T]", "(1..6).drop_while(_ < 4)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.drop_while(&xs.node, test), xs.elt)
+    }),
+    row("enumerate", &[XS], "[T] => [(u64, T)]", "[5, 6].enumerate()", |c| {
+        let xs = c.array(0)?;
+        let index = Elt::of(&vec![Ty::U64; usize::from(xs.node.rank)]);
+        let node = match xs.node.rank {
+            1 => c.builder.enumerate(&xs.node),
+            _ => c.builder.enumerate_axes(&xs.node),
+        };
+        c.give(node, Elt::Tuple(vec![index, xs.elt]))
+    }),
+    row("scan1", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
+        let xs = c.array(0)?;
+        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+        c.give(c.builder.scan1(&xs.node, step), elt)
+    }),
+    row("scan_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => [S]", "[1, 2, 3].scan_seq(0, |s, x| s * 10 + x)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        let style = FoldStyle::Sequential;
+        c.give(c.builder.scan(&xs.node, Fold { start, step, style }, ScanKind::Inclusive), elt)
+    }),
+    row("scan_with_total", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => ([T], T)", "[1, 2, 3].scan_with_total(0, |a, b| a + b)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        c.same(1, &elt, &xs.elt)?;
+        let (all, total) = c.builder.scan_with_total(&xs.node, start, step);
+        Ok(Value::Tuple(vec![c.give(all, elt.clone())?, c.give(total, elt)?]))
+    }),
+    row("scan_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_right(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Inclusive))
+    }),
+    row("scan1_right", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1_right(|a, b| a.max(b))", |c| {
+        let xs = c.array(0)?;
+        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+        c.give(c.builder.scan1_right(&xs.node, step), elt)
+    }),
+    row("scan_exclusive_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Exclusive))
+    }),
+    row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a - b)", |c| {
+        scan(c, Builder::fold_right)
+    }),
+    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| {
+        let xs = c.array(0)?;
+        c.give(c.builder.cumsum(&xs.node), xs.elt)
+    }),
     row("len", &[Kind::Any], "[T] => u64", "[1, 2, 3].len()", |c| {
         if let Value::Segmented(s) = c.value(0) {
             let lengths = s.lengths.clone();
@@ -314,53 +392,24 @@ fn zip(c: &mut Call<'_, '_>) -> Result<Value> {
     c.give(c.builder.zip(&nodes), elt)
 }
 
-fn scan(c: &mut Call<'_, '_>, kind: ScanKind) -> Result<Value> {
+/// A fold or scan of the elements' own type.
+fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
     let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
     c.same(1, &elt, &xs.elt)?;
     let style = FoldStyle::Associative;
-    c.give(
-        c.builder.scan(&xs.node, Fold { start, step, style }, kind),
-        elt,
-    )
+    c.give(make(c.builder, &xs.node, Fold { start, step, style }), elt)
 }
 
-/// The elements' one scalar type.
-fn number(c: &mut Call<'_, '_>, xs: &Array) -> Result<Ty> {
-    match xs.elt.scalar().filter(|t| t.is_num()) {
-        Some(ty) => Ok(ty),
-        None => c
-            .eval
-            .refuse(format!("expected numbers, got {}", xs.elt), c.at(0)),
-    }
-}
-
-fn total(c: &mut Call<'_, '_>, op: Op, unit: i64) -> Result<Value> {
+fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
-    let ty = number(c, &xs)?;
-    let unit = match ty.is_float() {
-        true => crate::eval::float(unit as f64, ty),
-        false => Const::int(ty, unit),
-    };
-    let mut b = livefusion::ast::BodyBuilder::new(&[]);
-    let start = b.lit(unit);
-    let fold = Fold {
-        start: b.finish(&[start]),
-        step: crate::eval::step(op, ty, c.builder.loc()),
-        style: FoldStyle::Associative,
-    };
-    c.give(c.builder.fold(&xs.node, fold), xs.elt)
+    c.give_flat(make(c.builder, &xs.node))
 }
 
-fn extremum(c: &mut Call<'_, '_>, op: Op) -> Result<Value> {
+fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
-    let ty = number(c, &xs)?;
-    let fold = Fold {
-        start: Body::default(),
-        step: crate::eval::step(op, ty, c.builder.loc()),
-        style: FoldStyle::First,
-    };
-    c.give(c.builder.fold(&xs.node, fold), xs.elt)
+    let test = c.test(1, &[&xs.elt])?;
+    c.give_flat(make(c.builder, &xs.node, test))
 }
 
 fn generate(c: &mut Call<'_, '_>) -> Result<Value> {

@@ -4,9 +4,9 @@ use super::{Eval, Result, wrong};
 use crate::source::Span;
 use crate::syntax::Expr;
 use crate::value::{Array, Env, Value};
-use livefusion::exp::{Field, Fields, trace};
+use livefusion::ast::Field;
 use livefusion::ranked::{Amount, Item};
-use loop_lang::{Const, Op, Ty};
+use loop_lang::{Const, Op};
 
 impl Eval<'_> {
     /// `array[items]`: an element where all items are indices, a slice where one is a range. In a function that is traced an
@@ -65,9 +65,9 @@ impl Eval<'_> {
                         Some(shape) => shape.axes()[k].node().clone(),
                         None => builder.renamed("len").len(&of.node),
                     };
-                    let len = trace::scalar(&axis, 0, Ty::U64, builder.loc());
+                    let len = Field::value(&axis, builder.loc());
                     let back = Field::literal(Const::u64(n.unsigned_abs() as u64));
-                    trace::op(Op::Sub, &[len, back], Ty::U64, builder.loc())
+                    Field::op(Op::Sub, &[len[0], back], builder.loc())
                 }
                 Value::Int(n) => Field::literal(Const::u64(n as u64)),
                 value => {
@@ -79,7 +79,7 @@ impl Eval<'_> {
                 }
             });
         }
-        let fields: Fields = builder.element(&of.node, &index);
+        let fields = Field::at(&of.node, &index, builder.loc());
         Ok(Value::Scalar(fields, of.elt.clone()))
     }
 

@@ -7,7 +7,6 @@ mod index;
 mod scalar;
 
 pub use call::Call;
-pub use scalar::{float, step};
 
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
@@ -17,8 +16,7 @@ use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
 use crate::value::{Array, Closure, Elt, Env, Named, Range, Segmented, Value};
-use livefusion::ast::{Axis, Body, Builder, Node, Shape, Types};
-use livefusion::exp::{Fields, trace};
+use livefusion::ast::{self, Axis, Fields, Body, Builder, Node, Shape, Types};
 use livefusion::{Error, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::{Const, Ty};
@@ -206,7 +204,7 @@ impl<'s> Eval<'s> {
 
     fn literal(&mut self, literal: &Literal) -> Value {
         let typed = |c: Const| {
-            let field = livefusion::exp::Field::literal(c);
+            let field = ast::Field::literal(c);
             Value::Scalar(Fields::from_slice(&[field]), Elt::Scalar(c.ty))
         };
         match literal {
@@ -426,11 +424,11 @@ impl<'s> Eval<'s> {
         &mut self,
         types: &[Ty],
         span: Span,
-        f: impl FnOnce(&mut Self, &[livefusion::exp::Field]) -> Result<(Fields, Elt)>,
+        f: impl FnOnce(&mut Self, &[ast::Field]) -> Result<(Fields, Elt)>,
     ) -> Result<(Body, Elt)> {
         let outside = std::mem::replace(&mut self.tracing, true);
         let mut found = None;
-        let body = trace::trace(types, |fields| match f(self, fields) {
+        let body = ast::trace(types, |fields| match f(self, fields) {
             Ok((fields, elt)) => {
                 found = Some(Ok(elt));
                 fields
@@ -545,9 +543,9 @@ impl<'s> Eval<'s> {
                 let node = self.delayed(row, Some(&elt), span)?.node;
                 let types = [Ty::U64];
                 let (body, _) = self.traced(&types, span, |_, _| {
-                    Ok((scalar::captured(&node, builder.loc()), elt.clone()))
+                    Ok((ast::Field::value(&node, builder.loc()), elt.clone()))
                 })?;
-                nodes.push(builder.generate(livefusion::ast::Len::Known(1), body));
+                nodes.push(builder.generate(ast::Len::Known(1), body));
             }
             let node = match nodes.as_slice() {
                 [one] => one.clone(),
@@ -622,7 +620,7 @@ impl<'s> Eval<'s> {
     fn joined(&self, builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
         let flat: Vec<_> = nodes.iter().map(|n| builder.reshape(n, None)).collect();
         let columns = |n: &Arc<Node>| match n.value.get() {
-            Some(livefusion::ast::Value::Array(columns)) => Some(columns.clone()),
+            Some(ast::Value::Array(columns)) => Some(columns.clone()),
             _ => None,
         };
         // Through a reshape what is in memory is found at its source.
@@ -665,7 +663,7 @@ impl<'s> Eval<'s> {
 }
 
 /// Fields by the elements that they make up.
-pub fn split(fields: &[livefusion::exp::Field], elts: &[Elt]) -> Vec<Value> {
+pub fn split(fields: &[ast::Field], elts: &[Elt]) -> Vec<Value> {
     let mut rest = fields;
     let mut take = |elt: &Elt| {
         let (own, others) = rest.split_at(elt.fields().min(rest.len()));

@@ -7,8 +7,7 @@ use crate::source::Span;
 use crate::syntax::{Binary, Expr, Unary};
 use crate::value::{Array, Elt, Env, Range, Segmented, Value};
 use livefusion::Loc;
-use livefusion::ast::{Body, BodyBuilder, Len, Node, Types};
-use livefusion::exp::{Field, Fields, trace};
+use livefusion::ast::{Body, Field, Fields, Len, Node, Types};
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
@@ -32,14 +31,6 @@ fn integer(n: i128, ty: Ty) -> Option<Const> {
         _ => (0, (1i128 << bits) - 1),
     };
     (least <= n && n <= most).then(|| Const::new(ty, n as u64))
-}
-
-/// The fields of a delayed scalar, in the function that is traced.
-pub fn captured(node: &Arc<Node>, loc: Loc) -> Fields {
-    let fields = node.types.iter().enumerate();
-    fields
-        .map(|(k, ty)| trace::scalar(node, k as u32, *ty, loc))
-        .collect()
 }
 
 /// What an operator is applied to, once types are known.
@@ -118,7 +109,7 @@ impl Eval<'_> {
             Value::Scalar(fields, elt) => (fields, elt),
             Value::Array(a) if a.node.rank == 0 && self.tracing => {
                 let loc = self.loc(span);
-                (captured(&a.node, loc), a.elt)
+                (Field::value(&a.node, loc), a.elt)
             }
             Value::Tuple(parts) => {
                 let wants = match want {
@@ -357,7 +348,7 @@ impl Eval<'_> {
             let loc = eval.loc(span);
             match op.result(&types, None) {
                 Some(ty) if args.len() == op.arity() && types.len() == args.len() => {
-                    let field = trace::op(op, &args, ty, loc);
+                    let field = Field::op(op, &args, loc);
                     Ok((Fields::from_slice(&[field]), Elt::Scalar(ty)))
                 }
                 _ => {
@@ -477,8 +468,8 @@ impl Eval<'_> {
                 _ => (decided, sides[1]),
             };
             let loc = eval.loc(at);
-            let fields = trace::cond(sides[0], &[arms], loc);
-            Ok((fields.into_iter().collect(), want.clone()))
+            let fields = sides[0].cond(&[arms.0], &[arms.1], loc);
+            Ok((fields, want.clone()))
         })
     }
 
@@ -492,7 +483,7 @@ impl Eval<'_> {
             let loc = eval.loc(span);
             match fields.as_slice() {
                 [x] => {
-                    let cast = trace::op(Op::Cast, &[*x], ty, loc);
+                    let cast = x.cast(ty, loc);
                     Ok((Fields::from_slice(&[cast]), Elt::Scalar(ty)))
                 }
                 _ => wrong(format!("expected a scalar to cast, got {elt}"), span),
@@ -531,14 +522,9 @@ impl Eval<'_> {
             for (arm, at) in arms.into_iter().zip(spans) {
                 sides.push(eval.fields(arm, Some(&elt), at)?.0);
             }
-            let pairs: Vec<_> = sides[0]
-                .iter()
-                .copied()
-                .zip(sides[1].iter().copied())
-                .collect();
             let loc = eval.loc(span);
-            let fields = trace::cond(test[0], &pairs, loc);
-            Ok((fields.into_iter().collect(), elt))
+            let fields = test[0].cond(&sides[0], &sides[1], loc);
+            Ok((fields, elt))
         })
     }
 
@@ -600,14 +586,13 @@ impl Eval<'_> {
                     for e in ends {
                         sides.extend(eval.fields(e, None, span)?.0);
                     }
-                    let cast = |f: Field| trace::op(Op::Cast, &[f], Ty::U64, loc);
-                    let size = trace::op(Op::Sub, &[sides[1], sides[0]], ty, loc);
+                    let size = Field::op(Op::Sub, &[sides[1], sides[0]], loc);
                     let more = Field::literal(Const::u64(more as u64));
-                    let size = trace::op(Op::Add, &[cast(size), more], Ty::U64, loc);
+                    let size = Field::op(Op::Add, &[size.cast(Ty::U64, loc), more], loc);
                     let before = if range.closed { Op::Le } else { Op::Lt };
-                    let some = trace::op(before, &[sides[0], sides[1]], Ty::Bool, loc);
+                    let some = Field::op(before, &[sides[0], sides[1]], loc);
                     let zero = Field::literal(Const::u64(0));
-                    let size = trace::op(Op::Select, &[some, size, zero], Ty::U64, loc);
+                    let size = Field::op(Op::Select, &[some, size, zero], loc);
                     Ok((Fields::from_slice(&[size]), Elt::Scalar(Ty::U64)))
                 })?;
                 Len::Delayed(builder.renamed("length").compute(body))
@@ -616,8 +601,8 @@ impl Eval<'_> {
         let first = ends[0].clone();
         let (body, elt) = self.traced(&[Ty::U64], span, |eval, i| {
             let (start, elt) = eval.fields(first, None, span)?;
-            let i = trace::op(Op::Cast, &[i[0]], ty, loc);
-            let x = trace::op(Op::Add, &[start[0], i], ty, loc);
+            let i = i[0].cast(ty, loc);
+            let x = Field::op(Op::Add, &[start[0], i], loc);
             Ok((Fields::from_slice(&[x]), elt))
         })?;
         let node = builder.generate(len, body);
@@ -697,13 +682,4 @@ fn plain(op: Op, values: &[Value]) -> Option<Value> {
         }
         _ => None,
     }
-}
-
-/// The body of an operator between two values of a type.
-pub fn step(op: Op, ty: Ty, loc: Loc) -> Body {
-    let mut b = BodyBuilder::new(&[ty, ty]);
-    b.locate(Some(loc));
-    let (x, y) = (b.param(0), b.param(1));
-    let result = b.op(op, &[x, y]);
-    b.finish(&[result])
 }
