@@ -1,13 +1,12 @@
 //! Simplification is idempotent and changes no result and no trap.
 
-use livefusion::ErrorKind;
 use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
 use livefusion::runtime::{Engine, force_nodes};
+use livefusion::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
 use proptest::prelude::*;
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 /// One step of a random body: an operator by number, on earlier terms by number.
@@ -67,7 +66,7 @@ fn body(steps: &[Step]) -> Body {
 fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
     Arc::new(Node {
         name: "map",
-        loc: Location::caller(),
+        loc: Loc::caller(),
         rewrite: None,
         types: body.result_types(),
         kind: Kind::Map(body),

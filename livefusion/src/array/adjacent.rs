@@ -1,14 +1,153 @@
 //! Neighbours that are equal: `unique`, `unique_by`, `group`, `group_by`.
 
-use crate::array::fold::operator;
-use crate::array::{Array, Ix0};
-use crate::ast::{Builder, Fold, FoldStyle, Len, Node, ScanKind, identity};
+use crate::array::Array;
+use crate::array::merge::{test, truth};
+use crate::array::reduce::{constant, operator};
+use crate::array::search::side;
+use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
 use crate::elt::Elt;
-use crate::exp::{Exp, ToExp, apply, closure, exp_of, fields_of, trace, types_of, value};
+use crate::exp::{ToExp, closure, trace as exp};
 use crate::loc::Loc;
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Tests are of (the one before, the element).
+impl Builder {
+    /// The elements that differ from the one before them.
+    pub fn unique(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.unique_by(xs, &equal(&xs.types, self.loc()))
+    }
+
+    /// The elements for which the test is false, and the first.
+    pub fn unique_by(self, xs: &Arc<Node>, same: &Body) -> Arc<Node> {
+        let (before, indices) = self.before(xs);
+        let all = self.zip(&[xs.clone(), before, indices]);
+        let firsts = self.filter(&all, begins(&xs.types, same, self.loc()));
+        self.fields(&firsts, 0..xs.types.len() as u32)
+    }
+
+    /// The runs of equal neighbours: the element of each, and how often it stands there (`u64`).
+    pub fn group(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        // Zeros of either sign are equal; of other types, equal elements are the same.
+        let any = !xs.types.iter().any(|t| t.is_float());
+        self.runs(xs, any, &equal(&xs.types, self.loc()))
+    }
+
+    /// The runs of neighbours for which the test is true: the first element of each, and its length (`u64`).
+    pub fn group_by(self, xs: &Arc<Node>, same: &Body) -> (Arc<Node>, Arc<Node>) {
+        self.runs(xs, false, same)
+    }
+
+    /// For each element the one before it, and its index.
+    fn before(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        // The last element of what came before: a scan, so that a stream needs no memory.
+        let last = Fold::associative(zeros(&xs.types), side(&xs.types, 1));
+        let before = self.scan(xs, last, ScanKind::Exclusive);
+        (before, self.places(xs))
+    }
+
+    /// Runs, each with its first element, or any, and its length: when the next one begins, and the last one behind all
+    /// elements.
+    fn runs(self, xs: &Arc<Node>, any: bool, same: &Body) -> (Arc<Node>, Arc<Node>) {
+        let (loc, types) = (self.loc(), &xs.types);
+        let width = types.len() as u32;
+        let (before, indices) = self.before(xs);
+        let all = self.zip(&[xs.clone(), before.clone(), indices.clone()]);
+        let begins = self.map(&[all], begins(types, same, loc));
+        // Where the run under way began, and an element of it.
+        let latest = operator(Op::Max, Ty::U64);
+        let latest = Fold::associative(constant(Const::u64(0)), latest);
+        let at = trace(&[Ty::Bool, Ty::U64], |p| {
+            p[0].cond(&p[1..], &[Field::literal(Const::u64(0))], loc)
+        });
+        let at = self.map(&[begins.clone(), indices.clone()], at);
+        let at = self.scan(&at, latest, ScanKind::Exclusive);
+        let element = match any {
+            true => before,
+            false => self.first_of_run(xs, &begins),
+        };
+        let fields = (element.types.len() as u32).saturating_sub(width);
+        let of_run = self.fields(&element, fields..fields + width);
+        let all = self.zip(&[of_run, at.clone(), begins, indices]);
+        let run = [&types[..], &[Ty::U64, Ty::Bool, Ty::U64]].concat();
+        let ends = trace(&run, |p| {
+            let (begins, i) = (p[p.len() - 2], p[p.len() - 1]);
+            let later = Field::op(Op::Ne, &[i, Field::literal(Const::u64(0))], loc);
+            begins.cond(&[later], &[truth(false)], loc)
+        });
+        let ended = self.filter(&all, ends);
+        let run = trace(&run, |p| {
+            let (at, i) = (p[p.len() - 3], p[p.len() - 1]);
+            let length = Field::op(Op::Sub, &[i, at], loc);
+            p[..p.len() - 3].iter().copied().chain([length]).collect()
+        });
+        let ended = self.map(&[ended], run);
+        let last = [element, at].map(|scan| self.scan_total(&scan));
+        let last = self.last_run(xs, &last);
+        let runs = self.append(&[ended, last]);
+        (
+            self.fields(&runs, 0..width),
+            self.fields(&runs, width..width + 1),
+        )
+    }
+
+    /// The first element of the run under way, behind whether there is one.
+    fn first_of_run(self, xs: &Arc<Node>, begins: &Arc<Node>) -> Arc<Node> {
+        let state = [&[Ty::Bool], &xs.types[..]].concat();
+        let latest = trace(&[&state[..], &state[..]].concat(), |p| {
+            let (a, b) = p.split_at(state.len());
+            b[0].cond(b, a, self.loc())
+        });
+        let latest = Fold::associative(zeros(&state), latest);
+        let all = self.zip(&[begins.clone(), xs.clone()]);
+        self.scan(&all, latest, ScanKind::Exclusive)
+    }
+
+    /// The run that nothing follows, if there is any.
+    fn last_run(self, xs: &Arc<Node>, [element, at]: &[Arc<Node>; 2]) -> Arc<Node> {
+        let (n, loc, width) = (self.len(xs), self.loc(), xs.types.len());
+        let one = trace(&[Ty::U64], |_| {
+            let first = element.types.len().saturating_sub(width);
+            let fields = (0..).zip(&element.types).skip(first);
+            let fields = fields.map(|(k, ty)| exp::scalar(element, k, *ty, loc));
+            let mut run: Fields = fields.collect();
+            let [n, at] = [&n, at].map(|n| exp::scalar(n, 0, Ty::U64, loc));
+            run.push(Field::op(Op::Sub, &[n, at], loc));
+            run
+        });
+        let one = self.generate(Len::Known(1), one);
+        // A run has elements.
+        let is_run = trace(&[&xs.types[..], &[Ty::U64]].concat(), |p| {
+            let none = Field::literal(Const::u64(0));
+            Fields::from_slice(&[Field::op(Op::Ne, &[p[p.len() - 1], none], loc)])
+        });
+        self.filter(&one, is_run)
+    }
+}
+
+/// Whether an element, of (element, the one before, index), is the first of a run.
+fn begins(types: &[Ty], same: &Body, loc: Loc) -> Body {
+    trace(&[types, types, &[Ty::U64]].concat(), |p| {
+        let (x, rest) = p.split_at(types.len());
+        let (before, i) = rest.split_at(types.len());
+        let is_first = Field::op(Op::Eq, &[i[0], Field::literal(Const::u64(0))], loc);
+        let same = test(same, &[before, x].concat(), loc);
+        let differs = Field::op(Op::Not, &[same], loc);
+        is_first.cond(&[truth(true)], &[differs], loc)
+    })
+}
+
+/// Whether all fields are equal.
+fn equal(types: &[Ty], loc: Loc) -> Body {
+    trace(&[types, types].concat(), |p| {
+        let (a, b) = p.split_at(types.len());
+        let fields = a.iter().zip(b);
+        let fields = fields.map(|(a, b)| Field::op(Op::Eq, &[*a, *b], loc));
+        let all = fields.reduce(|a, b| Field::op(Op::And, &[a, b], loc));
+        Fields::from_slice(&[all.unwrap_or(truth(true))])
+    })
+}
 
 impl<T: Elt> Array<T> {
     /// The elements that differ from the one before them: of each run of equal neighbours the
@@ -27,8 +166,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn unique(&self) -> Array<T> {
         let builder = Builder::named("unique");
-        let firsts = self.firsts(builder, |a, b| equal::<T>(a, b, builder.loc()));
-        Array::wrap(builder.fields(&firsts, 0..T::FIELDS))
+        Array::wrap(builder.unique(self.node()))
     }
 
     /// The elements for which `same(the one before, the element)` is false, and the first. The one
@@ -44,8 +182,8 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn unique_by<R: ToExp<bool>>(&self, same: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("unique_by");
-        let firsts = self.firsts(builder, same);
-        Array::wrap(builder.fields(&firsts, 0..T::FIELDS))
+        let same = closure::<(T, T), bool>(|(a, b)| same(a, b).to_exp());
+        Array::wrap(builder.unique_by(self.node(), &same))
     }
 
     /// The runs of equal neighbours: the element of each, and how often it stands there (a
@@ -64,10 +202,8 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn group(&self) -> (Array<T>, Array<u64>) {
-        let builder = Builder::named("group");
-        // Zeros of either sign are equal; of other types, equal elements are the same.
-        let any = !types_of::<T>().iter().any(|t| t.is_float());
-        self.runs(builder, any, |a, b| equal::<T>(a, b, builder.loc()))
+        let (values, lengths) = Builder::named("group").group(self.node());
+        (Array::wrap(values), Array::wrap(lengths))
     }
 
     /// As [`group`](Array::group), with runs of neighbours for which `same(the one before, the
@@ -87,112 +223,8 @@ impl<T: Elt> Array<T> {
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<u64>) {
         let builder = Builder::named("group_by");
-        self.runs(builder, false, same)
+        let same = closure::<(T, T), bool>(|(a, b)| same(a, b).to_exp());
+        let (values, lengths) = builder.group_by(self.node(), &same);
+        (Array::wrap(values), Array::wrap(lengths))
     }
-
-    /// The first elements of runs, as triples: element, the one before, index.
-    fn firsts<R: ToExp<bool>>(
-        &self,
-        builder: Builder,
-        same: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> Arc<Node> {
-        let (before, indices) = self.before(builder);
-        let all = builder.zip(&[self.node().clone(), before, indices]);
-        let is_first =
-            closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
-        builder.filter(&all, is_first)
-    }
-
-    /// For each element the one before it, and its index.
-    fn before(&self, builder: Builder) -> (Arc<Node>, Arc<Node>) {
-        // The last element of what came before: a scan, so that a stream needs no memory.
-        let last = Fold {
-            start: value::<T>(|| exp_of::<T>(&[])),
-            step: operator::<T, T::Exp>(|_, b| b),
-            style: FoldStyle::Associative,
-        };
-        let before = builder.scan(self.node(), last, ScanKind::Exclusive);
-        let len = Len::Delayed(builder.len(self.node()));
-        (before, builder.generate(len, identity(&[Ty::U64])))
-    }
-
-    /// Runs, each with its first element, or any, and its length: when the next one begins, and the last one behind all
-    /// elements.
-    fn runs<R: ToExp<bool>>(
-        &self,
-        builder: Builder,
-        any: bool,
-        same: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> (Array<T>, Array<u64>) {
-        let (before, indices) = self.before(builder);
-        let all = builder.zip(&[self.node().clone(), before.clone(), indices.clone()]);
-        let begins =
-            closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
-        let begins = builder.map(&[all], begins);
-        // Where the run under way began, and an element of it.
-        let latest = Fold {
-            start: value::<u64>(|| Exp::lit(0)),
-            step: operator::<u64, Exp<u64>>(|a, b| a.max(b)),
-            style: FoldStyle::Associative,
-        };
-        let at = closure::<(bool, u64), u64>(|(begins, i)| begins.cond(i, 0));
-        let at = builder.map(&[begins.clone(), indices.clone()], at);
-        let at = builder.scan(&at, latest, ScanKind::Exclusive);
-        let element = match any {
-            true => before,
-            false => self.first_of_run(builder, &begins),
-        };
-        let fields = element.types.len() as u32 - T::FIELDS;
-        let of_run = builder.fields(&element, fields..fields + T::FIELDS);
-        let all = builder.zip(&[of_run, at.clone(), begins, indices]);
-        let ends = closure::<(T, u64, bool, u64), bool>(|(_, _, begins, i)| begins.and(i.ne(0)));
-        let ended = builder.filter(&all, ends);
-        let run = closure::<(T, u64, bool, u64), (T, u64)>(|(x, at, _, i)| (x, i - at));
-        let ended = builder.map(&[ended], run);
-        let last = [element, at].map(|scan| builder.scan_total(&scan));
-        let last = self.last_run(builder, &last);
-        let runs = builder.append(&[ended, last]);
-        (
-            Array::wrap(builder.fields(&runs, 0..T::FIELDS)),
-            Array::wrap(builder.fields(&runs, T::FIELDS..T::FIELDS + 1)),
-        )
-    }
-
-    /// The first element of the run under way, behind whether there is one.
-    fn first_of_run(&self, builder: Builder, begins: &Arc<Node>) -> Arc<Node> {
-        let latest = Fold {
-            start: value::<(bool, T)>(|| exp_of::<(bool, T)>(&[])),
-            step: operator::<(bool, T), <(bool, T) as Elt>::Exp>(|a, b| b.0.cond(b, a)),
-            style: FoldStyle::Associative,
-        };
-        let all = builder.zip(&[begins.clone(), self.node().clone()]);
-        builder.scan(&all, latest, ScanKind::Exclusive)
-    }
-
-    /// The run that nothing follows, if there is any.
-    fn last_run(&self, builder: Builder, [element, at]: &[Arc<Node>; 2]) -> Arc<Node> {
-        let n = Array::<u64, Ix0>::wrap(builder.len(self.node()));
-        let at = Array::<u64, Ix0>::wrap(at.clone());
-        let (first, loc) = (element.types.len() as u32 - T::FIELDS, builder.loc());
-        let one = closure::<u64, (T, u64)>(|_| {
-            let mut field = first;
-            let x = T::of_fields(&mut |ty| {
-                field += 1;
-                trace::scalar(element, field - 1, ty, loc)
-            });
-            (x, n.value() - at.value())
-        });
-        let one = builder.generate(Len::Known(1), one);
-        // A run has elements.
-        let is_run = closure::<(T, u64), bool>(|(_, length)| length.ne(0));
-        builder.filter(&one, is_run)
-    }
-}
-
-/// Whether all fields are equal.
-fn equal<T: Elt>(a: T::Exp, b: T::Exp, loc: Loc) -> Exp<bool> {
-    let pairs = fields_of::<T>(a).into_iter().zip(fields_of::<T>(b));
-    let fields = pairs.map(|(a, b)| apply::<bool>(Op::Eq, &[a, b], loc));
-    let all = fields.reduce(|a, b| apply(Op::And, &[a.field(), b.field()], loc));
-    all.unwrap_or(Exp::lit(true))
 }

@@ -10,6 +10,23 @@ use loop_lang::types::{Const, Ty};
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+/// Beside [`Builder::append`], which makes the parts in phases of one loop.
+impl Builder {
+    /// The elements of several arrays, of which there is one at least, one array behind the other: phases, if one of them has its
+    /// elements in order only, else an index function.
+    pub fn concat(self, parts: &[Arc<Node>]) -> Arc<Node> {
+        match parts {
+            [one] => one.clone(),
+            [first, rest @ ..]
+                if parts.iter().all(is_function) && rest.iter().all(|p| p.types == first.types) =>
+            {
+                by_index(self, parts)
+            }
+            _ => self.append(parts),
+        }
+    }
+}
+
 impl<T: Elt> Array<T> {
     /// The elements of this array, then those of `other`.
     ///
@@ -30,7 +47,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn append(&self, other: &Array<T>) -> Array<T> {
         let parts = [self.node().clone(), other.node().clone()];
-        Array::wrap(joined(Builder::named("append"), &parts))
+        Array::wrap(Builder::named("append").concat(&parts))
     }
 }
 
@@ -54,17 +71,8 @@ pub fn concat<T: Elt, A: Borrow<Array<T>>>(arrays: impl IntoIterator<Item = A>) 
             let nothing = closure::<u64, T>(|_| exp_of::<T>(&[]));
             builder.generate(Len::Known(0), nothing)
         }
-        [one] => one.clone(),
-        _ => joined(builder, &parts),
+        parts => builder.concat(parts),
     })
-}
-
-/// Two or more arrays as one: phases, if one of them has its elements in order only.
-fn joined(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
-    if !parts.iter().all(is_function) {
-        return builder.append(parts);
-    }
-    by_index(builder, parts)
 }
 
 /// Two or more arrays as one, each element read at its index.

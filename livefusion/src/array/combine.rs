@@ -2,16 +2,52 @@
 
 use crate::array::Array;
 use crate::array::append::total;
-use crate::array::reduce::operator;
+use crate::array::merge::truth;
+use crate::array::reduce::{constant, operator};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermData, TermId,
-    identity, may_trap,
+    Body, BodyBuilder, Builder, Field, Fields, Fold, Kind, Node, ScanKind, Term, TermData, TermId,
+    identity, may_trap, trace,
 };
 use crate::elt::Elt;
-use crate::exp::{Exp, closure, value};
+use crate::loc::Loc;
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+impl Builder {
+    /// Where a flag is true the next element of `xs`, else the next one of `ys`, which are of one type.
+    pub fn combine(self, flags: &Arc<Node>, xs: &Arc<Node>, ys: &Arc<Node>) -> Arc<Node> {
+        if *flags.types != [Ty::Bool] {
+            return self.unfit(flags, &xs.types, 1, "flags of type bool");
+        }
+        if xs.types != ys.types {
+            return self.append(&[xs.clone(), ys.clone()]);
+        }
+        if let Some(both) = of_packs(self, flags, xs, ys) {
+            return both;
+        }
+        let inputs = [flags, xs, ys].map(Arc::clone);
+        if inputs.iter().any(|n| n.comes_in_order()) {
+            return self.merge(&inputs, by_flag(&xs.types, self.loc()));
+        }
+        // The map below checks that there are as many flags as elements. So neither array has too
+        // many elements if none has too few, which the reads check.
+        let len = total(self, &[xs.clone(), ys.clone()]);
+        let indices = self.generate(len, identity(&[Ty::U64]));
+        let taken = trues_before(self, flags);
+        let mut b = BodyBuilder::new(&[Ty::Bool, Ty::U64, Ty::U64]);
+        b.locate(Some(self.loc()));
+        let [flag, left, i] = [0, 1, 2].map(|k| b.param(k));
+        let right = b.op(Op::Sub, &[i, left]);
+        let fields: Vec<_> = (0..xs.types.len() as u32)
+            .map(|f| {
+                let (x, y) = (b.at(xs, f, left, true), b.at(ys, f, right, true));
+                b.cond(flag, x, y)
+            })
+            .collect();
+        self.map(&[flags.clone(), taken, indices], b.finish(&fields))
+    }
+}
 
 impl Array<bool> {
     /// Where a flag is true the next element of `xs`, else the next one of `ys`: what undoes a
@@ -36,51 +72,33 @@ impl Array<bool> {
     #[track_caller]
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
         let builder = Builder::named("combine");
-        let (xs, ys) = (xs.node(), ys.node());
-        if let Some(both) = of_packs(builder, self.node(), xs, ys) {
-            return Array::wrap(both);
-        }
-        let inputs = [self.node(), xs, ys].map(Arc::clone);
-        if inputs.iter().any(|n| n.comes_in_order()) {
-            return Array::wrap(builder.merge(&inputs, by_flag::<T>()));
-        }
-        // The map below checks that there are as many flags as elements. So neither array has too
-        // many elements if none has too few, which the reads check.
-        let len = total(builder, &[xs.clone(), ys.clone()]);
-        let indices = builder.generate(len, identity(&[Ty::U64]));
-        let taken = trues_before(builder, self.node());
-        let mut b = BodyBuilder::new(&[Ty::Bool, Ty::U64, Ty::U64]);
-        b.locate(Some(builder.loc()));
-        let [flag, left, i] = [0, 1, 2].map(|k| b.param(k));
-        let right = b.op(Op::Sub, &[i, left]);
-        let fields: Vec<_> = (0..T::FIELDS)
-            .map(|f| {
-                let (x, y) = (b.at(xs, f, left, true), b.at(ys, f, right, true));
-                b.cond(flag, x, y)
-            })
-            .collect();
-        Array::wrap(builder.map(&[self.node().clone(), taken, indices], b.finish(&fields)))
+        Array::wrap(builder.combine(self.node(), xs.node(), ys.node()))
     }
 }
 
 /// The step of a merge of streams by flags, each of which asks for an element.
-fn by_flag<T: Elt>() -> Body {
-    type Taken = (bool, bool, bool);
-    closure::<(bool, T, T, Taken, u64), (Taken, (bool, u64, u64), T)>(
-        |(flag, x, y, (more, more_x, more_y), i)| {
-            let is_there = flag.cond(more_x, more_y);
-            let fits = more.cond(is_there, !(more_x.or(more_y)));
-            // A flag without an element, or elements without a flag.
-            let next = i + 1;
-            let (got, expected) = (more.cond(i, next), more.cond(next, i));
-            let (left, right) = (more.and(flag), more.and(!flag));
-            (
-                (is_there, left, right),
-                (fits, got, expected),
-                flag.cond(x, y),
-            )
-        },
-    )
+fn by_flag(types: &[Ty], loc: Loc) -> Body {
+    let ends = [Ty::Bool, Ty::Bool, Ty::Bool, Ty::U64];
+    let params = [&[Ty::Bool], types, types, &ends].concat();
+    trace(&params, |params| {
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let cond = |c: Field, a, b| c.cond(&[a], &[b], loc)[0];
+        let flag = params[0];
+        let (xs, rest) = params[1..].split_at(types.len());
+        let (ys, rest) = rest.split_at(types.len());
+        let (more, more_x, more_y, i) = (rest[0], rest[1], rest[2], rest[3]);
+        let is_there = cond(flag, more_x, more_y);
+        let none = op(Op::Not, &[cond(more_x, truth(true), more_y)]);
+        let fits = cond(more, is_there, none);
+        // A flag without an element, or elements without a flag.
+        let next = op(Op::Add, &[i, Field::literal(Const::u64(1))]);
+        let (got, expected) = (cond(more, i, next), cond(more, next, i));
+        let left = cond(more, flag, truth(false));
+        let right = cond(more, op(Op::Not, &[flag]), truth(false));
+        let mut all = Fields::from_slice(&[is_there, left, right, fits, got, expected]);
+        all.extend(flag.cond(xs, ys, loc));
+        all
+    })
 }
 
 /// An array that a pack by some flags leaves, and cheap maps of that.
@@ -182,10 +200,7 @@ fn trues_before(builder: Builder, flags: &Arc<Node>) -> Arc<Node> {
     let flag = b.param(0);
     let number = b.cast(flag, Ty::U64);
     let numbers = builder.map(std::slice::from_ref(flags), b.finish(&[number]));
-    let fold = Fold {
-        start: value::<u64>(|| Exp::lit(0)),
-        step: operator(Op::Add, Ty::U64),
-        style: FoldStyle::Associative,
-    };
+    let start = constant(Const::u64(0));
+    let fold = Fold::associative(start, operator(Op::Add, Ty::U64));
     builder.scan(&numbers, fold, ScanKind::Exclusive)
 }

@@ -1,10 +1,42 @@
 //! Where the extremes are: `min_index`, `max_index`.
 
+use crate::array::reduce::NUMBERS;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Len};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Len, Node, identity};
 use crate::elt::Num;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Elements that are not one number each are a mistake.
+impl Builder {
+    /// The index of the smallest element; of equal ones, the lowest index.
+    pub fn min_index(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.extremum(xs, Op::Lt)
+    }
+
+    /// The index of the largest element; of equal ones, the lowest index.
+    pub fn max_index(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.extremum(xs, Op::Gt)
+    }
+
+    /// A fold over pairs of value and index.
+    fn extremum(self, xs: &Arc<Node>, better: Op) -> Arc<Node> {
+        let ty = match xs.types[..] {
+            [ty] if ty.is_num() => ty,
+            _ => return self.unfit(xs, &[Ty::U64], 0, NUMBERS),
+        };
+        let pairs = self.zip(&[xs.clone(), self.places(xs)]);
+        let found = self.fold(&pairs, Fold::first(step(better, ty)));
+        self.fields(&found, 1..2)
+    }
+
+    /// The index of each element.
+    pub(crate) fn places(self, xs: &Arc<Node>) -> Arc<Node> {
+        let len = Len::Delayed(self.len(xs));
+        self.generate(len, identity(&[Ty::U64]))
+    }
+}
 
 impl<T: Num> Array<T> {
     /// The index of the smallest element; of equal ones, the lowest index. Floats: compared by `<`, so
@@ -21,7 +53,7 @@ impl<T: Num> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn min_index(&self) -> Array<u64, Ix0> {
-        self.extremum(Builder::named("min_index"), Op::Lt)
+        Array::wrap(Builder::named("min_index").min_index(self.node()))
     }
 
     /// The index of the largest element; ties and NaN as in [`min_index`](Array::min_index).
@@ -30,21 +62,7 @@ impl<T: Num> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn max_index(&self) -> Array<u64, Ix0> {
-        self.extremum(Builder::named("max_index"), Op::Gt)
-    }
-
-    /// A fold over pairs of value and index.
-    fn extremum(&self, builder: Builder, better: Op) -> Array<u64, Ix0> {
-        let len = Len::Delayed(builder.len(self.node()));
-        let indices = builder.generate(len, crate::ast::identity(&[Ty::U64]));
-        let pairs = builder.zip(&[self.node().clone(), indices]);
-        let fold = Fold {
-            start: Body::default(),
-            step: step(better, T::TY),
-            style: FoldStyle::First,
-        };
-        let found = builder.fold(&pairs, fold);
-        Array::wrap(builder.fields(&found, 1..2))
+        Array::wrap(Builder::named("max_index").max_index(self.node()))
     }
 }
 

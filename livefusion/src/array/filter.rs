@@ -1,11 +1,20 @@
 //! Some of the elements: `filter`, `pack`, `partition`.
 
 use crate::array::Array;
-use crate::ast::{Args, Body, Builder, Term, TermData, TermId};
+use crate::ast::{Args, Body, Builder, Node, Term, TermData, TermId};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
+
+impl Builder {
+    /// The elements for which the test is true, and the others.
+    pub fn partition(self, xs: &Arc<Node>, test: Body) -> (Arc<Node>, Arc<Node>) {
+        let others = negated(test.clone());
+        (self.filter(xs, test), self.filter(xs, others))
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
@@ -57,14 +66,17 @@ impl<T: Elt> Array<T> {
     ) -> (Array<T>, Array<T>) {
         let builder = Builder::named("partition");
         let body = closure::<T, bool>(|x| keep(x).to_exp());
-        let others = negated(body.clone());
-        let side = |body| Array::wrap(builder.filter(self.node(), body));
-        (side(body), side(others))
+        let (kept, others) = builder.partition(self.node(), body);
+        (Array::wrap(kept), Array::wrap(others))
     }
 }
 
 /// The test that is true where this one is false.
-fn negated(mut test: Body) -> Body {
+pub(super) fn negated(mut test: Body) -> Body {
+    if *test.result_types_or_none() != [Ty::Bool] {
+        // The mistake comes out of whoever asks for a test.
+        return test;
+    }
     let parts = &mut *test;
     for r in &mut parts.results {
         parts.terms.push(TermData {

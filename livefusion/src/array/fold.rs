@@ -1,7 +1,7 @@
 //! Folds with operators of your own: `fold`, `fold1`, `fold_seq`, `aggregate`.
 
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, FoldStyle};
+use crate::ast::{Body, Builder, Fold};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, ToExp, closure, value};
 
@@ -38,7 +38,8 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold");
         let start = value::<T>(|| start.to_exp());
-        self.fold_by(builder, start, operator::<T, R>(op), FoldStyle::Associative)
+        let fold = Fold::associative(start, operator::<T, R>(op));
+        Array::wrap(builder.fold(self.node(), fold))
     }
 
     /// All elements joined by `op`, which must be associative, with no starting value.
@@ -54,13 +55,8 @@ impl<T: Elt> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn fold1<R: Joined<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
-        let builder = Builder::named("fold1");
-        self.fold_by(
-            builder,
-            Body::default(),
-            operator::<T, R>(op),
-            FoldStyle::First,
-        )
+        let fold = Fold::first(operator::<T, R>(op));
+        Array::wrap(Builder::named("fold1").fold(self.node(), fold))
     }
 
     /// All elements joined strictly from left to right, by any operator: the plain loop, bit for bit.
@@ -80,7 +76,8 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_seq");
         let start = value::<T>(|| start.to_exp());
-        self.fold_by(builder, start, operator::<T, R>(op), FoldStyle::Sequential)
+        let fold = Fold::sequential(start, operator::<T, R>(op));
+        Array::wrap(builder.fold(self.node(), fold))
     }
 
     /// Elements folded into a state of another type. `start` is the state of no elements, `step` takes
@@ -109,29 +106,13 @@ impl<T: Elt> Array<T> {
         combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
     ) -> Array<S::Elt, Ix0> {
         let builder = Builder::named("aggregate");
-        let fold = Fold {
-            start: value::<S::Elt>(|| start.to_exp()),
-            step: closure::<Pair<S::Elt, T>, S::Elt>(|(s, x)| step(s, x).to_exp()),
-            style: FoldStyle::Aggregate(closure::<Pair<S::Elt, S::Elt>, S::Elt>(|(a, b)| {
-                combine(a, b).to_exp()
-            })),
-        };
+        let start = value::<S::Elt>(|| start.to_exp());
+        let step = closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp());
+        let join = closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| combine(a, b).to_exp());
+        let fold = Fold::aggregate(start, step, join);
         Array::wrap(builder.fold(self.node(), fold))
     }
-
-    /// A fold whose result is of the elements' type.
-    pub(crate) fn fold_by(
-        &self,
-        builder: Builder,
-        start: Body,
-        step: Body,
-        style: FoldStyle,
-    ) -> Array<T, Ix0> {
-        Array::wrap(builder.fold(self.node(), Fold { start, step, style }))
-    }
 }
-
-type Pair<A, B> = (A, B);
 
 /// Traces a binary operator.
 pub(crate) fn operator<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {

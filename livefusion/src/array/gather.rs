@@ -1,12 +1,42 @@
 //! Random access: `gather`, `bpermute`, `at`.
 
 use crate::array::{Array, Ix0, as_indices, element};
-use crate::ast::{BodyBuilder, Builder, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Int};
-use crate::exp::Exp;
+use crate::exp::{Exp, Field, trace};
 use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Indices are of an integer type; one outside is an error.
+impl Builder {
+    /// The elements at the indices, one per index; of an index that is a delayed scalar, a delayed scalar.
+    pub fn gather(self, xs: &Arc<Node>, indices: &Arc<Node>) -> Arc<Node> {
+        match indices.types[..] {
+            [ty] if ty.is_int() => {}
+            _ => {
+                return self.unfit(
+                    indices,
+                    &xs.types,
+                    indices.rank,
+                    "indices of an integer type",
+                );
+            }
+        }
+        let mut b = BodyBuilder::new(&indices.types);
+        let i = b.locate(Some(self.loc())).param(0);
+        let i = b.cast(i, Ty::U64);
+        let fields = read(&mut b, xs, i);
+        self.map(std::slice::from_ref(indices), b.finish(&fields))
+    }
+
+    /// The element at an index, which is a body without parameters: as many integers as the array has axes.
+    pub fn item(self, xs: &Arc<Node>, index: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        let read = |_: &[Field]| Field::at(xs, &Field::apply(index, &[], loc), loc);
+        self.compute(trace::trace(&[], read))
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements at the indices, one per index: a map over `indices`. Fuses with what makes the
@@ -25,11 +55,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if an index is negative, or not below the length.
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(gather(
-            Builder::named("gather"),
-            self.node(),
-            indices.node(),
-        ))
+        Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
     }
 
     /// Another name of [`gather`](Array::gather): a backward permutation.
@@ -38,11 +64,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if an index is negative, or not below the length.
     #[track_caller]
     pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(gather(
-            Builder::named("bpermute"),
-            self.node(),
-            indices.node(),
-        ))
+        Array::wrap(Builder::named("bpermute").gather(self.node(), indices.node()))
     }
 
     /// The element at an index. With an expression as index, inside of a closure, it is an
@@ -62,15 +84,6 @@ impl<T: Elt> Array<T> {
     pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
         index.element(self, Loc::caller())
     }
-}
-
-/// A map over indices that reads an array, checked.
-fn gather(builder: Builder, source: &Arc<Node>, indices: &Arc<Node>) -> Arc<Node> {
-    let mut b = BodyBuilder::new(&[indices.types.first().copied().unwrap_or(Ty::U64)]);
-    let i = b.locate(Some(builder.loc())).param(0);
-    let i = b.cast(i, Ty::U64);
-    let fields = read(&mut b, source, i);
-    builder.map(std::slice::from_ref(indices), b.finish(&fields))
 }
 
 fn read(b: &mut BodyBuilder, source: &Arc<Node>, index: TermId) -> Vec<TermId> {

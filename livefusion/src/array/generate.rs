@@ -1,14 +1,38 @@
 //! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `replicate`.
 
 use crate::array::length::IntoLen;
+use crate::array::reduce::NUMBERS;
 use crate::array::{Array, Dim, IntoShape, Ix1};
-use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Field, Fields, Len, Node, TermId, identity, trace};
 use crate::elt::{Elt, Num};
-use crate::exp::{IntoExp, ToExp, apply, closure, types_of};
-use crate::loc::Loc;
+use crate::exp::{IntoExp, ToExp, types_of, value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
+
+/// Beside [`Builder::generate`].
+impl Builder {
+    /// `0, 1, ...`: so many `u64`s.
+    pub fn iota(self, n: Len) -> Arc<Node> {
+        self.generate(n, identity(&[Ty::U64]))
+    }
+
+    /// `start, start + step, ...`: so many numbers. Both are bodies without parameters that give a number of one type.
+    pub fn enum_from_step(self, n: Len, start: &Body, step: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        let body = trace(&[Ty::U64], |i| {
+            let (start, step) = (Field::apply(start, &[], loc), Field::apply(step, &[], loc));
+            let ([start], [step]) = (&start[..], &step[..]) else {
+                let got = format!("{} and {} fields", start.len(), step.len());
+                let wrong = Field::mistake(Ty::U64, NUMBERS.to_string(), got, loc);
+                return Fields::from_slice(&[wrong]);
+            };
+            let way = Field::op(Op::Mul, &[i[0].cast(start.ty(), loc), *step], loc);
+            Fields::from_slice(&[Field::op(Op::Add, &[*start, way], loc)])
+        });
+        self.generate(n, body)
+    }
+}
 
 /// `n` elements `f(0), f(1), ...`. Costs nothing where it is fused: it is computed where it is used.
 ///
@@ -51,7 +75,7 @@ pub fn generate<S: IntoShape, R: IntoExp>(
 /// ```
 #[track_caller]
 pub fn iota(n: impl IntoLen) -> Array<u64> {
-    build(Builder::named("iota"), n, crate::ast::identity(&[Ty::U64]))
+    build(Builder::named("iota"), n, |b, n| b.iota(n))
 }
 
 /// `start, start + step, ...`: `n` elements. Integers wrap; a float element is `start + i * step`,
@@ -71,14 +95,10 @@ pub fn enum_from_step<S: IntoExp>(
 where
     S::Elt: Num,
 {
-    let loc = Loc::caller();
-    let body = closure::<u64, S::Elt>(|i| {
-        let (start, step) = (start.to_exp().field(), step.to_exp().field());
-        let i = apply::<S::Elt>(Op::Cast, &[i.field()], loc).field();
-        let way = apply::<S::Elt>(Op::Mul, &[i, step], loc).field();
-        apply(Op::Add, &[start, way], loc)
-    });
-    build(Builder::at("enum_from_step", loc), n, body)
+    let builder = Builder::named("enum_from_step");
+    let start = value::<S::Elt>(|| start.to_exp());
+    let step = value::<S::Elt>(|| step.to_exp());
+    build(builder, n, |b, n| b.enum_from_step(n, &start, &step))
 }
 
 /// `n` times the same element: a value, a delayed scalar, a tuple of such.
@@ -96,9 +116,13 @@ pub fn replicate<S: IntoShape, R: IntoExp>(shape: S, x: R) -> Array<R::Elt, S::R
     crate::ranked::repeated(builder, shape.into_shape(builder), || x.to_exp())
 }
 
-fn build<T: Elt>(builder: Builder, n: impl IntoLen, body: Body) -> Array<T, Ix1> {
+fn build<T: Elt>(
+    builder: Builder,
+    n: impl IntoLen,
+    make: impl FnOnce(Builder, Len) -> Arc<Node>,
+) -> Array<T, Ix1> {
     Array::wrap(match n.into_len().0.len() {
-        Ok(len) => builder.generate(len, body),
+        Ok(len) => make(builder, len),
         Err(kind) => builder.fault(&types_of::<T>(), 1, kind),
     })
 }

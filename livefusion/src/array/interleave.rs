@@ -2,13 +2,43 @@
 
 use crate::array::Array;
 use crate::array::append::total;
-use crate::array::merge::Merged;
-use crate::ast::{Body, BodyBuilder, Builder, Kind, Node};
+use crate::array::merge::truth;
+use crate::ast::{Body, BodyBuilder, Builder, Field, Fields, Kind, Node, trace};
 use crate::elt::Elt;
-use crate::exp::closure;
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+impl Builder {
+    /// The elements of two arrays of equal length and of one type in turn.
+    pub fn interleave(self, xs: &Arc<Node>, ys: &Arc<Node>) -> Arc<Node> {
+        let inputs = [xs.clone(), ys.clone()];
+        if xs.types != ys.types {
+            return self.append(&inputs);
+        }
+        if inputs.iter().any(|n| n.comes_in_order()) && !advance_together(&inputs) {
+            return self.merge(&inputs, in_turn(&xs.types, self.loc()));
+        }
+        // The zip checks the lengths.
+        let pairs = self.zip(&inputs);
+        let len = total(self, &[pairs.clone(), pairs.clone()]);
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        let i = b.locate(Some(self.loc())).param(0);
+        let (zero, one) = (b.lit(Const::u64(0)), b.lit(Const::u64(1)));
+        let (at, odd) = (b.op(Op::Shr, &[i, one]), b.op(Op::And, &[i, one]));
+        let is_even = b.op(Op::Eq, &[odd, zero]);
+        let width = xs.types.len() as u32;
+        let fields: Vec<_> = (0..width)
+            .map(|f| {
+                let x = b.at(&pairs, f, at, false);
+                let y = b.at(&pairs, width + f, at, false);
+                b.cond(is_even, x, y)
+            })
+            .collect();
+        self.generate(len, b.finish(&fields))
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements of two arrays of equal length in turn: `x0, y0, x1, y1, ...`.
@@ -29,27 +59,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if lengths differ.
     #[track_caller]
     pub fn interleave(&self, other: &Array<T>) -> Array<T> {
-        let builder = Builder::named("interleave");
-        let inputs = [self.node().clone(), other.node().clone()];
-        if inputs.iter().any(|n| n.comes_in_order()) && !advance_together(&inputs) {
-            return Array::wrap(builder.merge(&inputs, in_turn::<T>()));
-        }
-        // The zip checks the lengths.
-        let pairs = builder.zip(&inputs);
-        let len = total(builder, &[pairs.clone(), pairs.clone()]);
-        let mut b = BodyBuilder::new(&[Ty::U64]);
-        let i = b.locate(Some(builder.loc())).param(0);
-        let (zero, one) = (b.lit(Const::u64(0)), b.lit(Const::u64(1)));
-        let (at, odd) = (b.op(Op::Shr, &[i, one]), b.op(Op::And, &[i, one]));
-        let is_even = b.op(Op::Eq, &[odd, zero]);
-        let fields: Vec<_> = (0..T::FIELDS)
-            .map(|f| {
-                let x = b.at(&pairs, f, at, false);
-                let y = b.at(&pairs, T::FIELDS + f, at, false);
-                b.cond(is_even, x, y)
-            })
-            .collect();
-        Array::wrap(builder.generate(len, b.finish(&fields)))
+        Array::wrap(Builder::named("interleave").interleave(self.node(), other.node()))
     }
 }
 
@@ -84,16 +94,27 @@ fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
 }
 
 /// The step of a merge of streams in turn. Both must end when it is the first one's turn.
-fn in_turn<T: Elt>() -> Body {
-    closure::<(T, T, bool, bool, u64), Merged<T>>(|(x, y, more_x, more_y, i)| {
-        let is_first = (i & 1).eq(0);
-        let fits = is_first.cond(more_x.or(!more_y), more_y);
+fn in_turn(types: &[Ty], loc: Loc) -> Body {
+    let params = [types, types, &[Ty::Bool, Ty::Bool, Ty::U64]].concat();
+    trace(&params, |params| {
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let cond = |c: Field, a, b| c.cond(&[a], &[b], loc)[0];
+        let ([zero, one], yes) = ([0, 1].map(|n| Field::literal(Const::u64(n))), truth(true));
+        let (xs, rest) = params.split_at(types.len());
+        let (ys, rest) = rest.split_at(types.len());
+        let (more_x, more_y, i) = (rest[0], rest[1], rest[2]);
+        let is_first = op(Op::Eq, &[op(Op::And, &[i, one]), zero]);
+        let ended = cond(more_x, yes, op(Op::Not, &[more_y]));
+        let fits = cond(is_first, ended, more_y);
         // Of the one that goes on there is an element more than of the one that has ended.
-        let pairs = i >> 1;
-        let (short, long) = (pairs, pairs + 1);
-        let got = is_first.cond(long, short);
-        let expected = is_first.cond(short, long);
-        let element = is_first.cond(x, y);
-        ((is_first, !is_first), (fits, got, expected), element)
+        let short = op(Op::Shr, &[i, one]);
+        let long = op(Op::Add, &[short, one]);
+        let got = cond(is_first, long, short);
+        let expected = cond(is_first, short, long);
+        let element = is_first.cond(xs, ys, loc);
+        let mut all =
+            Fields::from_slice(&[is_first, op(Op::Not, &[is_first]), fits, got, expected]);
+        all.extend(element);
+        all
     })
 }

@@ -1,10 +1,10 @@
 //! `len`, and lengths as arguments: numbers known now, or delayed scalars.
 
 use crate::array::{Array, Ix0};
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use loop_lang::types::Const;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
@@ -79,10 +79,18 @@ impl Amount {
         }
     }
 
-    /// The mistake that it is negative.
+    /// The mistake that it is negative, or no `u64`.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         match self {
             Amount::Negative(n) => Err(negative(*n)),
+            Amount::Delayed(n)
+                if n.error.is_none() && (n.rank, &n.types[..]) != (0, &[Ty::U64]) =>
+            {
+                Err(ErrorKind::Malformed {
+                    expected: "a length of type u64".to_string(),
+                    got: show_node(n),
+                })
+            }
             _ => Ok(()),
         }
     }

@@ -1,12 +1,33 @@
 //! Two sorted arrays as one: `merge`.
 
+use crate::array::Array;
 use crate::array::append::total;
-use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind, identity};
+use crate::ast::{Body, Builder, Field, Fields, Fold, Node, ScanKind, identity, trace, zeros};
 use crate::elt::Elt;
-use crate::exp::{Exp, ToExp, closure, exp_of, trace, types_of, value};
+use crate::exp::{ToExp, closure, trace as exp};
 use crate::loc::Loc;
-use loop_lang::types::Ty;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+impl Builder {
+    /// The elements of two sorted arrays of one type, sorted: `in_order` of two elements says whether the first one may stand
+    /// before the second. It is [`Array::merge`]; [`Builder::merge`] is what merges streams.
+    pub fn merge_sorted(self, xs: &Arc<Node>, ys: &Arc<Node>, in_order: &Body) -> Arc<Node> {
+        let (inputs, types) = ([xs.clone(), ys.clone()], &xs.types);
+        if xs.types != ys.types {
+            return self.append(&inputs);
+        }
+        if inputs.iter().any(|n| n.comes_in_order()) {
+            return self.merge(&inputs, take_one(types, in_order, self.loc()));
+        }
+        let indices = self.generate(total(self, &inputs), identity(&[Ty::U64]));
+        let state = [&[Ty::U64], &types[..]].concat();
+        let fold = Fold::sequential(zeros(&state), next_of_two(self, [xs, ys], in_order));
+        let merged = self.scan(&indices, fold, ScanKind::Inclusive);
+        self.fields(&merged, 1..1 + types.len() as u32)
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements of two arrays that are sorted by the same order, sorted by it. `in_order(a, b)`
@@ -38,61 +59,67 @@ impl<T: Elt> Array<T> {
         in_order: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("merge");
-        let inputs = [self.node().clone(), other.node().clone()];
-        if inputs.iter().any(|n| n.comes_in_order()) {
-            return Array::wrap(builder.merge(&inputs, take_one::<T, R>(in_order)));
-        }
-        let len = total(builder, &[self.node().clone(), other.node().clone()]);
-        let indices = builder.generate(len, identity(&[Ty::U64]));
-        let fold = Fold {
-            start: value::<(u64, T)>(|| exp_of::<(u64, T)>(&[])),
-            step: next_of_two(builder, self, other, in_order),
-            style: FoldStyle::Sequential,
-        };
-        let merged = builder.scan(&indices, fold, ScanKind::Inclusive);
-        Array::wrap(builder.fields(&merged, 1..1 + T::FIELDS))
+        let in_order = closure::<(T, T), bool>(|(a, b)| in_order(a, b).to_exp());
+        Array::wrap(builder.merge_sorted(self.node(), other.node(), &in_order))
     }
 }
 
 /// The step of a merge of streams: the element that may stand first, or what one still has when the other has ended.
-fn take_one<T: Elt, R: ToExp<bool>>(in_order: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
-    closure::<(T, T, bool, bool, u64), Merged<T>>(|(x, y, more_x, more_y, _)| {
+fn take_one(types: &[Ty], in_order: &Body, loc: Loc) -> Body {
+    let params = [types, types, &[Ty::Bool, Ty::Bool, Ty::U64]].concat();
+    trace(&params, |params| {
+        let cond = |c: Field, a, b| c.cond(&[a], &[b], loc)[0];
+        let (pair, rest) = params.split_at(2 * types.len());
+        let (xs, ys) = pair.split_at(types.len());
+        let (more_x, more_y) = (rest[0], rest[1]);
         // The order is not asked about elements behind an end.
-        let ordered = more_x.and((!more_y).or(in_order(x, y)));
-        let fits = (Exp::lit(true), Exp::lit(0), Exp::lit(0));
-        ((ordered, !ordered), fits, ordered.cond(x, y))
+        let no_more = Field::op(Op::Not, &[more_y], loc);
+        let either = cond(no_more, truth(true), test(in_order, pair, loc));
+        let ordered = cond(more_x, either, truth(false));
+        let other = Field::op(Op::Not, &[ordered], loc);
+        let none = Field::literal(Const::u64(0));
+        let mut all = Fields::from_slice(&[ordered, other, truth(true), none, none]);
+        all.extend(ordered.cond(xs, ys, loc));
+        all
     })
 }
-
-/// What a merge's step gives of two inputs: which it takes, whether lengths fit (with what was got and expected), and the
-/// element.
-pub(crate) type Merged<T> = ((bool, bool), (bool, u64, u64), T);
 
 /// The step of a scan over the result's indices. Its state: how many elements of `xs` are taken,
 /// and the last element of the result.
-fn next_of_two<T: Elt, R: ToExp<bool>>(
-    builder: Builder,
-    xs: &Array<T>,
-    ys: &Array<T>,
-    in_order: impl FnOnce(T::Exp, T::Exp) -> R,
-) -> Body {
+fn next_of_two(builder: Builder, [xs, ys]: [&Arc<Node>; 2], in_order: &Body) -> Body {
     let loc = builder.loc();
-    let [n, m] = [xs, ys].map(|a| Array::<u64, Ix0>::wrap(builder.len(a.node())));
-    closure::<((u64, T), u64), (u64, T)>(|((left, _), i)| {
-        let right = i - left;
-        let (x, y) = (element(xs, left, loc), element(ys, right, loc));
+    let [n, m] = [xs, ys].map(|a| builder.len(a));
+    let params = [&[Ty::U64], &xs.types[..], &[Ty::U64]].concat();
+    trace(&params, |params| {
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let cond = |c: Field, a, b| c.cond(&[a], &[b], loc)[0];
+        let left = params[0];
+        let right = op(Op::Sub, &[params[params.len() - 1], left]);
+        let x = Field::at_unchecked(xs, left, loc);
+        let y = Field::at_unchecked(ys, right, loc);
         // The order is not asked about elements behind an end.
-        let ordered = left.lt(&n).and(in_order(x, y));
-        let is_left = right.ge(&m).or(ordered);
-        (left + is_left.cast::<u64>(), is_left.cond(x, y))
+        let n = exp::scalar(&n, 0, Ty::U64, loc);
+        let is_there = op(Op::Lt, &[left, n]);
+        let pair: Fields = x.iter().chain(&y).copied().collect();
+        let ordered = cond(is_there, test(in_order, &pair, loc), truth(false));
+        let m = exp::scalar(&m, 0, Ty::U64, loc);
+        let is_last = op(Op::Ge, &[right, m]);
+        let is_left = cond(is_last, truth(true), ordered);
+        let taken = op(Op::Add, &[left, is_left.cast(Ty::U64, loc)]);
+        let mut all = Fields::from_slice(&[taken]);
+        all.extend(is_left.cond(&x, &y, loc));
+        all
     })
 }
 
-/// An element that exists wherever it is used.
-fn element<T: Elt>(xs: &Array<T>, index: Exp<u64>, loc: Loc) -> T::Exp {
-    let types = (0..).zip(types_of::<T>());
-    let fields: Vec<_> = types
-        .map(|(f, ty)| trace::at_unchecked(xs.node(), f, ty, index.field(), loc))
-        .collect();
-    exp_of::<T>(&fields)
+/// What a test says.
+pub(super) fn test(test: &Body, args: &[Field], loc: Loc) -> Field {
+    match Field::apply(test, args, loc)[..] {
+        [says] => says,
+        _ => Field::mistake(Ty::Bool, "a test to bool".into(), "another".into(), loc),
+    }
+}
+
+pub(super) fn truth(b: bool) -> Field {
+    Field::literal(Const::bool(b))
 }

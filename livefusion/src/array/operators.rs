@@ -18,6 +18,48 @@ use loop_lang::types::Const;
 use std::ops::*;
 use std::sync::Arc;
 
+impl Builder {
+    /// An operator of arrays in step, element by element. A delayed scalar beside arrays meets each element.
+    pub fn operator(self, op: Op, args: &[Arc<Node>]) -> Arc<Node> {
+        self.applied(op, &args.iter().map(Side::Array).collect::<Vec<_>>())
+    }
+
+    /// An operator between sides. Arrays are inputs in step; delayed scalars beside an array, and
+    /// numbers, are captured.
+    fn applied(self, op: Op, sides: &[Side<'_>]) -> Arc<Node> {
+        let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
+        let rank = sides.iter().map(rank_of).max().unwrap_or(0);
+        let in_step = |s: &Side<'_>| match s {
+            Side::Array(n) if n.rank == rank || n.rank > 0 => Some((*n).clone()),
+            _ => None,
+        };
+        let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
+        if let Some(several) = inputs.iter().find(|n| n.types.len() != 1) {
+            return self.unfit(several, &several.types, rank, SCALARS);
+        }
+        let types: Vec<_> = inputs
+            .iter()
+            .flat_map(|n| n.types.iter().copied())
+            .collect();
+        let mut b = BodyBuilder::new(&types);
+        b.locate(Some(self.loc()));
+        let mut params = 0;
+        let mut term = |s: &Side<'_>| match s {
+            Side::Array(n) if n.rank == rank || n.rank > 0 => {
+                params += 1;
+                b.param(params - 1)
+            }
+            Side::Array(n) => b.scalar(n, 0),
+            Side::Number(c) => b.lit(*c),
+        };
+        let args: Vec<TermId> = sides.iter().map(&mut term).collect();
+        let result = b.op(op, &args);
+        self.map(&inputs, b.finish(&[result]))
+    }
+}
+
+const SCALARS: &str = "elements of one scalar each";
+
 /// One side of an operator.
 enum Side<'a> {
     Array(&'a Arc<Node>),
@@ -31,45 +73,14 @@ fn number<T: Scalar>(x: T) -> Side<'static> {
     })
 }
 
-/// An operator between two sides. Arrays are inputs in step; delayed scalars beside an array, and
-/// numbers, are captured.
 #[track_caller]
 fn binary(op: Op, sides: [Side<'_>; 2]) -> Arc<Node> {
-    let builder = Builder::named(op.name());
-    let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
-    let rank = sides.iter().map(rank_of).max().unwrap_or(0);
-    let in_step = |s: &Side<'_>| match s {
-        Side::Array(n) if n.rank == rank => Some((*n).clone()),
-        _ => None,
-    };
-    let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
-    let types: Vec<_> = inputs
-        .iter()
-        .flat_map(|n| n.types.iter().copied())
-        .collect();
-    let mut b = BodyBuilder::new(&types);
-    b.locate(Some(builder.loc()));
-    let mut params = 0;
-    let mut term = |s: &Side<'_>| match s {
-        Side::Array(n) if n.rank == rank => {
-            params += 1;
-            b.param(params - 1)
-        }
-        Side::Array(n) => b.scalar(n, 0),
-        Side::Number(c) => b.lit(*c),
-    };
-    let args: [TermId; 2] = [term(&sides[0]), term(&sides[1])];
-    let result = b.op(op, &args);
-    builder.map(&inputs, b.finish(&[result]))
+    Builder::named(op.name()).applied(op, &sides)
 }
 
 #[track_caller]
 fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
-    let builder = Builder::named(op.name());
-    let mut b = BodyBuilder::new(&input.types);
-    let x = b.locate(Some(builder.loc())).param(0);
-    let result = b.op(op, &[x]);
-    builder.map(std::slice::from_ref(input), b.finish(&[result]))
+    Builder::named(op.name()).applied(op, &[Side::Array(input)])
 }
 
 macro_rules! arrays {

@@ -1,12 +1,24 @@
 //! Parts that a test begins or ends: `take_while`, `drop_while`.
 
 use crate::array::Array;
-use crate::array::reduce::operator;
-use crate::ast::{Builder, Fold, FoldStyle, ScanKind};
+use crate::array::filter::negated;
+use crate::array::reduce::{constant, operator};
+use crate::ast::{Body, Builder, Fold, Node, ScanKind};
 use crate::elt::Elt;
-use crate::exp::{Exp, ToExp, closure, value};
+use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+impl Builder {
+    /// The elements from the first one on for which the test is false.
+    pub fn drop_while(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        let fails = self.tags(xs, negated(test));
+        let any = Fold::associative(constant(Const::bool(false)), operator(Op::Or, Ty::Bool));
+        let failed = self.scan(&fails, any, ScanKind::Inclusive);
+        self.pack(xs, &failed)
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// The elements before the first one for which `test` is false.
@@ -47,14 +59,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn drop_while<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("drop_while");
-        let fails = closure::<T, bool>(|x| !test(x).to_exp());
-        let fails = builder.map(std::slice::from_ref(self.node()), fails);
-        let any = Fold {
-            start: value::<bool>(|| Exp::lit(false)),
-            step: operator(Op::Or, Ty::Bool),
-            style: FoldStyle::Associative,
-        };
-        let failed = builder.scan(&fails, any, ScanKind::Inclusive);
-        Array::wrap(builder.pack(self.node(), &failed))
+        let test = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.drop_while(self.node(), test))
     }
 }

@@ -1,12 +1,29 @@
 //! From the last element to the first: `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right`.
 
 use crate::array::fold::{Joined, operator};
-use crate::array::slice::reversed;
-use crate::array::{Array, Ix0, associative};
-use crate::ast::{Body, Builder, FoldStyle, Node, ScanKind, from_first};
+use crate::array::{Array, Ix0};
+use crate::ast::{Body, Builder, Fold, Node, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
 use std::sync::Arc;
+
+/// Steps are of (what is joined from the right, the element before it).
+impl Builder {
+    /// All elements joined from the right.
+    pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        self.fold(&self.reverse(xs), fold)
+    }
+
+    /// Running folds from the right.
+    pub fn scan_right(self, xs: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
+        self.reverse(&self.scan(&self.reverse(xs), fold, kind))
+    }
+
+    /// Running folds from the right with no starting value, by an associative step.
+    pub fn scan1_right(self, xs: &Arc<Node>, step: Body) -> Arc<Node> {
+        self.reverse(&self.scan1(&self.reverse(xs), step))
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// Running folds from the right: element `i` joins the elements from `i` on, and `start` behind them. `op` must be
@@ -27,8 +44,8 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_right");
-        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
-        self.scanned_right(builder, |xs| builder.scan(xs, fold, ScanKind::Inclusive))
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Inclusive))
     }
 
     /// Running folds from the right with no starting value: element `i` joins the elements from `i` on. Otherwise as
@@ -43,11 +60,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1_right");
-        self.scanned_right(builder, |xs| {
-            from_first(builder, xs, from_right::<T, R>(op), |xs, fold| {
-                builder.scan(xs, fold, ScanKind::Inclusive)
-            })
-        })
+        Array::wrap(builder.scan1_right(self.node(), from_right::<T, R>(op)))
     }
 
     /// Running folds from the right: element `i` joins the elements behind `i`, and `start` behind them; the last one is
@@ -66,18 +79,8 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive_right");
-        let fold = associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
-        self.scanned_right(builder, |xs| builder.scan(xs, fold, ScanKind::Exclusive))
-    }
-
-    /// A scan of the elements from the last one to the first.
-    fn scanned_right(
-        &self,
-        builder: Builder,
-        scan: impl FnOnce(&Arc<Node>) -> Arc<Node>,
-    ) -> Array<T> {
-        let scanned = scan(&reversed(builder, self.node()));
-        Array::wrap(reversed(builder, &scanned))
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Exclusive))
     }
 
     /// All elements joined from the right, `start` behind the last one. `op` must be associative. The loop runs
@@ -99,9 +102,8 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_right");
         let start = value::<T>(|| start.to_exp());
-        let step = from_right::<T, R>(op);
-        let backwards = Array::<T>::wrap(reversed(builder, self.node()));
-        backwards.fold_by(builder, start, step, FoldStyle::Associative)
+        let fold = Fold::associative(start, from_right::<T, R>(op));
+        Array::wrap(builder.fold_right(self.node(), fold))
     }
 }
 

@@ -1,12 +1,47 @@
 //! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
 
 use crate::array::fold::operator;
-use crate::array::reduce::{literal, operator as of_op};
+use crate::array::reduce::{NUMBERS, constant, operator as of_op};
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind, from_first};
+use crate::ast::{Body, Builder, Fold, Node, ScanKind, from_first};
 use crate::elt::{Elt, Num};
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
+use loop_lang::types::Const;
+use std::sync::Arc;
+
+/// Beside [`Builder::scan`], which is `scan`, `scan_exclusive` and `scan_seq`.
+impl Builder {
+    /// Running folds with no starting value, by an associative step.
+    pub fn scan1(self, xs: &Arc<Node>, step: Body) -> Arc<Node> {
+        from_first(self, xs, step, |xs, fold| {
+            self.scan(xs, fold, ScanKind::Inclusive)
+        })
+    }
+
+    /// The exclusive scan from a start by an associative step, and the fold of all elements.
+    pub fn scan_with_total(
+        self,
+        xs: &Arc<Node>,
+        start: Body,
+        step: Body,
+    ) -> (Arc<Node>, Arc<Node>) {
+        let scan = self.scan(xs, Fold::associative(start, step), ScanKind::Exclusive);
+        let total = self.scan_total(&scan);
+        (scan, total)
+    }
+
+    /// Running sums of elements that are one number each.
+    pub fn cumsum(self, xs: &Arc<Node>) -> Arc<Node> {
+        match xs.types[..] {
+            [ty] if ty.is_num() => {
+                let fold = Fold::associative(constant(Const::zero(ty)), of_op(Op::Add, ty));
+                self.scan(xs, fold, ScanKind::Inclusive)
+            }
+            _ => self.unfit(xs, &xs.types, 1, NUMBERS),
+        }
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// Running folds: element `i` joins `start` and the elements up to and with `i`. `op` must be
@@ -26,7 +61,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan");
-        let fold = associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -45,10 +80,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn scan1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1");
-        let scanned = from_first(builder, self.node(), operator::<T, R>(op), |xs, fold| {
-            builder.scan(xs, fold, ScanKind::Inclusive)
-        });
-        Array::wrap(scanned)
+        Array::wrap(builder.scan1(self.node(), operator::<T, R>(op)))
     }
 
     /// Running folds: element `i` joins `start` and the elements before `i`; the first one is `start`.
@@ -66,7 +98,8 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive");
-        self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op))
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 
     /// The exclusive scan, and the fold of all elements, from one loop.
@@ -86,9 +119,9 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<T, Ix0>) {
         let builder = Builder::named("scan_with_total");
-        let scan = self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op));
-        let total = Array::wrap(builder.scan_total(scan.node()));
-        (scan, total)
+        let start = value::<T>(|| start.to_exp());
+        let (scan, total) = builder.scan_with_total(self.node(), start, operator::<T, R>(op));
+        (Array::wrap(scan), Array::wrap(total))
     }
 
     /// Running folds as [`scan`](Array::scan) gives them, strictly from left to right, by any operator:
@@ -110,17 +143,8 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scan_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold {
-            start,
-            step: operator::<T, R>(op),
-            style: FoldStyle::Sequential,
-        };
+        let fold = Fold::sequential(start, operator::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
-    }
-
-    fn exclusive(&self, builder: Builder, start: Body, step: Body) -> Array<T> {
-        let fold = associative(start, step);
-        Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 }
 
@@ -135,17 +159,11 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn cumsum(&self) -> Array<T> {
-        let fold = associative(literal(T::from_word(0)), of_op(Op::Add, T::TY));
-        let builder = Builder::named("cumsum");
-        Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
+        Array::wrap(Builder::named("cumsum").cumsum(self.node()))
     }
 }
 
 /// A fold from a start, by an associative operator.
 pub(crate) fn associative(start: Body, step: Body) -> Fold {
-    Fold {
-        start,
-        step,
-        style: FoldStyle::Associative,
-    }
+    Fold::associative(start, step)
 }

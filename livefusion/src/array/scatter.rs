@@ -4,9 +4,54 @@
 use crate::array::fold::operator;
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
-use crate::ast::{Builder, Len, Places, ScanKind};
+use crate::ast::{Body, Builder, Field, Len, Node, Places, ScanKind, trace};
 use crate::elt::{Elt, Int};
-use crate::exp::{IntoExp, ToExp, closure};
+use crate::exp::{IntoExp, ToExp, closure, value as value_of};
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Beside [`Builder::scatter`], which is `scatter` and `scatter_with`, and [`Builder::scan_by_index`].
+impl Builder {
+    /// An array with another element at one index: an integer and an element, of which each is a body without parameters.
+    pub fn update(self, xs: &Arc<Node>, index: &Body, value: &Body) -> Arc<Node> {
+        let index = self.indices_of(&self.one(Len::Known(1), index));
+        let value = self.one(Len::Known(1), value);
+        self.scatter(xs, &index, &value, None)
+    }
+
+    /// A histogram: bins, so many, that begin with a value; each value is joined onto the bin that its index names, in order, by
+    /// `step` of (bin, value).
+    pub fn reduce_by_index(
+        self,
+        (n, start): (Len, &Body),
+        indices: &Arc<Node>,
+        values: &Arc<Node>,
+        step: Body,
+    ) -> Arc<Node> {
+        let bins = self.bins(n, start);
+        self.scatter(&bins, &self.indices_of(indices), values, Some(step))
+    }
+
+    /// Bins, so many, that begin with a value, which is a body without parameters: the base of a
+    /// [`scan_by_index`](Builder::scan_by_index).
+    pub fn bins(self, n: Len, start: &Body) -> Arc<Node> {
+        self.renamed("replicate").one(n, start)
+    }
+
+    /// Indices of any integer type as `u64`s, which those of scatters are in the graph. What is none is left as it is.
+    pub fn indices_of(self, indices: &Arc<Node>) -> Arc<Node> {
+        match indices.types[..] {
+            [ty] if ty.is_int() => as_indices(self, indices),
+            _ => indices.clone(),
+        }
+    }
+
+    /// The value of a body without parameters, so many times.
+    fn one(self, n: Len, value: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        self.generate(n, trace(&[Ty::U64], |_| Field::apply(value, &[], loc)))
+    }
+}
 
 impl<T: Elt> Array<T> {
     /// This array with `values` put at `indices`, in order: the last value put at an index stays. Fuses
@@ -44,10 +89,9 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn update(&self, index: impl ToExp<u64>, value: impl ToExp<T>) -> Array<T> {
         let builder = Builder::named("update");
-        let one = |body| builder.generate(Len::Known(1), body);
-        let index = one(closure::<u64, u64>(|_| index.to_exp()));
-        let value = one(closure::<u64, T>(|_| value.to_exp()));
-        Array::wrap(builder.scatter(self.node(), &index, &value, None))
+        let index = value_of::<u64>(|| index.to_exp());
+        let value = value_of::<T>(|| value.to_exp());
+        Array::wrap(builder.update(self.node(), &index, &value))
     }
 
     /// This array with `values` joined onto what is at `indices`, in order, by `op` of (what is there,

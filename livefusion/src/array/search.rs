@@ -1,14 +1,68 @@
 //! Single elements: `first`, `last`, and the first of a kind: `find`, `position`.
 
-use crate::array::fold::operator;
-use crate::array::slice::reversed;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Len, Node, identity};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Each is an error if there is no such element.
+impl Builder {
+    /// The first element.
+    pub fn first(self, xs: &Arc<Node>) -> Arc<Node> {
+        let mut b = BodyBuilder::new(&xs.types);
+        let goes_on = b.lit(Const::bool(false));
+        let until = self.take_while(xs, b.finish(&[goes_on]), true);
+        self.kept(&until)
+    }
+
+    /// The last element.
+    pub fn last(self, xs: &Arc<Node>) -> Arc<Node> {
+        match xs.is_leaf() {
+            true => self.first(&self.reverse(xs)),
+            false => self.fold(xs, Fold::first(side(&xs.types, 1))),
+        }
+    }
+
+    /// The first element for which the test is true.
+    pub fn find(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        self.first_of(xs, xs, test)
+    }
+
+    /// The index of the first element for which the test is true.
+    pub fn position(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
+        self.first_of(xs, &self.places(xs), test)
+    }
+
+    /// The first of some values for whose element the test is true, as a fold that keeps what it has, over
+    /// nothing behind it.
+    fn first_of(self, xs: &Arc<Node>, values: &Arc<Node>, test: Body) -> Arc<Node> {
+        let tags = self.tags(xs, test);
+        let pairs = self.zip(&[values.clone(), tags]);
+        let width = values.types.len() as u32;
+        let until = up_to_first(self, &pairs, true);
+        let found = self.pack(
+            &self.fields(&until, 0..width),
+            &self.fields(&until, width..width + 1),
+        );
+        self.kept(&found)
+    }
+
+    /// A fold that keeps what it has.
+    fn kept(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.fold(xs, Fold::first(side(&xs.types, 0)))
+    }
+}
+
+/// The operator whose result is one of its sides: 0 for the left one, 1 for the right one.
+pub(super) fn side(types: &[Ty], side: usize) -> Body {
+    let b = BodyBuilder::new(&[types, types].concat());
+    let first = side * types.len();
+    let fields = (first..first + types.len()).map(|k| TermId(k as u32));
+    b.finish(&fields.collect::<Vec<_>>())
+}
 
 impl<T: Elt> Array<T> {
     /// The first element. Fuses with its input and with other consumers of it; a loop in which nothing else
@@ -26,7 +80,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn first(&self) -> Array<T, Ix0> {
-        Array::wrap(first_of::<T>(Builder::named("first"), self.node()))
+        Array::wrap(Builder::named("first").first(self.node()))
     }
 
     /// The last element. Of an array in memory it is read there; else it is a fold that fuses with what
@@ -44,12 +98,7 @@ impl<T: Elt> Array<T> {
     /// When forced: if there are no elements.
     #[track_caller]
     pub fn last(&self) -> Array<T, Ix0> {
-        let builder = Builder::named("last");
-        if self.node().is_leaf() {
-            return Array::wrap(first_of::<T>(builder, &reversed(builder, self.node())));
-        }
-        let step = operator::<T, T::Exp>(|_, b| b);
-        self.fold_by(builder, Body::default(), step, FoldStyle::First)
+        Array::wrap(Builder::named("last").last(self.node()))
     }
 
     /// The first element for which `test` is true. Fuses with its input and with other consumers of it;
@@ -69,7 +118,7 @@ impl<T: Elt> Array<T> {
     pub fn find<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T, Ix0> {
         let builder = Builder::named("find");
         let body = closure::<T, bool>(|x| test(x).to_exp());
-        Array::wrap(first::<T>(builder, self.node(), self.node(), body))
+        Array::wrap(builder.find(self.node(), body))
     }
 
     /// The index of the first element for which `test` is true. Fuses as [`find`](Array::find)
@@ -87,43 +136,9 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn position<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
         let builder = Builder::named("position");
-        let len = Len::Delayed(builder.len(self.node()));
-        let indices = builder.generate(len, identity(&[Ty::U64]));
         let body = closure::<T, bool>(|x| test(x).to_exp());
-        Array::wrap(first::<u64>(builder, self.node(), &indices, body))
+        Array::wrap(builder.position(self.node(), body))
     }
-}
-
-/// The first element, as a fold that keeps what it has, over nothing behind it.
-fn first_of<T: Elt>(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
-    let mut b = BodyBuilder::new(&xs.types);
-    let goes_on = b.lit(Const::bool(false));
-    let until = builder.take_while(xs, b.finish(&[goes_on]), true);
-    kept::<T>(builder, &until)
-}
-
-/// The first of some values for whose element the test is true, as a fold that keeps what it has, over
-/// nothing behind it.
-fn first<T: Elt>(builder: Builder, of: &Arc<Node>, values: &Arc<Node>, test: Body) -> Arc<Node> {
-    let tags = builder.map(std::slice::from_ref(of), test);
-    let pairs = builder.zip(&[values.clone(), tags]);
-    let width = values.types.len() as u32;
-    let until = up_to_first(builder, &pairs, true);
-    let found = builder.pack(
-        &builder.fields(&until, 0..width),
-        &builder.fields(&until, width..width + 1),
-    );
-    kept::<T>(builder, &found)
-}
-
-/// A fold that keeps what it has.
-fn kept<T: Elt>(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
-    let fold = Fold {
-        start: Body::default(),
-        step: operator::<T, T::Exp>(|a, _| a),
-        style: FoldStyle::First,
-    };
-    builder.fold(xs, fold)
 }
 
 /// The elements up to and with the first one whose last field is `wanted`.

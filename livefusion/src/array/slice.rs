@@ -6,12 +6,99 @@
 use crate::array::Array;
 use crate::array::generate::reading;
 use crate::array::length::{Amount, IntoLen};
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Len, Node, TermId};
 use crate::elt::Elt;
-use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
+use crate::exp::{Field, ToExp, trace, value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+impl Builder {
+    /// The first elements, so many; all of them if there are fewer. Of what is made one after the other it is
+    /// [`Builder::take`], else an index function.
+    pub fn take_n(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
+        if n.check().is_ok() && ends_with(xs, &n) {
+            let mut b = BodyBuilder::new(&[]);
+            let n = n.term(b.locate(Some(self.loc())));
+            return self.take(xs, b.finish(&[n]));
+        }
+        self.part(xs, Amount::Known(0), n)
+    }
+
+    /// All but the first elements, so many; none if there are fewer.
+    pub fn drop(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
+        self.part(xs, n, Amount::Known(u64::MAX))
+    }
+
+    /// The elements from last to first.
+    pub fn reverse(self, xs: &Arc<Node>) -> Arc<Node> {
+        let len = self.len(xs);
+        let body = reading(self, xs, |b, i| {
+            let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
+            let last = b.op(Op::Sub, &[n, one]);
+            b.op(Op::Sub, &[last, i])
+        });
+        self.generate(Len::Delayed(len), body)
+    }
+
+    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is `fill`, a body without
+    /// parameters that gives an element.
+    pub fn shift(self, xs: &Arc<Node>, by: i64, fill: &Body) -> Arc<Node> {
+        let (len, loc) = (self.len(xs), self.loc());
+        let body = trace::trace(&[Ty::U64], |i| {
+            let n = trace::scalar(&len, 0, Ty::U64, loc);
+            let (there, inside) = trace::neighbour(i[0], n, -i128::from(by), loc);
+            let fill = Field::apply(fill, &[], loc);
+            inside.cond(&Field::at_unchecked(xs, there, loc), &fill, loc)
+        });
+        self.generate(Len::Delayed(len), body)
+    }
+
+    /// At most `n` elements after the first `skip`.
+    fn part(self, xs: &Arc<Node>, skip: Amount, n: Amount) -> Arc<Node> {
+        if let Err(kind) = skip.check().and_then(|()| n.check()) {
+            return self.fault(&xs.types, 1, kind);
+        }
+        if let (Some(len), Amount::Known(skip), Amount::Known(n)) = (xs.known_len(), &skip, &n) {
+            let skip = (*skip).min(len);
+            let len = Len::Known((len - skip).min(*n));
+            return self.starting_at(xs, &Amount::Known(skip), len);
+        }
+        let all = self.len(xs);
+        let skip = match skip {
+            Amount::Known(0) => skip,
+            _ => Amount::Delayed(computed(self, |b| {
+                let (skip, all) = (skip.term(b), b.scalar(&all, 0));
+                b.op(Op::Min, &[skip, all])
+            })),
+        };
+        let len = computed(self, |b| {
+            let (skip, n, all) = (skip.term(b), n.term(b), b.scalar(&all, 0));
+            let left = b.op(Op::Sub, &[all, skip]);
+            b.op(Op::Min, &[left, n])
+        });
+        self.starting_at(xs, &skip, Len::Delayed(len))
+    }
+
+    /// Elements from `start` on.
+    fn starting_at(self, xs: &Arc<Node>, start: &Amount, len: Len) -> Arc<Node> {
+        let body = reading(self, xs, |b, i| {
+            let start = start.term(b);
+            b.op(Op::Add, &[start, i])
+        });
+        self.generate(len, body)
+    }
+}
+
+/// Whether the loop that makes the elements ends with the last one that is taken. A part of known length
+/// that is most of the elements stays what it is, an array of known length.
+fn ends_with(xs: &Node, n: &Amount) -> bool {
+    let most = match (xs.known_len(), n) {
+        (Some(len), Amount::Known(n)) => n.saturating_mul(2) > len,
+        _ => false,
+    };
+    !most && xs.is_stream && !xs.is_leaf()
+}
 
 impl<T: Elt> Array<T> {
     /// The first `n` elements; all of them if there are fewer.
@@ -35,24 +122,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn take(&self, n: impl IntoLen) -> Array<T> {
-        let builder = Builder::named("take");
-        let n = n.into_len().0;
-        if n.check().is_ok() && self.ends_with(&n) {
-            let mut b = BodyBuilder::new(&[]);
-            let n = n.term(b.locate(Some(builder.loc())));
-            return Array::wrap(builder.take(self.node(), b.finish(&[n])));
-        }
-        self.part(builder, Amount::Known(0), n)
-    }
-
-    /// Whether the loop that makes the elements ends with the last one that is taken. A part of known length
-    /// that is most of the elements stays what it is, an array of known length.
-    fn ends_with(&self, n: &Amount) -> bool {
-        let most = match (self.node().known_len(), n) {
-            (Some(len), Amount::Known(n)) => n.saturating_mul(2) > len,
-            _ => false,
-        };
-        !most && self.node().is_stream && !self.node().is_leaf()
+        Array::wrap(Builder::named("take").take_n(self.node(), n.into_len().0))
     }
 
     /// All but the first `n` elements; none if there are fewer.
@@ -65,8 +135,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn drop(&self, n: impl IntoLen) -> Array<T> {
-        let builder = Builder::named("drop");
-        self.part(builder, n.into_len().0, Amount::Known(u64::MAX))
+        Array::wrap(Builder::named("drop").drop(self.node(), n.into_len().0))
     }
 
     /// The elements from last to first. Of a scan, and of maps of one, the loop that makes it writes the reverse
@@ -80,7 +149,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn reverse(&self) -> Array<T> {
-        Array::wrap(reversed(Builder::named("reverse"), self.node()))
+        Array::wrap(Builder::named("reverse").reverse(self.node()))
     }
 
     /// The elements moved by `by` places, to higher indices if it is positive; what comes in is
@@ -95,71 +164,14 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {
         let builder = Builder::named("shift");
-        let len = builder.len(self.node());
-        let loc = builder.loc();
-        let body = trace::trace(&[Ty::U64], |i| {
-            let n = trace::scalar(&len, 0, Ty::U64, loc);
-            let (there, inside) = trace::neighbour(i[0], n, -i128::from(by), loc);
-            let fill = fields_of::<T>(fill.to_exp());
-            let read = |(field, other): (u32, crate::exp::Field)| {
-                (
-                    trace::at_unchecked(self.node(), field, other.ty(), there, loc),
-                    other,
-                )
-            };
-            let arms: Vec<_> = (0..).zip(fill).map(read).collect();
-            fields_of::<T>(exp_of::<T>(&trace::cond(inside, &arms, loc)))
-        });
-        Array::wrap(builder.generate(Len::Delayed(len), body))
-    }
-
-    /// At most `n` elements after the first `skip`.
-    fn part(&self, builder: Builder, skip: Amount, n: Amount) -> Array<T> {
-        if let Err(kind) = skip.check().and_then(|()| n.check()) {
-            return Array::wrap(builder.fault(&types_of::<T>(), 1, kind));
-        }
-        if let (Some(len), Amount::Known(skip), Amount::Known(n)) =
-            (self.node().known_len(), &skip, &n)
-        {
-            let skip = (*skip).min(len);
-            let len = Len::Known((len - skip).min(*n));
-            return Array::wrap(self.starting_at(builder, &Amount::Known(skip), len));
-        }
-        let all = builder.len(self.node());
-        let skip = match skip {
-            Amount::Known(0) => skip,
-            _ => Amount::Delayed(computed(builder, |b| {
-                let (skip, all) = (skip.term(b), b.scalar(&all, 0));
-                b.op(Op::Min, &[skip, all])
-            })),
-        };
-        let len = computed(builder, |b| {
-            let (skip, n, all) = (skip.term(b), n.term(b), b.scalar(&all, 0));
-            let left = b.op(Op::Sub, &[all, skip]);
-            b.op(Op::Min, &[left, n])
-        });
-        Array::wrap(self.starting_at(builder, &skip, Len::Delayed(len)))
-    }
-
-    /// Elements from `start` on.
-    fn starting_at(&self, builder: Builder, start: &Amount, len: Len) -> Arc<Node> {
-        let body = reading(builder, self.node(), |b, i| {
-            let start = start.term(b);
-            b.op(Op::Add, &[start, i])
-        });
-        builder.generate(len, body)
+        let fill = value::<T>(|| fill.to_exp());
+        Array::wrap(builder.shift(self.node(), by, &fill))
     }
 }
 
 /// The elements from last to first.
 pub(crate) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
-    let len = builder.len(xs);
-    let body = reading(builder, xs, |b, i| {
-        let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
-        let last = b.op(Op::Sub, &[n, one]);
-        b.op(Op::Sub, &[last, i])
-    });
-    builder.generate(Len::Delayed(len), body)
+    builder.reverse(xs)
 }
 
 /// A delayed `u64`.

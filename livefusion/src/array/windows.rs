@@ -1,12 +1,14 @@
 //! `windows`: a function of each element and its neighbours.
 
 use crate::array::Array;
-use crate::ast::{Builder, Len};
+use crate::ast::{Body, Builder, Len, Node};
 use crate::elt::Elt;
-use crate::exp::{Field, IntoExp, exp_of, fields_of, trace};
+use crate::error::ErrorKind;
+use crate::exp::{Field, Fields, IntoExp, exp_of, fields_of, trace, value};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
 
 /// What a neighbour outside of the array is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +21,59 @@ pub enum Boundary<T> {
     Mirror,
     /// Always this.
     Constant(T),
+}
+
+/// The most elements of a window: each is an expression of its own.
+const MOST: usize = 1 << 16;
+
+impl Builder {
+    /// `f` of each element's neighbours, so many, the first one `size / 2` places before it. A constant of the boundary is a body
+    /// without parameters that gives an element.
+    pub fn windows(
+        self,
+        xs: &Arc<Node>,
+        size: usize,
+        boundary: &Boundary<Body>,
+        f: impl FnOnce(&[Fields]) -> Fields,
+    ) -> Arc<Node> {
+        if size > MOST {
+            let expected = format!("windows of at most {MOST} elements");
+            let got = size.to_string();
+            return self.fault(&xs.types, 1, ErrorKind::Malformed { expected, got });
+        }
+        let (loc, len) = (self.loc(), self.len(xs));
+        let body = trace::trace(&[Ty::U64], |params| {
+            let (i, n) = (params[0], trace::scalar(&len, 0, Ty::U64, loc));
+            let far = |k: usize| k as i128 - (size / 2) as i128;
+            let one = |k: usize| neighbour(xs, [i, n], far(k), boundary, loc);
+            f(&(0..size).map(one).collect::<Vec<_>>())
+        });
+        self.generate(Len::Delayed(len), body)
+    }
+}
+
+/// The element `offset` places from `i` in an array of `n` elements.
+fn neighbour(
+    xs: &Arc<Node>,
+    [i, n]: [Field; 2],
+    offset: i128,
+    boundary: &Boundary<Body>,
+    loc: Loc,
+) -> Fields {
+    let read = |index: Field| Field::at_unchecked(xs, index, loc);
+    if offset == 0 {
+        return read(i);
+    }
+    match boundary {
+        Boundary::Clamp => read(clamped(i, n, offset, loc)),
+        Boundary::Wrap => read(wrapped(i, n, offset, loc)),
+        Boundary::Mirror => read(mirrored(i, n, offset, loc)),
+        Boundary::Constant(c) => {
+            let (there, inside) = trace::neighbour(i, n, offset, loc);
+            let other = Field::apply(c, &[], loc);
+            inside.cond(&read(there), &other, loc)
+        }
+    }
 }
 
 impl<T: Elt> Array<T> {
@@ -43,47 +98,17 @@ impl<T: Elt> Array<T> {
         f: impl FnOnce([T::Exp; K]) -> R,
     ) -> Array<R::Elt> {
         let builder = Builder::named("windows");
-        let (loc, len) = (builder.loc(), builder.len(self.node()));
-        let body = trace::trace(&[Ty::U64], |params| {
-            let (i, n) = (params[0], trace::scalar(&len, 0, Ty::U64, loc));
-            let neighbours = std::array::from_fn(|k| {
-                self.neighbour(i, n, k as i128 - (K / 2) as i128, &boundary, loc)
-            });
-            fields_of::<R::Elt>(f(neighbours).to_exp())
-        });
-        Array::wrap(builder.generate(Len::Delayed(len), body))
-    }
-
-    /// The element `offset` places from `i` in an array of `n` elements.
-    fn neighbour(
-        &self,
-        i: Field,
-        n: Field,
-        offset: i128,
-        boundary: &Boundary<T>,
-        loc: Loc,
-    ) -> T::Exp {
-        let read = |index: Field| {
-            let mut field = 0;
-            T::of_fields(&mut |ty| {
-                field += 1;
-                trace::at_unchecked(self.node(), field - 1, ty, index, loc)
-            })
+        let boundary = match boundary {
+            Boundary::Clamp => Boundary::Clamp,
+            Boundary::Wrap => Boundary::Wrap,
+            Boundary::Mirror => Boundary::Mirror,
+            Boundary::Constant(c) => Boundary::Constant(value::<T>(|| c.to_exp())),
         };
-        if offset == 0 {
-            return read(i);
-        }
-        match boundary {
-            Boundary::Clamp => read(clamped(i, n, offset, loc)),
-            Boundary::Wrap => read(wrapped(i, n, offset, loc)),
-            Boundary::Mirror => read(mirrored(i, n, offset, loc)),
-            Boundary::Constant(c) => {
-                let (there, inside) = trace::neighbour(i, n, offset, loc);
-                let other = fields_of::<T>(c.clone().to_exp());
-                let arms: Vec<_> = fields_of::<T>(read(there)).into_iter().zip(other).collect();
-                exp_of::<T>(&trace::cond(inside, &arms, loc))
-            }
-        }
+        let of = |window: &[Fields]| {
+            let neighbours = std::array::from_fn(|k| exp_of::<T>(&window[k]));
+            fields_of::<R::Elt>(f(neighbours).to_exp())
+        };
+        Array::wrap(builder.windows(self.node(), K, &boundary, of))
     }
 }
 

@@ -1,12 +1,37 @@
 //! Arrays side by side: `zip`, `unzip`, `zip_with`, `enumerate`.
 
 use crate::array::{Array, Ix1, Rank};
-use crate::ast::{BodyBuilder, Builder, Len, Node, identity};
+use crate::ast::{BodyBuilder, Builder, Len, Node};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Beside [`Builder::zip`] and [`Builder::map`] of several arrays, which is `zip_with`.
+impl Builder {
+    /// Each element with its index before it.
+    pub fn enumerate(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.zip(&[self.places(xs), xs.clone()])
+    }
+
+    /// Arrays side by side, cut to the length of the shortest: in order, if one of them has its elements in order only.
+    pub fn zip_cut(self, arrays: &[Arc<Node>]) -> Arc<Node> {
+        let lens = arrays.iter().map(|n| n.known_len());
+        let known: Option<Vec<u64>> = lens.collect();
+        let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
+            return match arrays.iter().any(|n| n.comes_in_order()) {
+                true => self.zip_shortest(arrays),
+                false => shortest_by_index(self, arrays),
+            };
+        };
+        let part = |node: &Arc<Node>| match node.known_len() {
+            Some(n) if n == least => node.clone(),
+            _ => cut(self, std::slice::from_ref(node), Len::Known(least)),
+        };
+        self.zip(&arrays.iter().map(part).collect::<Vec<_>>())
+    }
+}
 
 /// Tuples of 2 to 6 arrays of one rank.
 #[diagnostic::on_unimplemented(
@@ -52,9 +77,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn enumerate(&self) -> Array<(u64, T)> {
         let builder = Builder::named("enumerate");
-        let len = Len::Delayed(builder.len(self.node()));
-        let indices = builder.generate(len, identity(&[Ty::U64]));
-        Array::wrap(builder.zip(&[indices, self.node().clone()]))
+        Array::wrap(builder.enumerate(self.node()))
     }
 }
 
@@ -80,24 +103,7 @@ impl<T: Elt> Array<T> {
 /// ```
 #[track_caller]
 pub fn zip_shortest<Z: ZipArgs<Rank = Ix1>>(arrays: Z) -> Array<Z::Elt> {
-    Array::wrap(shortest(Builder::named("zip_shortest"), &arrays.nodes()))
-}
-
-/// Arrays cut to the length of the shortest, side by side: in order, if one of them has its elements in order only.
-fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
-    let lens = nodes.iter().map(|n| n.known_len());
-    let known: Option<Vec<u64>> = lens.collect();
-    let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
-        return match nodes.iter().any(|n| n.comes_in_order()) {
-            true => builder.zip_shortest(nodes),
-            false => shortest_by_index(builder, nodes),
-        };
-    };
-    let part = |node: &Arc<Node>| match node.known_len() {
-        Some(n) if n == least => node.clone(),
-        _ => cut(builder, std::slice::from_ref(node), Len::Known(least)),
-    };
-    builder.zip(&nodes.iter().map(part).collect::<Vec<_>>())
+    Array::wrap(Builder::named("zip_shortest").zip_cut(&arrays.nodes()))
 }
 
 /// Arrays side by side, as long as the shortest, each element read at its index.
@@ -142,7 +148,7 @@ impl<T: Elt> Array<T, Ix1> {
     #[track_caller]
     pub fn zip_shortest<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
         let nodes = [self.node().clone(), other.node().clone()];
-        Array::wrap(shortest(Builder::named("zip_shortest"), &nodes))
+        Array::wrap(Builder::named("zip_shortest").zip_cut(&nodes))
     }
 
     /// `f` of the elements of two arrays in step; for up to six arrays see [`ZipWith3`] and so on.

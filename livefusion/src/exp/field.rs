@@ -2,7 +2,7 @@
 
 use super::trace::{self, Field, Fields};
 use crate::array::shape_of;
-use crate::ast::{Builder, Node, show_types};
+use crate::ast::{Body, Builder, Node, show_types};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -96,6 +96,27 @@ impl Field {
         fields
             .map(|(k, ty)| trace::at_unchecked(&elements, k, ty, at, loc))
             .collect()
+    }
+
+    /// As [`at`](Field::at), of an array of one axis, for an index (`u64`) that is in range by construction wherever the value is
+    /// used.
+    pub(crate) fn at_unchecked(array: &Arc<Node>, index: Field, loc: Loc) -> Fields {
+        let fields = (0..).zip(&array.types);
+        fields
+            .map(|(k, ty)| trace::at_unchecked(array, k, *ty, index, loc))
+            .collect()
+    }
+
+    /// What a body gives of expressions of its parameters' types.
+    pub fn apply(body: &Body, args: &[Field], loc: Loc) -> Fields {
+        let types: Vec<Ty> = args.iter().map(|f| f.ty()).collect();
+        if body.error.is_some() || *body.params == types {
+            return trace::embed(body, args, loc);
+        }
+        let expected = format!("a function from {}", show_types(&types));
+        let got = format!("one from {}", show_types(&body.params));
+        let one = |ty: &Ty| wrong(args, *ty, expected.clone(), got.clone(), loc);
+        body.result_types_or_none().iter().map(one).collect()
     }
 
     /// `while test(state) { state = next(state) }`; gives the state for which the test failed. Both closures are traced once.
