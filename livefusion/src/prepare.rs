@@ -123,8 +123,9 @@ impl<I: Inputs, O: Force> Program<I, O> {
 
 /// The values of inputs. Those that are delayed are computed first.
 fn values<I: Inputs>(inputs: &I) -> Result<SmallVec<[&Value; 8]>> {
-    let mut nodes = Given::new();
-    inputs.nodes(&mut nodes);
+    let mut whole = Given::new();
+    inputs.nodes(&mut whole);
+    let nodes: Given<'_> = whole.into_iter().flat_map(parts).collect();
     let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
     for node in nodes.iter().filter(is_missing) {
         if let Some(value) = node.literal() {
@@ -191,6 +192,56 @@ impl<I, O> fmt::Debug for Program<I, O> {
     }
 }
 
+/// Untyped inputs.
+impl Builder {
+    /// An input of any rank. Its elements are an input, and of rank 2 and more so is the length of each axis; `nodes` are the
+    /// inputs before it, and these come behind them.
+    pub fn input_of(self, types: &[Ty], rank: u8, nodes: &mut Vec<Arc<Node>>) -> Arc<Node> {
+        self.of_parts(types, rank, &mut |types, rank| {
+            let node = self.input(nodes.len() as u32, types, rank);
+            nodes.push(node.clone());
+            node
+        })
+    }
+
+    /// An array of elements (rank 1) and of lengths of axes (`u64`, rank 0) that are made one after the other; of rank 0 and 1
+    /// it is what is made first.
+    pub(crate) fn of_parts(
+        self,
+        types: &[Ty],
+        rank: u8,
+        make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>,
+    ) -> Arc<Node> {
+        if rank < 2 {
+            return make(types, rank);
+        }
+        let elements = make(types, 1);
+        let axes: Vec<Axis> = (0..rank)
+            .map(|_| Axis::delayed(make(&[Ty::U64], 0)))
+            .collect();
+        self.reshape(&elements, Some(Shape::new(axes)))
+    }
+}
+
+/// The parts of an array: its elements, and the lengths of its axes if there are several.
+fn parts(node: &Arc<Node>) -> impl Iterator<Item = &Arc<Node>> {
+    // An array with a mistake may have no shape, and comes to no call.
+    let axes = node.shape.as_ref().map_or(&[][..], Shape::axes);
+    [node].into_iter().chain(axes.iter().map(Axis::node))
+}
+
+/// In place of an input whose rank its type does not say.
+pub(crate) fn of_no_rank(builder: Builder, types: &[Ty]) -> Arc<Node> {
+    let expected = "an input whose rank is known; convert with `into_rank`".to_string();
+    let got = "one of rank IxDyn".to_string();
+    builder.fault(types, 1, ErrorKind::Malformed { expected, got })
+}
+
+/// All parts of arrays.
+pub(crate) fn with_axes(nodes: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    nodes.iter().flat_map(parts).cloned().collect()
+}
+
 /// The nodes of inputs.
 pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
@@ -203,49 +254,32 @@ pub trait Inputs: Sized {
     /// Arrays that stand for inputs; appends their nodes.
     fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
         let builder = Builder::at("input", loc);
-        Self::made(builder, &mut |types, rank| {
-            let node = builder.input(nodes.len() as u32, types, rank);
-            nodes.push(node.clone());
-            node
+        Self::made(&mut |types, rank| match rank {
+            Some(rank) => builder.input_of(types, rank, nodes),
+            None => of_no_rank(builder, types),
         })
     }
-    /// Arrays of nodes that are made one after the other, each of these types and of rank 1 or 0.
-    fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self;
-    /// Appends the nodes of inputs.
+    /// Arrays of nodes that are made one after the other, each of these types and this rank, if that is known.
+    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self;
+    /// Appends the nodes of inputs, one for each.
     fn nodes<'a>(&'a self, out: &mut Given<'a>);
 }
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
-    fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self {
-        if TypeId::of::<D>() == TypeId::of::<IxDyn>() {
-            let kind = ErrorKind::Malformed {
-                expected: "an input whose rank is known; convert with `into_rank`".to_string(),
-                got: "one of rank IxDyn".to_string(),
-            };
-            return Array::wrap(builder.fault(&types_of::<T>(), D::RANK, kind));
-        }
-        if D::RANK < 2 {
-            return Array::wrap(make(&types_of::<T>(), D::RANK));
-        }
-        let elements = make(&types_of::<T>(), 1);
-        let axes: Vec<Axis> = (0..D::RANK)
-            .map(|_| Axis::delayed(make(&[Ty::U64], 0)))
-            .collect();
-        Array::wrap(builder.reshape(&elements, Some(Shape::new(axes))))
+    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+        let rank = (TypeId::of::<D>() != TypeId::of::<IxDyn>()).then_some(D::RANK);
+        Array::wrap(make(&types_of::<T>(), rank))
     }
     fn nodes<'a>(&'a self, out: &mut Given<'a>) {
         out.push(self.node());
-        let axes = self.node().shape.as_ref().map_or(&[][..], Shape::axes);
-        // An array with a mistake may have no shape, and comes to no call.
-        out.extend(axes.iter().map(Axis::node));
     }
 }
 
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
-            fn made(builder: Builder, make: &mut dyn FnMut(&[Ty], u8) -> Arc<Node>) -> Self {
-                ($($I::made(builder, make),)*)
+            fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+                ($($I::made(make),)*)
             }
             fn nodes<'a>(&'a self, out: &mut Given<'a>) {
                 $(self.$i.nodes(out);)*

@@ -7,14 +7,61 @@ mod recover;
 pub(crate) use captures::varying;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
-use crate::ast::{After, ArrayLoop, Builder, Ends, Node};
+use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, show_node, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::prepare::{Given, Inputs};
+use crate::prepare::{Given, Inputs, of_no_rank, with_axes};
 use crate::sharing::links;
+use loop_lang::types::Ty;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// Untyped forms. The state is a list of arrays of any rank and delayed scalars, whose number, types and ranks stay what they
+/// are at the start.
+impl Builder {
+    /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on nodes
+    /// that stand for any state.
+    ///
+    /// ```
+    /// use livefusion::ast::{Axis, BodyBuilder, Builder, Op, Ty};
+    /// use livefusion::prelude::*;
+    /// let start = Array::from(vec![1u64, 10]);
+    /// let ended = Builder::named("iterate_n").iterate_n(Axis::from(3), &[start.node().clone()], |state| {
+    ///     let mut b = BodyBuilder::new(&[Ty::U64]);
+    ///     let x = b.param(0);
+    ///     let twice = b.op(Op::Add, &[x, x]);
+    ///     vec![Builder::named("map").map(state, b.finish(&[twice]))]
+    /// });
+    /// assert_eq!(Array::<u64>::from_node(ended[0].clone())?.force()?, [8, 80]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn iterate_n(
+        self,
+        n: Axis,
+        start: &[Arc<Node>],
+        next: impl FnOnce(&[Arc<Node>]) -> Vec<Arc<Node>>,
+    ) -> Vec<Arc<Node>> {
+        let times = Ends::After(n.node().clone());
+        build(self, start, times, |state| (next(state), None))
+    }
+
+    /// The first state for which the test, a delayed `bool`, does not hold, from `start` on: `next` makes the next state of
+    /// one. Both are called once or twice, on nodes that stand for any state.
+    pub fn iterate_while(
+        self,
+        start: &[Arc<Node>],
+        test: impl Fn(&[Arc<Node>]) -> Arc<Node>,
+        next: impl FnOnce(&[Arc<Node>]) -> Vec<Arc<Node>>,
+    ) -> Vec<Arc<Node>> {
+        let first = Ends::Unless(test(start));
+        build(self, start, first, |state| {
+            let next = next(state);
+            let goes_on = test(&next);
+            (next, Some(goes_on))
+        })
+    }
+}
 
 /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
 /// that stand for any state.
@@ -61,13 +108,13 @@ pub fn iterate_n<S: Start>(
     next: impl FnOnce(S::State) -> S::State,
 ) -> S::State {
     let builder = Builder::named("iterate_n");
-    let times = match extent(builder, n) {
-        Ok(times) => times.node().clone(),
-        Err(kind) => builder.fault(&[loop_lang::types::Ty::U64], 0, kind),
-    };
-    build(builder, start.into_state(), Ends::After(times), |state| {
-        (next(state), None)
-    })
+    let times =
+        extent(builder, n).unwrap_or_else(|kind| Axis::delayed(builder.fault(&[Ty::U64], 0, kind)));
+    let start = nodes_of(&start.into_state());
+    let ended = builder.iterate_n(times, &start, |state| {
+        nodes_of(&next(state_of(builder, state)))
+    });
+    state_of(builder, &ended)
 }
 
 /// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. Both are called once
@@ -95,12 +142,28 @@ pub fn iterate_while<S: Start>(
     next: impl FnOnce(S::State) -> S::State,
 ) -> S::State {
     let builder = Builder::named("iterate_while");
-    let state = start.into_state();
-    let first = test(state.clone()).node().clone();
-    build(builder, state, Ends::Unless(first), |state| {
-        let next = next(state);
-        let goes_on = test(next.clone()).node().clone();
-        (next, Some(goes_on))
+    let start = nodes_of(&start.into_state());
+    let ended = builder.iterate_while(
+        &start,
+        |state| test(state_of(builder, state)).node().clone(),
+        |state| nodes_of(&next(state_of(builder, state))),
+    );
+    state_of(builder, &ended)
+}
+
+/// The nodes of a state, one for each array.
+fn nodes_of<S: Inputs>(state: &S) -> Vec<Arc<Node>> {
+    let mut nodes = Given::new();
+    state.nodes(&mut nodes);
+    nodes.into_iter().cloned().collect()
+}
+
+/// The state of these nodes, of which there are as many as it has.
+fn state_of<S: Inputs>(builder: Builder, nodes: &[Arc<Node>]) -> S {
+    let mut nodes = nodes.iter().cloned();
+    S::made(&mut |types, rank| {
+        let node = nodes.next().filter(|_| rank.is_some());
+        node.unwrap_or_else(|| of_no_rank(builder, types))
     })
 }
 
@@ -132,28 +195,35 @@ impl Drop for Tracing {
 }
 
 /// Traces a step, and makes the results of the loop.
-fn build<S: Inputs>(
+fn build(
     builder: Builder,
-    state: S,
+    state: &[Arc<Node>],
     ends: Ends,
-    step: impl FnOnce(S) -> (S, Option<Arc<Node>>),
-) -> S {
+    step: impl FnOnce(&[Arc<Node>]) -> (Vec<Arc<Node>>, Option<Arc<Node>>),
+) -> Vec<Arc<Node>> {
     let number = || TRACED.fetch_add(1, Ordering::Relaxed);
     let before = number();
     let mut inputs = Vec::new();
     let tracing = Tracing::begin();
-    let (next, goes_on) = step(S::placeholders(builder.loc(), &mut inputs));
+    let input = Builder::at("input", builder.loc());
+    let any = state.iter().map(|n| match n.error {
+        Some(_) => input.mistaken(n, &n.types, n.rank),
+        None => input.input_of(&n.types, n.rank, &mut inputs),
+    });
+    let (next, goes_on) = step(&any.collect::<Vec<_>>());
     drop(tracing);
-    let too_deep = NESTED.get() >= MAX_NESTED;
-    let start = nodes_of(&state);
-    let mut step = nodes_of(&next);
-    // What has a mistake may not have all components.
-    let whole = start.len() == inputs.len() && step.len() == inputs.len();
+    let mut wrong = unfit(state, &next, &ends, goes_on.as_ref());
+    if NESTED.get() >= MAX_NESTED {
+        let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
+        let got = "more".to_string();
+        wrong = Some(ErrorKind::Malformed { expected, got });
+    }
+    let mut step = with_axes(&next);
     step.extend(goes_on);
     let mut of = ArrayLoop {
         name: builder.name(),
         loc: builder.loc(),
-        start,
+        start: with_axes(state),
         inputs,
         step,
         ends,
@@ -161,50 +231,59 @@ fn build<S: Inputs>(
         captures: Vec::new(),
         ended: OnceLock::new(),
     };
+    if let Some(mistaken) = of.begin().chain(&of.step).find(|n| n.error.is_some()) {
+        let mistaken = |n: &Arc<Node>| builder.mistaken(mistaken, &n.types, n.rank);
+        return state.iter().map(mistaken).collect();
+    }
+    if let Some(kind) = wrong {
+        let fault = |n: &Arc<Node>| builder.fault(&n.types, n.rank, kind.clone());
+        return state.iter().map(fault).collect();
+    }
     of.captures = captures::of(&of);
     let of = Arc::new(of);
-    let mistaken = of.begin().chain(&of.step).find(|n| n.error.is_some());
-    let recovered = match mistaken.is_none() && whole && !too_deep {
-        true => recover::recovered(builder, &of),
-        false => None,
-    };
+    let recovered = recover::recovered(builder, &of);
     let mut component = 0;
-    S::made(builder, &mut |types, rank| {
+    let mut ended = |types: &[Ty], rank| {
+        let k = component;
         component += 1;
-        if let Some(mistaken) = mistaken {
-            return builder.mistaken(mistaken, types, rank);
-        }
-        if too_deep {
-            let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
-            let got = "more".to_string();
-            return builder.fault(types, rank, ErrorKind::Malformed { expected, got });
-        }
-        if !whole {
-            let (expected, got) = ("a state of known ranks".to_string(), "another".to_string());
-            return builder.fault(types, rank, ErrorKind::Malformed { expected, got });
-        }
-        if let Some(ended) = &recovered {
-            let node = &ended[component as usize - 1];
+        match &recovered {
             // A component that no step changes may have a shape.
-            return if rank == 0 {
-                node.clone()
-            } else {
-                builder.reshape(node, None)
-            };
+            Some(ended) if rank > 0 => builder.reshape(&ended[k], None),
+            Some(ended) => ended[k].clone(),
+            // A scalar that no step changes, as the length of an axis, is what it was: what is known of it stays so.
+            None if rank == 0 && Arc::ptr_eq(&of.step[k], &of.inputs[k]) => of.start[k].clone(),
+            None => builder.looped(&of, k as u32, types, rank),
         }
-        // A scalar that no step changes, as the length of an axis, is what it was: what is known of it stays so.
-        let k = component as usize - 1;
-        match rank == 0 && Arc::ptr_eq(&of.step[k], &of.inputs[k]) {
-            true => of.start[k].clone(),
-            false => builder.looped(&of, k as u32, types, rank),
-        }
-    })
+    };
+    let whole = |n: &Arc<Node>| builder.of_parts(&n.types, n.rank, &mut ended);
+    state.iter().map(whole).collect()
 }
 
-fn nodes_of<S: Inputs>(state: &S) -> Vec<Arc<Node>> {
-    let mut nodes = Given::new();
-    state.nodes(&mut nodes);
-    nodes.into_iter().cloned().collect()
+/// What is wrong with a step, or with when the loop ends.
+fn unfit(
+    state: &[Arc<Node>],
+    next: &[Arc<Node>],
+    ends: &Ends,
+    goes_on: Option<&Arc<Node>>,
+) -> Option<ErrorKind> {
+    let malformed = |expected: String, got: String| Some(ErrorKind::Malformed { expected, got });
+    let (Ends::After(first) | Ends::Unless(first)) = ends;
+    let (ty, what) = match ends {
+        Ends::After(_) => (Ty::U64, "a number of steps of type u64"),
+        Ends::Unless(_) => (Ty::Bool, "a test that gives a delayed bool"),
+    };
+    let is_other = |n: &&Arc<Node>| n.rank != 0 || *n.types != [ty];
+    if let Some(other) = [first].into_iter().chain(goes_on).find(is_other) {
+        return malformed(what.to_string(), show_node(other));
+    }
+    if state.len() != next.len() {
+        let expected = format!("a next state of {} components", state.len());
+        return malformed(expected, next.len().to_string());
+    }
+    let differ = |(a, b): &(&Arc<Node>, &Arc<Node>)| a.types != b.types || a.rank != b.rank;
+    let (from, to) = state.iter().zip(next).find(differ)?;
+    let expected = format!("{} of rank {}", show_types(&from.types), from.rank);
+    malformed(format!("a next state that is {expected}"), show_node(to))
 }
 
 /// What a loop over arrays may start from: an array or a delayed scalar, or a reference to one, or a tuple of up to 6 of these.

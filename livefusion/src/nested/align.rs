@@ -7,6 +7,7 @@ use crate::ast::{
     Body, BodyBuilder, Builder, Ensure, Fold, FoldStyle, Len, Node, ScanKind, TermId, Types,
     identity,
 };
+use crate::segmented::Segments;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -33,11 +34,25 @@ impl Lift {
         }
     }
 
-    /// As [`rows_of`](Lift::rows_of) of what may not have been met: lengths and data.
-    pub(crate) fn rows(&mut self, b: Builder, node: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+    /// As [`rows_of`](Lift::rows_of) of what may not have been met.
+    pub(crate) fn segments(&mut self, b: Builder, node: &Arc<Node>) -> Rows {
         self.lift(node);
-        let Rows { lengths, data } = self.rows_of(b, node);
+        self.rows_of(b, node)
+    }
+
+    /// As [`segments`](Lift::segments): lengths and data.
+    pub(crate) fn rows(&mut self, b: Builder, node: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        let Rows { lengths, data } = self.segments(b, node);
         (lengths, data)
+    }
+
+    /// Segments in each segment: how many there are, and all of them.
+    pub(crate) fn nested(&mut self, b: Builder, of: &Segments) -> (Arc<Node>, Segments) {
+        self.lift(&of.lengths);
+        self.lift(&of.data);
+        let (counts, lengths) = self.inner_lengths(b, &of.lengths);
+        let data = self.within(b, &of.data, &counts, &lengths).data;
+        (counts, Segments { lengths, data })
     }
 
     /// The delayed scalar of a node for each segment.

@@ -6,15 +6,10 @@ use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{Builder, FoldStyle, Kind, Len, Node};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
+/// An array per segment: how long each is, and the elements of all.
+pub(crate) use crate::segmented::Segments as Rows;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// An array per segment: how long each is, and the elements of all.
-#[derive(Clone, Debug)]
-pub(crate) struct Rows {
-    pub(crate) lengths: Arc<Node>,
-    pub(crate) data: Arc<Node>,
-}
 
 /// What a node of the closure's graph is on all segments.
 #[derive(Clone, Debug)]

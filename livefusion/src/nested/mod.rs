@@ -28,12 +28,11 @@ mod stream;
 pub use lift::Lift;
 
 use crate::array::{Array, Ix0};
-use crate::ast::{Builder, Node};
+use crate::ast::{Builder, Node, show_node};
 use crate::elt::Elt;
-use crate::error::Result;
-use crate::exp::types_of;
+use crate::error::{ErrorKind, Result};
 use crate::loc::Loc;
-use crate::segmented::Segmented;
+use crate::segmented::{Segmented, Segments};
 use lift::{Lifted, Rows};
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -46,6 +45,95 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 /// Whether an input of this number stands for a segment.
 pub(crate) fn is_placeholder(k: u32) -> bool {
     k >= FIRST
+}
+
+/// What each segment has a part of, or what a closure on a segment gives: untyped.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Of all segments an array with one element for each. Of what a closure gives a delayed scalar or an array.
+    Array(Arc<Node>),
+    /// Segments.
+    Segments(Segments),
+}
+
+/// What a closure's result is of all segments: untyped.
+#[derive(Clone, Debug)]
+pub enum OfAll {
+    /// Of a delayed scalar: an array with one element per segment.
+    Each(Arc<Node>),
+    /// Of an array.
+    Segments(Segments),
+    /// Of segments: how many of them each segment has, and all of them, one after the other.
+    Nested(Arc<Node>, Segments),
+}
+
+impl Part {
+    /// The part, or a mistake in its place if it is no array of this rank at most, or no segments.
+    fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
+        let wrong = |node: &Arc<Node>, types: &[Ty], expected: &str| {
+            let expected = expected.to_string();
+            let got = show_node(node);
+            b.fault(types, 1, ErrorKind::Malformed { expected, got })
+        };
+        match self {
+            Part::Array(node) if node.rank < least || node.rank > 1 => {
+                Part::Array(wrong(node, &node.types, expected))
+            }
+            Part::Segments(Segments { lengths, .. })
+                if lengths.rank != 1 || *lengths.types != [Ty::U64] =>
+            {
+                Part::Array(wrong(lengths, &[Ty::U64], "lengths of type u64"))
+            }
+            Part::Segments(Segments { data, .. }) if data.rank != 1 => {
+                Part::Array(wrong(data, &data.types, "elements of rank 1"))
+            }
+            _ => self.clone(),
+        }
+    }
+}
+
+/// The untyped form.
+impl Builder {
+    /// `f` of each segment, once, on nodes that stand for these parts of it: an array for segments, a delayed scalar for an
+    /// array with one element per segment. Gives each of its results for all segments.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::nested::{OfAll, Part};
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
+    /// let b = Builder::named("map_segments");
+    /// let results = b.map_segments(&[Part::Segments(rows.nodes())], |row| {
+    ///     let length = b.len(&row[0]);
+    ///     vec![Part::Array(length), Part::Array(row[0].clone())]
+    /// });
+    /// let [OfAll::Each(lengths), OfAll::Segments(same)] = &results[..] else { panic!() };
+    /// assert_eq!(Array::<u64>::from_node(lengths.clone())?.force()?, [2, 0, 1]);
+    /// assert_eq!(Segmented::<i64>::from_nodes(same.clone())?.to_vecs()?, [vec![3, 1], vec![], vec![2]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn map_segments(
+        self,
+        parts: &[Part],
+        f: impl FnOnce(&[Arc<Node>]) -> Vec<Part>,
+    ) -> Vec<OfAll> {
+        let mut given = Given::at(self.loc());
+        let expected = "segments, or an array with one element per segment";
+        let parts = parts.iter().map(|p| p.checked(self, 1, expected));
+        let within: Vec<Arc<Node>> = parts.map(|p| given.placeholder(&p)).collect();
+        let results = f(&within);
+        let mut lift = given.lift(self);
+        let expected = "a delayed scalar, an array of rank 1, or segments";
+        let of_all = |part: &Part| match part.checked(self, 0, expected) {
+            Part::Array(node) if node.rank == 0 => OfAll::Each(lift.each_of(self, &node)),
+            Part::Array(node) => OfAll::Segments(lift.segments(self, &node)),
+            Part::Segments(segments) => {
+                let (counts, segments) = lift.nested(self, &segments);
+                OfAll::Nested(counts, segments)
+            }
+        };
+        results.iter().map(of_all).collect()
+    }
 }
 
 impl<T: Elt> Segmented<T> {
@@ -147,15 +235,30 @@ pub struct Given {
 }
 
 impl Given {
-    fn placeholder(&mut self, types: &[Ty], rank: u8, lifted: Lifted) -> Arc<Node> {
+    /// Of the closure that is called at a place.
+    fn at(loc: Loc) -> Given {
+        let parts = Vec::new();
+        Given { loc, parts }
+    }
+
+    /// Something that stands for a part of any segment.
+    fn placeholder(&mut self, part: &Part) -> Arc<Node> {
         let k = FIRST | NEXT.fetch_add(1, Ordering::Relaxed);
-        let node = Builder::at("segment", self.loc).input(k, types, rank);
+        let builder = Builder::at("segment", self.loc);
+        let (of, rank, lifted) = match part {
+            Part::Array(each) => (each, 0, Lifted::Each(each.clone())),
+            Part::Segments(rows) => (&rows.data, 1, Lifted::Rows(rows.clone())),
+        };
+        let node = match of.error {
+            Some(_) => builder.mistaken(of, &of.types, rank),
+            None => builder.input(k, &of.types, rank),
+        };
         self.parts.push((node.clone(), lifted));
         node
     }
 
-    /// The flattening onto these segments. Segments of several arrays must be as long as each other.
-    fn lift(self, b: Builder) -> Option<Lift> {
+    /// The flattening onto these segments, of which there is a part. Segments of several arrays must be as long as each other.
+    fn lift(self, b: Builder) -> Lift {
         let rows = self.parts.iter().filter_map(|(_, lifted)| match lifted {
             Lifted::Rows(rows) => Some(rows.clone()),
             _ => None,
@@ -166,11 +269,16 @@ impl Given {
                 Lifted::Each(each) => Some(each.clone()),
                 _ => None,
             });
-            let mut lift = Lift::new(any?);
+            let nothing = || {
+                let expected = "at least one part of each segment".to_string();
+                let got = "none".to_string();
+                b.fault(&[Ty::U64], 1, ErrorKind::Malformed { expected, got })
+            };
+            let mut lift = Lift::new(any.unwrap_or_else(nothing));
             for (node, lifted) in self.parts {
                 lift.stands_for(&node, lifted);
             }
-            return Some(lift);
+            return lift;
         };
         let mut lengths = first.lengths.clone();
         // Lengths that are checked before any element is met do for all. Data that comes along with its lengths stays
@@ -200,25 +308,21 @@ impl Given {
             };
             lift.stands_for(&node, lifted);
         }
-        Some(lift)
+        lift
     }
 }
 
 impl<T: Elt> PerSegment for &Segmented<T> {
     type Within = Array<T>;
     fn placeholder(self, given: &mut Given) -> Array<T> {
-        let rows = Rows {
-            lengths: self.lengths().node().clone(),
-            data: self.data().node().clone(),
-        };
-        Array::wrap(given.placeholder(&types_of::<T>(), 1, Lifted::Rows(rows)))
+        Array::wrap(given.placeholder(&Part::Segments(self.nodes())))
     }
 }
 
 impl<T: Elt> PerSegment for &Array<T> {
     type Within = Array<T, Ix0>;
     fn placeholder(self, given: &mut Given) -> Array<T, Ix0> {
-        Array::wrap(given.placeholder(&types_of::<T>(), 0, Lifted::Each(self.node().clone())))
+        Array::wrap(given.placeholder(&Part::Array(self.node().clone())))
     }
 }
 
@@ -244,24 +348,17 @@ impl<T: Elt> PerSegmentResult for Array<T, Ix0> {
 impl<T: Elt> PerSegmentResult for Array<T> {
     type Out = Segmented<T>;
     fn of_all(self, lift: &mut Lift, loc: Loc) -> Segmented<T> {
-        lift.lift(self.node());
-        let Rows { lengths, data } = lift.rows_of(builder(loc), self.node());
-        Segmented::new(&Array::<u64>::wrap(lengths), &Array::<T>::wrap(data))
+        Segmented::wrap(lift.segments(builder(loc), self.node()))
     }
 }
 
 impl<T: Elt> PerSegmentResult for Segmented<T> {
     type Out = Nested<T>;
     fn of_all(self, lift: &mut Lift, loc: Loc) -> Nested<T> {
-        let b = builder(loc);
-        let (lengths, data) = (self.lengths().node(), self.data().node());
-        lift.lift(lengths);
-        lift.lift(data);
-        let (outer, inner) = lift.inner_lengths(b, lengths);
-        let data = lift.within(b, data, &outer, &inner).data;
+        let (counts, segments) = lift.nested(builder(loc), &self.nodes());
         Nested {
-            counts: Array::wrap(outer),
-            segments: Segmented::new(&Array::<u64>::wrap(inner), &Array::wrap(data)),
+            counts: Array::wrap(counts),
+            segments: Segmented::wrap(segments),
         }
     }
 }
@@ -330,17 +427,9 @@ fn run<P: PerSegments, R: PerSegmentResult>(
     loc: Loc,
     f: impl FnOnce(P::Within) -> R,
 ) -> R::Out {
-    let mut given = Given {
-        loc,
-        parts: Vec::new(),
-    };
+    let mut given = Given::at(loc);
     let result = f(parts.placeholders(&mut given));
-    // There is at least one part.
-    let nothing = builder(loc).constant(&[]);
-    let mut lift = given
-        .lift(builder(loc))
-        .unwrap_or_else(|| Lift::new(nothing));
-    result.of_all(&mut lift, loc)
+    result.of_all(&mut given.lift(builder(loc)), loc)
 }
 
 /// Calls a closure on what stands for any of these rows, lengths and data, and gives its result with the flattening onto all.
@@ -349,14 +438,10 @@ pub(crate) fn on_rows<R>(
     (lengths, data): (Arc<Node>, Arc<Node>),
     f: impl FnOnce(&Arc<Node>) -> R,
 ) -> (R, Lift) {
-    let (loc, parts) = (b.loc(), Vec::new());
-    let mut given = Given { loc, parts };
-    let types = data.types.clone();
-    let rows = Rows { lengths, data };
-    let row = given.placeholder(&types, 1, Lifted::Rows(rows.clone()));
+    let mut given = Given::at(b.loc());
+    let row = given.placeholder(&Part::Segments(Segments { lengths, data }));
     let result = f(&row);
-    let lift = given.lift(b);
-    (result, lift.unwrap_or_else(|| Lift::new(rows.lengths)))
+    (result, given.lift(b))
 }
 
 /// Tuples of what each segment has a part of.

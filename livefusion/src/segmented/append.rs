@@ -1,11 +1,63 @@
 //! Segments joined: `append_s` segment by segment, `flatten_s` by an outer descriptor.
 
-use super::Segmented;
-use crate::array::{Array, as_indices};
-use crate::ast::{BodyBuilder, Builder, TermId};
+use super::{Segmented, Segments, expected};
+use crate::array::{Array, operator};
+use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Elt, Int};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Untyped forms.
+impl Builder {
+    /// Each segment followed by the other's. The elements of both are of one type.
+    pub fn append_s(self, of: &Segments, other: &Segments) -> Segments {
+        let lengths = [of.lengths.clone(), other.lengths.clone()];
+        let add = operator(Op::Add, Ty::U64);
+        let lengths = self.renamed("zip_with").map(&lengths, add);
+        let types = &of.data.types;
+        if other.data.types != *types {
+            let kind = expected(
+                format!("elements of type {}", show_types(types)),
+                &other.data,
+            );
+            let data = self.instead(&[&lengths, &of.data, &other.data], types, kind);
+            return Segments { lengths, data };
+        }
+        let begins = self.renamed("scan_exclusive");
+        let per_segment = [
+            of.lengths.clone(),
+            begins.offsets(&of.lengths),
+            begins.offsets(&other.lengths),
+        ];
+        let mut b = BodyBuilder::new(&[Ty::U64; 4]);
+        b.locate(Some(self.loc()));
+        let [i, len, mine, theirs] = [0, 1, 2, 3].map(|k| b.param(k));
+        let first = b.op(Op::Lt, &[i, len]);
+        let here = b.op(Op::Add, &[mine, i]);
+        let rest = b.op(Op::Sub, &[i, len]);
+        let there = b.op(Op::Add, &[theirs, rest]);
+        let fields: Vec<TermId> = (0..types.len() as u32)
+            .map(|f| {
+                let x = b.at(&of.data, f, here, true);
+                let y = b.at(&other.data, f, there, true);
+                b.cond(first, x, y)
+            })
+            .collect();
+        let data = self.expand(&lengths, &per_segment, b.finish(&fields));
+        Segments { lengths, data }
+    }
+
+    /// The elements in the segments of segments: `outer`, of one integer each, says how many of these segments follow
+    /// each other in one of the result.
+    pub fn flatten_s(self, of: &Segments, outer: &Arc<Node>) -> Segments {
+        let segments = self.segments(outer, &of.lengths);
+        Segments {
+            lengths: self.renamed("sum_s").sum_s(&segments),
+            data: of.data.clone(),
+        }
+    }
+}
 
 impl<T: Elt> Segmented<T> {
     /// Each segment followed by the other's: there must be as many in both. Both are read by index, so
@@ -24,32 +76,7 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if there are not as many segments in both, or lengths ask for more than the data has.
     #[track_caller]
     pub fn append_s(&self, other: &Segmented<T>) -> Segmented<T> {
-        let builder = Builder::named("append_s");
-        let lengths = self.lengths.zip_with(&other.lengths, |a, b| a + b);
-        let per_segment = [
-            self.lengths.node().clone(),
-            self.offsets().node().clone(),
-            other.offsets().node().clone(),
-        ];
-        let mut b = BodyBuilder::new(&[Ty::U64; 4]);
-        b.locate(Some(builder.loc()));
-        let [i, len, mine, theirs] = [0, 1, 2, 3].map(|k| b.param(k));
-        let first = b.op(Op::Lt, &[i, len]);
-        let here = b.op(Op::Add, &[mine, i]);
-        let rest = b.op(Op::Sub, &[i, len]);
-        let there = b.op(Op::Add, &[theirs, rest]);
-        let fields: Vec<TermId> = (0..self.data.node().types.len() as u32)
-            .map(|f| {
-                let x = b.at(self.data.node(), f, here, true);
-                let y = b.at(other.data.node(), f, there, true);
-                b.cond(first, x, y)
-            })
-            .collect();
-        let data = builder.expand(lengths.node(), &per_segment, b.finish(&fields));
-        Segmented {
-            lengths,
-            data: Array::wrap(data),
-        }
+        Segmented::wrap(Builder::named("append_s").append_s(&self.nodes(), &other.nodes()))
     }
 
     /// The elements in the segments of segments: `outer` says how many of these segments follow each
@@ -67,14 +94,7 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if `outer` does not add up to the number of segments.
     #[track_caller]
     pub fn flatten_s<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {
-        let outer = as_indices(Builder::named("flatten_s"), outer.node());
-        let segments = Segmented {
-            lengths: Array::wrap(outer),
-            data: self.lengths.clone(),
-        };
-        Segmented {
-            lengths: segments.sum_s(),
-            data: self.data.clone(),
-        }
+        let builder = Builder::named("flatten_s");
+        Segmented::wrap(builder.flatten_s(&self.nodes(), outer.node()))
     }
 }

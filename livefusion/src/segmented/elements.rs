@@ -1,13 +1,70 @@
 //! Elements made per segment: `replicate_s`, `indices_s`, `enum_from_step_s`; `map_s`.
 
-use super::Segmented;
-use crate::array::{Array, as_indices};
-use crate::ast::{BodyBuilder, Builder, Node, identity};
+use super::{Segmented, Segments};
+use crate::array::Array;
+use crate::ast::{Body, BodyBuilder, Builder, Node, identity};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
+
+/// Untyped forms. Lengths are of one integer each.
+impl Builder {
+    /// Segments of these lengths whose elements are all the segment's value.
+    pub fn replicate_s(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Segments {
+        let lengths = self.lengths(lengths);
+        let data = self.spread(&lengths, values);
+        Segments { lengths, data }
+    }
+
+    /// Each segment's value for each of its elements.
+    fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+        let types = values.types.iter().copied();
+        let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
+        let mut b = BodyBuilder::new(&params);
+        let fields: Vec<_> = (1..params.len() as u32).map(|k| b.param(k)).collect();
+        self.expand(lengths, std::slice::from_ref(values), b.finish(&fields))
+    }
+
+    /// Segments of these lengths whose elements are their indices within the segment.
+    pub fn indices_s(self, lengths: &Arc<Node>) -> Segments {
+        let lengths = self.lengths(lengths);
+        let data = self.expand(&lengths, &[], identity(&[Ty::U64]));
+        Segments { lengths, data }
+    }
+
+    /// Segments of these lengths that count from the segment's first value by its step, both one number of one type.
+    pub fn enum_from_step_s(
+        self,
+        from: &Arc<Node>,
+        step: &Arc<Node>,
+        lengths: &Arc<Node>,
+    ) -> Segments {
+        let lengths = self.lengths(lengths);
+        let ty = match self.one_number(from) {
+            Ok(ty) => ty,
+            Err(kind) => {
+                let data = self.instead(&[from, step, &lengths], &from.types, kind);
+                return Segments { lengths, data };
+            }
+        };
+        let mut b = BodyBuilder::new(&[Ty::U64, ty, ty]);
+        let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
+        let i = b.cast(i, ty);
+        let way = b.op(Op::Mul, &[i, step_i]);
+        let value = b.op(Op::Add, &[from_i, way]);
+        let values = [from.clone(), step.clone()];
+        let data = self.expand(&lengths, &values, b.finish(&[value]));
+        Segments { lengths, data }
+    }
+
+    /// `f` of every element and the value of its segment, whose fields are its parameters.
+    pub fn map_s(self, of: &Segments, values: &Arc<Node>, f: Body) -> Segments {
+        let spread = self.spread(&of.lengths, values);
+        of.with_data(self.map(&[of.data.clone(), spread], f))
+    }
+}
 
 /// Segments of these lengths whose elements are all the segment's value.
 ///
@@ -25,22 +82,7 @@ use std::sync::Arc;
 /// When forced: if a length is negative, or there are not as many values as lengths.
 #[track_caller]
 pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Segmented<T> {
-    let builder = Builder::named("replicate_s");
-    let lengths = as_indices(builder, lengths.node());
-    let data = spread(builder, &lengths, values.node());
-    Segmented {
-        lengths: Array::wrap(lengths),
-        data: Array::wrap(data),
-    }
-}
-
-/// Each segment's value for each of its elements.
-fn spread(builder: Builder, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
-    let types = values.types.iter().copied();
-    let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
-    let mut b = BodyBuilder::new(&params);
-    let fields: Vec<_> = (1..params.len() as u32).map(|k| b.param(k)).collect();
-    builder.expand(lengths, std::slice::from_ref(values), b.finish(&fields))
+    Segmented::wrap(Builder::named("replicate_s").replicate_s(lengths.node(), values.node()))
 }
 
 /// Segments of these lengths whose elements are their indices within the segment.
@@ -55,13 +97,7 @@ fn spread(builder: Builder, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node
 /// When forced: if a length is negative.
 #[track_caller]
 pub fn indices_s<I: Int>(lengths: &Array<I>) -> Segmented<u64> {
-    let builder = Builder::named("indices_s");
-    let lengths = as_indices(builder, lengths.node());
-    let data = builder.expand(&lengths, &[], identity(&[Ty::U64]));
-    Segmented {
-        lengths: Array::wrap(lengths),
-        data: Array::wrap(data),
-    }
+    Segmented::wrap(Builder::named("indices_s").indices_s(lengths.node()))
 }
 
 /// Segments of these lengths that count from the segment's first value by its step.
@@ -83,18 +119,7 @@ pub fn enum_from_step_s<I: Int, T: Num>(
     lengths: &Array<I>,
 ) -> Segmented<T> {
     let builder = Builder::named("enum_from_step_s");
-    let lengths = as_indices(builder, lengths.node());
-    let mut b = BodyBuilder::new(&[Ty::U64, T::TY, T::TY]);
-    let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
-    let i = b.cast(i, T::TY);
-    let way = b.op(Op::Mul, &[i, step_i]);
-    let value = b.op(Op::Add, &[from_i, way]);
-    let values = [from.node().clone(), step.node().clone()];
-    let data = builder.expand(&lengths, &values, b.finish(&[value]));
-    Segmented {
-        lengths: Array::wrap(lengths),
-        data: Array::wrap(data),
-    }
+    Segmented::wrap(builder.enum_from_step_s(from.node(), step.node(), lengths.node()))
 }
 
 impl<T: Elt> Segmented<T> {
@@ -133,9 +158,7 @@ impl<T: Elt> Segmented<T> {
         f: impl FnOnce(T::Exp, U::Exp) -> R,
     ) -> Segmented<R::Elt> {
         let builder = Builder::named("map_s");
-        let spread = spread(builder, self.lengths.node(), values.node());
         let body = closure::<(T, U), R::Elt>(|(x, s)| f(x, s).to_exp());
-        let inputs = [self.data.node().clone(), spread];
-        self.with_data(Array::wrap(builder.map(&inputs, body)))
+        Segmented::wrap(builder.map_s(&self.nodes(), values.node(), body))
     }
 }

@@ -1,11 +1,42 @@
 //! Where each segment's extremes are: `min_index_s`, `max_index_s`.
 
-use super::Segmented;
+use super::{Segmented, Segments};
 use crate::array::{Array, better_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, identity};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node, identity};
 use crate::elt::Num;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Untyped forms. Elements are one number each.
+impl Builder {
+    /// The index within its segment of each segment's smallest element.
+    pub fn min_index_s(self, of: &Segments) -> Arc<Node> {
+        self.extremum_s(of, Op::Lt)
+    }
+
+    /// The index within its segment of each segment's largest element.
+    pub fn max_index_s(self, of: &Segments) -> Arc<Node> {
+        self.extremum_s(of, Op::Gt)
+    }
+
+    /// A fold over pairs of value and index.
+    fn extremum_s(self, of: &Segments, better: Op) -> Arc<Node> {
+        let ty = match self.one_number(&of.data) {
+            Ok(ty) => ty,
+            Err(kind) => return self.instead(&of.both(), &[Ty::U64], kind),
+        };
+        let indices = self.expand(&of.lengths, &[], identity(&[Ty::U64]));
+        let pairs = self.zip(&[of.data.clone(), indices]);
+        let fold = Fold {
+            start: Body::default(),
+            step: better_of(better, ty),
+            style: FoldStyle::First,
+        };
+        let found = self.fold_s(&of.lengths, &pairs, fold);
+        self.fields(&found, 1..2)
+    }
+}
 
 impl<T: Num> Segmented<T> {
     /// The index within its segment of each segment's smallest element; ties and NaN as in
@@ -23,7 +54,7 @@ impl<T: Num> Segmented<T> {
     /// When forced: if a segment is empty, or the lengths do not match the data.
     #[track_caller]
     pub fn min_index_s(&self) -> Array<u64> {
-        self.extremum(Builder::named("min_index_s"), Op::Lt)
+        Array::wrap(Builder::named("min_index_s").min_index_s(&self.nodes()))
     }
 
     /// The index within its segment of each segment's largest element.
@@ -32,19 +63,6 @@ impl<T: Num> Segmented<T> {
     /// When forced: if a segment is empty, or the lengths do not match the data.
     #[track_caller]
     pub fn max_index_s(&self) -> Array<u64> {
-        self.extremum(Builder::named("max_index_s"), Op::Gt)
-    }
-
-    /// A fold over pairs of value and index.
-    fn extremum(&self, builder: Builder, better: Op) -> Array<u64> {
-        let indices = builder.expand(self.lengths.node(), &[], identity(&[Ty::U64]));
-        let pairs = builder.zip(&[self.data.node().clone(), indices]);
-        let fold = Fold {
-            start: Body::default(),
-            step: better_of(better, T::TY),
-            style: FoldStyle::First,
-        };
-        let found = builder.fold_s(self.lengths.node(), &pairs, fold);
-        Array::wrap(builder.fields(&found, 1..2))
+        Array::wrap(Builder::named("max_index_s").max_index_s(&self.nodes()))
     }
 }

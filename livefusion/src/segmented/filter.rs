@@ -1,10 +1,28 @@
 //! Some of each segment's elements: `filter_s`, `pack_s`.
 
-use super::Segmented;
+use super::{Segmented, Segments};
 use crate::array::Array;
-use crate::ast::Builder;
+use crate::ast::{Body, Builder, Node};
 use crate::elt::Elt;
-use crate::exp::ToExp;
+use crate::exp::{ToExp, closure};
+use std::sync::Arc;
+
+/// Untyped forms.
+impl Builder {
+    /// The elements for which the test is true, in as many segments as before. Its parameters are the fields of an element.
+    pub fn filter_s(self, of: &Segments, test: Body) -> Segments {
+        let tags = self.tested_s(of, test);
+        self.pack_s(of, &tags)
+    }
+
+    /// The elements whose tag, a `bool`, is true, in as many segments as before.
+    pub fn pack_s(self, of: &Segments, tags: &Arc<Node>) -> Segments {
+        Segments {
+            lengths: self.count_s(&of.lengths, tags),
+            data: self.pack(&of.data, tags),
+        }
+    }
+}
 
 impl<T: Elt> Segmented<T> {
     /// The elements for which `keep` is true, in as many segments as before. Gives the data and the new
@@ -24,8 +42,8 @@ impl<T: Elt> Segmented<T> {
     #[track_caller]
     pub fn filter_s<R: ToExp<bool>>(&self, keep: impl FnOnce(T::Exp) -> R) -> Segmented<T> {
         let builder = Builder::named("filter_s");
-        let tags = self.tested(builder, keep).data;
-        self.packed(builder, &tags)
+        let test = closure::<T, bool>(|x| keep(x).to_exp());
+        Segmented::wrap(builder.filter_s(&self.nodes(), test))
     }
 
     /// The elements whose tag is true, in as many segments as before.
@@ -42,13 +60,6 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if there are not as many tags as elements, or the lengths do not match the data.
     #[track_caller]
     pub fn pack_s(&self, tags: &Array<bool>) -> Segmented<T> {
-        self.packed(Builder::named("pack_s"), tags)
-    }
-
-    fn packed(&self, builder: Builder, tags: &Array<bool>) -> Segmented<T> {
-        Segmented {
-            lengths: Array::wrap(builder.count_s(self.lengths.node(), tags.node())),
-            data: Array::wrap(builder.pack(self.data.node(), tags.node())),
-        }
+        Segmented::wrap(Builder::named("pack_s").pack_s(&self.nodes(), tags.node()))
     }
 }

@@ -1,10 +1,33 @@
 //! Folds of each segment: `fold_s`, `fold1_s`, `fold_seq_s`, `aggregate_s`.
 
-use super::Segmented;
-use crate::array::{Array, operator_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle};
+use super::{Segmented, Segments};
+use crate::array::{Array, associative, operator_of};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Node};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, ToExp, closure, value};
+use std::sync::Arc;
+
+/// Untyped forms, beside [`Builder::fold_s`] by any fold. A start has no parameters; a step takes the fields of what came before
+/// and of an element.
+impl Builder {
+    /// Each segment's elements joined by `step`, which must be associative; no segment may be empty.
+    pub fn fold1_s(self, of: &Segments, step: Body) -> Arc<Node> {
+        let (start, style) = (Body::default(), FoldStyle::First);
+        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+    }
+
+    /// Each segment's elements joined strictly from left to right, by any step.
+    pub fn fold_seq_s(self, of: &Segments, start: Body, step: Body) -> Arc<Node> {
+        let style = FoldStyle::Sequential;
+        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+    }
+
+    /// Each segment's elements folded into a state of another type; `combine` joins two states.
+    pub fn aggregate_s(self, of: &Segments, start: Body, step: Body, combine: Body) -> Arc<Node> {
+        let style = FoldStyle::Aggregate(combine);
+        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+    }
+}
 
 impl<T: Elt> Segmented<T> {
     /// Each segment's elements joined by `op`, which must be associative, from `start`: one result per
@@ -27,12 +50,8 @@ impl<T: Elt> Segmented<T> {
     ) -> Array<T> {
         let builder = Builder::named("fold_s");
         let start = value::<T>(|| start.to_exp());
-        self.fold_by(
-            builder,
-            start,
-            operator_of::<T, R>(op),
-            FoldStyle::Associative,
-        )
+        let fold = associative(start, operator_of::<T, R>(op));
+        Array::wrap(builder.fold_s(self.lengths.node(), self.data.node(), fold))
     }
 
     /// Each segment's elements joined by `op`, which must be associative.
@@ -42,12 +61,7 @@ impl<T: Elt> Segmented<T> {
     #[track_caller]
     pub fn fold1_s<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("fold1_s");
-        self.fold_by(
-            builder,
-            Body::default(),
-            operator_of::<T, R>(op),
-            FoldStyle::First,
-        )
+        Array::wrap(builder.fold1_s(&self.nodes(), operator_of::<T, R>(op)))
     }
 
     /// Each segment's elements joined strictly from left to right, by any operator. A loop that holds one
@@ -70,12 +84,8 @@ impl<T: Elt> Segmented<T> {
     ) -> Array<T> {
         let builder = Builder::named("fold_seq_s");
         let start = value::<T>(|| start.to_exp());
-        self.fold_by(
-            builder,
-            start,
-            operator_of::<T, R>(op),
-            FoldStyle::Sequential,
-        )
+        let step = operator_of::<T, R>(op);
+        Array::wrap(builder.fold_seq_s(&self.nodes(), start, step))
     }
 
     /// Each segment's elements folded into a state of another type, as [`Array::aggregate`].
@@ -98,26 +108,10 @@ impl<T: Elt> Segmented<T> {
         combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
     ) -> Array<S::Elt> {
         let builder = Builder::named("aggregate_s");
-        let fold = Fold {
-            start: value::<S::Elt>(|| start.to_exp()),
-            step: closure::<Pair<S::Elt, T>, S::Elt>(|(s, x)| step(s, x).to_exp()),
-            style: FoldStyle::Aggregate(closure::<Pair<S::Elt, S::Elt>, S::Elt>(|(a, b)| {
-                combine(a, b).to_exp()
-            })),
-        };
-        Array::wrap(builder.fold_s(self.lengths.node(), self.data.node(), fold))
-    }
-
-    /// A fold whose results are of the elements' type.
-    pub(super) fn fold_by(
-        &self,
-        builder: Builder,
-        start: Body,
-        step: Body,
-        style: FoldStyle,
-    ) -> Array<T> {
-        let fold = Fold { start, step, style };
-        Array::wrap(builder.fold_s(self.lengths.node(), self.data.node(), fold))
+        let start = value::<S::Elt>(|| start.to_exp());
+        let step = closure::<Pair<S::Elt, T>, S::Elt>(|(s, x)| step(s, x).to_exp());
+        let combine = closure::<Pair<S::Elt, S::Elt>, S::Elt>(|(a, b)| combine(a, b).to_exp());
+        Array::wrap(builder.aggregate_s(&self.nodes(), start, step, combine))
     }
 }
 

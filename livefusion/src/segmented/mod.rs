@@ -22,14 +22,115 @@ mod uniform;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
-use crate::array::{Array, Ix0, as_indices, generate};
-use crate::ast::Builder;
+use crate::array::{Array, Ix0, as_indices, associative, generate, operator};
+use crate::ast::{Builder, Node, ScanKind, show_node};
 use crate::elt::{Elt, Int, collected};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::exp::{IntoExp, closure};
 use crate::force::Force;
 use crate::manifest::no_room;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use std::fmt;
+use std::sync::Arc;
+
+/// Segments whose element type is known at run time only: the untyped [`Segmented`]. What is made of them, is, by the methods of
+/// [`Builder`] that have the names of its methods.
+///
+/// ```
+/// use livefusion::ast::{Builder, Value};
+/// use livefusion::prelude::*;
+/// use livefusion::runtime::force_nodes;
+/// let (lengths, data) = (Array::from(vec![2u32, 0, 1]), Array::from(vec![1.0f64, 2.0, 4.0]));
+/// let rows = Builder::named("segments").segments(lengths.node(), data.node());
+/// let sums = Builder::named("sum_s").sum_s(&rows);
+/// assert_eq!(Array::<f64>::from_node(sums)?.force()?, [3.0, 0.0, 4.0]);
+/// // A mistake comes out when something is forced that depends on it.
+/// let tags = Array::from(vec![true, false, true]);
+/// let wrong = Builder::named("sum_s").sum_s(&rows.with_data(tags.node().clone()));
+/// let error = force_nodes(Engine::default_engine(), &[wrong]).unwrap_err();
+/// assert!(error.to_string().ends_with("expected elements of one number each, got bool of rank 1 from `array`"));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Segments {
+    /// The segment descriptor: each segment's length, a `u64`.
+    pub lengths: Arc<Node>,
+    /// All elements, one segment after the other.
+    pub data: Arc<Node>,
+}
+
+impl Segments {
+    /// The same segments of other elements, as many as there are.
+    pub fn with_data(&self, data: Arc<Node>) -> Segments {
+        let lengths = self.lengths.clone();
+        Segments { lengths, data }
+    }
+
+    fn both(&self) -> [&Arc<Node>; 2] {
+        [&self.lengths, &self.data]
+    }
+}
+
+/// Untyped forms.
+impl Builder {
+    /// Segments of these lengths, one integer each, which must add up to the number of elements.
+    pub fn segments(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Segments {
+        Segments {
+            lengths: self.lengths(lengths),
+            data: data.clone(),
+        }
+    }
+
+    /// Where segments of these lengths begin.
+    pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
+        let sum = associative(constant(Const::u64(0)), operator(Op::Add, Ty::U64));
+        self.scan(lengths, sum, ScanKind::Exclusive)
+    }
+
+    /// Lengths of segments as `u64`.
+    fn lengths(self, lengths: &Arc<Node>) -> Arc<Node> {
+        match lengths.types.as_slice() {
+            [ty] if ty.is_int() => as_indices(self, lengths),
+            _ => self.instead(
+                &[lengths],
+                &[Ty::U64],
+                expected("lengths of one integer each", lengths),
+            ),
+        }
+    }
+
+    /// The type of elements that are one number each.
+    fn one_number(self, of: &Node) -> std::result::Result<Ty, ErrorKind> {
+        match of.types.as_slice() {
+            &[ty] if ty.is_num() => Ok(ty),
+            _ => Err(expected("elements of one number each", of)),
+        }
+    }
+
+    /// An array in place of what cannot be made of these nodes: with the first mistake of one of them, or else this one.
+    fn instead(self, of: &[&Arc<Node>], types: &[Ty], kind: ErrorKind) -> Arc<Node> {
+        match of.iter().find(|n| n.error.is_some()) {
+            Some(mistaken) => self.mistaken(mistaken, types, 1),
+            None => self.fault(types, 1, kind),
+        }
+    }
+}
+
+/// TEMP
+pub(crate) fn constant(value: Const) -> crate::ast::Body {
+    let mut b = crate::ast::BodyBuilder::new(&[]);
+    let value = b.lit(value);
+    b.finish(&[value])
+}
+
+/// The mistake that a node is another than what was expected.
+fn expected(expected: impl Into<String>, node: &Node) -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: expected.into(),
+        got: show_node(node),
+    }
+}
 
 /// An array of elements `T` cut into segments, one after the other. It holds the *segment descriptor*, an
 /// array of lengths, beside the data, so that the two cannot be mixed up.
@@ -63,10 +164,33 @@ impl<T: Elt> Segmented<T> {
     /// Segments of these lengths, which must add up to the number of elements. Costs nothing.
     #[track_caller]
     pub fn new<I: Int>(lengths: &Array<I>, data: &Array<T>) -> Segmented<T> {
-        let builder = Builder::named("segments");
+        Segmented::wrap(Builder::named("segments").segments(lengths.node(), data.node()))
+    }
+
+    /// The segments that untyped ones are.
+    ///
+    /// # Errors
+    /// If the element type is another.
+    pub fn from_nodes(segments: Segments) -> Result<Segmented<T>> {
+        Ok(Segmented {
+            lengths: Array::from_node(segments.lengths)?,
+            data: Array::from_node(segments.data)?,
+        })
+    }
+
+    /// Untyped segments that are known to be of this type.
+    pub(crate) fn wrap(segments: Segments) -> Segmented<T> {
         Segmented {
-            lengths: Array::wrap(as_indices(builder, lengths.node())),
-            data: data.clone(),
+            lengths: Array::wrap(segments.lengths),
+            data: Array::wrap(segments.data),
+        }
+    }
+
+    /// The nodes of the untyped graph.
+    pub fn nodes(&self) -> Segments {
+        Segments {
+            lengths: self.lengths.node().clone(),
+            data: self.data.node().clone(),
         }
     }
 
@@ -146,7 +270,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     #[track_caller]
     pub fn offsets(&self) -> Array<u64> {
-        self.lengths.scan_exclusive(0u64, |a, b| a + b)
+        Array::wrap(Builder::named("scan_exclusive").offsets(self.lengths.node()))
     }
 
     /// `f` of every element. Fuses with everything.

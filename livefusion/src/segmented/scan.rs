@@ -1,10 +1,28 @@
 //! Running folds of each segment: `scan_s`, `scan_exclusive_s`, `scan_seq_s`.
 
-use super::Segmented;
-use crate::array::{Array, operator_of};
+use super::{Segmented, Segments};
+use crate::array::{Array, associative, operator_of};
 use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
+
+/// Untyped forms, beside [`Builder::scan_s`] by any fold. A start has no parameters; a step takes the fields of what came before
+/// and of an element.
+impl Builder {
+    /// Running folds that start anew with each segment, each of `start` and the elements of its segment before it, by an
+    /// associative step.
+    pub fn scan_exclusive_s(self, of: &Segments, start: Body, step: Body) -> Segments {
+        let fold = associative(start, step);
+        of.with_data(self.scan_s(&of.lengths, &of.data, fold, ScanKind::Exclusive))
+    }
+
+    /// Running folds that start anew with each segment, strictly from left to right, by any step.
+    pub fn scan_seq_s(self, of: &Segments, start: Body, step: Body) -> Segments {
+        let style = FoldStyle::Sequential;
+        let fold = Fold { start, step, style };
+        of.with_data(self.scan_s(&of.lengths, &of.data, fold, ScanKind::Inclusive))
+    }
+}
 
 impl<T: Elt> Segmented<T> {
     /// Running folds that start anew from `start` with each segment: an element joins those of its
@@ -27,13 +45,14 @@ impl<T: Elt> Segmented<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Segmented<T> {
         let (builder, start) = (Builder::named("scan_s"), value::<T>(|| start.to_exp()));
-        let step = operator_of::<T, R>(op);
-        self.scan_by(
-            builder,
-            (start, step),
-            FoldStyle::Associative,
+        let fold = associative(start, operator_of::<T, R>(op));
+        let (lengths, data) = (self.lengths.node(), self.data.node());
+        self.with_data(Array::wrap(builder.scan_s(
+            lengths,
+            data,
+            fold,
             ScanKind::Inclusive,
-        )
+        )))
     }
 
     /// Running folds that start anew with each segment: an element of the result joins `start` and the
@@ -56,12 +75,7 @@ impl<T: Elt> Segmented<T> {
     ) -> Segmented<T> {
         let builder = Builder::named("scan_exclusive_s");
         let (start, step) = (value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
-        self.scan_by(
-            builder,
-            (start, step),
-            FoldStyle::Associative,
-            ScanKind::Exclusive,
-        )
+        Segmented::wrap(builder.scan_exclusive_s(&self.nodes(), start, step))
     }
 
     /// Running folds as [`scan_s`](Segmented::scan_s) gives them, strictly from left to right, by any
@@ -77,23 +91,6 @@ impl<T: Elt> Segmented<T> {
     ) -> Segmented<T> {
         let (builder, start) = (Builder::named("scan_seq_s"), value::<T>(|| start.to_exp()));
         let step = operator_of::<T, R>(op);
-        self.scan_by(
-            builder,
-            (start, step),
-            FoldStyle::Sequential,
-            ScanKind::Inclusive,
-        )
-    }
-
-    fn scan_by(
-        &self,
-        builder: Builder,
-        (start, step): (Body, Body),
-        style: FoldStyle,
-        kind: ScanKind,
-    ) -> Segmented<T> {
-        let fold = Fold { start, step, style };
-        let scan = builder.scan_s(self.lengths.node(), self.data.node(), fold, kind);
-        self.with_data(Array::wrap(scan))
+        Segmented::wrap(builder.scan_seq_s(&self.nodes(), start, step))
     }
 }

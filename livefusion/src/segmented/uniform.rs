@@ -1,12 +1,60 @@
 //! Segments of one length: `from_uniform`, and the rows of a matrix: `to_segmented`.
 
-use super::Segmented;
+use super::{Segmented, Segments, expected};
 use crate::array::{Array, IntoLen, Ix2, extent, length_of};
-use crate::ast::{BodyBuilder, Builder, Shape};
+use crate::ast::{Axis, BodyBuilder, Builder, Node, Shape};
 use crate::elt::Elt;
 use crate::exp::types_of;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Untyped forms.
+impl Builder {
+    /// Segments that are all of one length, a delayed `u64`.
+    pub fn from_uniform(self, length: Axis, data: &Arc<Node>) -> Segments {
+        let data = data.clone();
+        let node = length.node();
+        if node.rank > 0 || *node.types != [Ty::U64] {
+            let kind = expected("a length of type u64", node);
+            let lengths = self.instead(&[node, &data], &[Ty::U64], kind);
+            return Segments { lengths, data };
+        }
+        let all = length_of(self, &data);
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(self.loc()));
+        // Of length 0 there is none for each element, of which there must be none.
+        let (all, n, one) = (all.term(&mut b), length.term(&mut b), b.lit(Const::u64(1)));
+        let n = b.op(Op::Max, &[n, one]);
+        let segments = b.op(Op::Div, &[all, n]);
+        let segments = Axis::delayed(self.compute(b.finish(&[segments])));
+        let rows = self.descriptors(&Shape::new([segments, length])).pop();
+        let lengths = rows.unwrap_or_else(|| data.clone());
+        Segments { lengths, data }
+    }
+
+    /// The rows of a matrix as segments. Costs nothing.
+    pub fn to_segmented(self, matrix: &Arc<Node>) -> Segments {
+        let rows = match &matrix.shape {
+            Some(shape) if shape.rank() == 2 && matrix.error.is_none() => {
+                self.descriptors(shape).pop()
+            }
+            _ => None,
+        };
+        match rows {
+            Some(lengths) => Segments {
+                lengths,
+                data: self.reshape(matrix, None),
+            },
+            None => {
+                let kind = expected("an array of rank 2", matrix);
+                let data = self.instead(&[matrix], &matrix.types, kind);
+                let lengths = self.mistaken(&data, &[Ty::U64], 1);
+                Segments { lengths, data }
+            }
+        }
+    }
+}
 
 impl<T: Elt> Segmented<T> {
     /// Segments that are all of one length. The lengths are in no memory.
@@ -33,19 +81,7 @@ impl<T: Elt> Segmented<T> {
                 };
             }
         };
-        let all = length_of(builder, data.node());
-        let mut b = BodyBuilder::new(&[]);
-        b.locate(Some(builder.loc()));
-        // Of length 0 there is none for each element, of which there must be none.
-        let (all, n, one) = (all.term(&mut b), length.term(&mut b), b.lit(Const::u64(1)));
-        let n = b.op(Op::Max, &[n, one]);
-        let segments = b.op(Op::Div, &[all, n]);
-        let segments = crate::ast::Axis::delayed(builder.compute(b.finish(&[segments])));
-        let rows = builder.descriptors(&Shape::new([segments, length])).pop();
-        Segmented {
-            lengths: Array::wrap(rows.unwrap_or_else(|| data.node().clone())),
-            data: data.clone(),
-        }
+        Segmented::wrap(builder.from_uniform(length, data.node()))
     }
 }
 
@@ -61,16 +97,6 @@ impl<T: Elt> Array<T, Ix2> {
     /// ```
     #[track_caller]
     pub fn to_segmented(&self) -> Segmented<T> {
-        let builder = Builder::named("to_segmented");
-        let data = builder.reshape(self.node(), None);
-        let rows = match &self.node().shape {
-            Some(shape) if data.error.is_none() => builder.descriptors(shape).pop(),
-            _ => None,
-        };
-        let lengths = rows.unwrap_or_else(|| builder.mistaken(&data, &[Ty::U64], 1));
-        Segmented {
-            lengths: Array::wrap(lengths),
-            data: Array::wrap(data),
-        }
+        Segmented::wrap(Builder::named("to_segmented").to_segmented(self.node()))
     }
 }
