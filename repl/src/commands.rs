@@ -1,6 +1,6 @@
 //! The shell's commands: a line that begins with `:`.
 
-use crate::combinators::{self, SCALARS, TABLE};
+use crate::combinators::{self, SCALARS};
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit};
 use crate::grammar;
@@ -319,7 +319,7 @@ fn help(s: &mut Session, at: Span) -> Result<String, String> {
             let call = format!(":{} {}", c.name, c.argument);
             let _ = writeln!(text, "  {call:<20} {}", c.help);
         }
-        let combinators: Vec<_> = TABLE.iter().map(|c| c.name).collect();
+        let combinators: Vec<_> = combinators::all().map(|c| c.name).collect();
         let scalars: Vec<_> = SCALARS.iter().map(|f| f.name).collect();
         text += &format!("combinators\n{}", wrapped(&combinators));
         text += &format!("functions on scalars\n{}", wrapped(&scalars));

@@ -2,6 +2,7 @@
 
 use crate::combinators::Combinator;
 use crate::syntax::Function;
+use livefusion::Boundary;
 use livefusion::ast::{Axis, Fields, Node, Types};
 use livefusion::io::Table;
 use loop_lang::Ty;
@@ -29,6 +30,8 @@ pub enum Value {
     Named(Named),
     /// `a..b`: of which ends there are.
     Range(Box<Range>),
+    /// What is beyond the ends of an array.
+    Boundary(Boundary<Box<Value>>),
     /// A string.
     Text(Arc<str>),
     /// Columns with names.
@@ -179,6 +182,7 @@ impl Value {
             Value::Named(Named::Combinator(c)) => c.signature(),
             Value::Named(Named::Scalar(f)) => format!("{}: a function on scalars", f.name),
             Value::Range(_) => "a range".into(),
+            Value::Boundary(_) => "a boundary".into(),
             Value::Text(_) => "a string".into(),
             Value::Table(table) => {
                 let columns = table.names().zip(table.types());
@@ -201,7 +205,7 @@ impl Value {
             Value::Named(Named::Combinator(c)) => format!("the combinator `{}`", c.name),
             Value::Named(Named::Scalar(c)) => format!("the function `{}`", c.name),
             Value::Table(_) => "a table".into(),
-            Value::Function(_) | Value::Range(_) | Value::Text(_) => self.ty(),
+            Value::Function(_) | Value::Range(_) | Value::Boundary(_) | Value::Text(_) => self.ty(),
         }
     }
 }

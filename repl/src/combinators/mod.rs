@@ -1,14 +1,17 @@
-//! What the library offers, by name: [`TABLE`] has the combinators, [`SCALARS`] the functions on scalars. Completion, `:help`,
+//! What the library offers, by name: [`all`] gives the combinators, [`SCALARS`] the functions on scalars. Completion, `:help`,
 //! the meaning of `_` and calls all go by these tables.
 
+mod arrays;
+mod axes;
+mod nests;
 mod scalars;
-mod table;
+mod segments;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
-pub use table::TABLE;
 
 use crate::eval::{Call, Result};
 use crate::value::{Named, Value};
+use livefusion::Boundary;
 use std::fmt;
 
 /// A combinator.
@@ -19,8 +22,6 @@ pub struct Combinator {
     pub aliases: &'static [&'static str],
     /// What it takes.
     pub params: &'static [Kind],
-    /// How many of these may be left out, from the last on.
-    pub optional: usize,
     /// Whether the last may be there more than once.
     pub repeats: bool,
     /// Its type, in a line.
@@ -46,6 +47,7 @@ pub enum Kind {
     Number,
     Shape,
     Axis,
+    Boundary,
     Text,
     Any,
 }
@@ -61,6 +63,7 @@ impl Kind {
             Kind::Number => "a scalar",
             Kind::Shape => "a shape",
             Kind::Axis => "an axis",
+            Kind::Boundary => "a boundary",
             Kind::Text => "a string",
             Kind::Any => "a value",
         }
@@ -78,28 +81,59 @@ impl Kind {
             Kind::Number => "x",
             Kind::Shape => "shape",
             Kind::Axis => "axis",
+            Kind::Boundary => "Boundary::Clamp",
             Kind::Text => "\"file\"",
             Kind::Any => "value",
         }
     }
 }
 
+const F1: Kind = Kind::Function(1);
+const F2: Kind = Kind::Function(2);
+const XS: Kind = Kind::Array;
+
+const fn row(
+    name: &'static str,
+    params: &'static [Kind],
+    ty: &'static str,
+    example: &'static str,
+    build: fn(&mut Call<'_, '_>) -> Result<Value>,
+) -> Combinator {
+    Combinator {
+        name,
+        aliases: &[],
+        params,
+        repeats: false,
+        ty,
+        example,
+        scalar: None,
+        build,
+    }
+}
+
 impl Combinator {
+    const fn also(self, aliases: &'static [&'static str]) -> Combinator {
+        Combinator { aliases, ..self }
+    }
+
+    const fn repeated(self) -> Combinator {
+        Combinator {
+            repeats: true,
+            ..self
+        }
+    }
+
     /// Whether it can be called with so many arguments.
     pub fn takes(&self, n: usize) -> bool {
-        let most = self.params.len();
-        (most - self.optional <= n && n <= most) || (self.repeats && n > most)
+        n == self.params.len() || self.repeats && n > self.params.len()
     }
 
     /// How many arguments it takes, in words.
     pub fn arity(&self) -> String {
-        let (least, most) = (self.params.len() - self.optional, self.params.len());
-        let s = if most == 1 { "" } else { "s" };
-        match (least, self.repeats) {
-            (_, true) => format!("at least {least} arguments"),
-            (least, _) if least == most => format!("{most} argument{s}"),
-            _ => format!("{least} to {most} arguments"),
-        }
+        let n = self.params.len();
+        let s = if n == 1 { "" } else { "s" };
+        let least = if self.repeats { "at least " } else { "" };
+        format!("{least}{n} argument{s}")
     }
 
     /// Its name and type.
@@ -120,12 +154,24 @@ impl fmt::Debug for Combinator {
     }
 }
 
+/// All combinators.
+pub fn all() -> impl Iterator<Item = &'static Combinator> {
+    [arrays::ROWS, axes::ROWS, segments::ROWS, nests::ROWS]
+        .into_iter()
+        .flatten()
+}
+
 /// The combinator of this name or alias.
 pub fn find(name: &str) -> Option<&'static Combinator> {
-    TABLE
-        .iter()
-        .find(|c| c.name == name || c.aliases.contains(&name))
+    all().find(|c| c.name == name || c.aliases.contains(&name))
 }
+
+/// What may be beyond the ends of an array, beside a constant.
+static BOUNDARIES: &[(&str, fn() -> Boundary<Box<Value>>)] = &[
+    ("Boundary::Clamp", || Boundary::Clamp),
+    ("Boundary::Wrap", || Boundary::Wrap),
+    ("Boundary::Mirror", || Boundary::Mirror),
+];
 
 /// What a name stands for that no user has given.
 pub fn value(name: &str) -> Option<Value> {
@@ -135,19 +181,21 @@ pub fn value(name: &str) -> Option<Value> {
     if let Some(f) = SCALARS.iter().find(|f| f.name == name) {
         return Some(Value::Named(Named::Scalar(f)));
     }
+    if let Some((_, boundary)) = BOUNDARIES.iter().find(|(n, _)| *n == name) {
+        return Some(Value::Boundary(boundary()));
+    }
     let (_, value) = CONSTANTS.iter().find(|(n, _)| *n == name)?;
     Some(scalars::constant(*value))
 }
 
 /// All names that [`value`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let combinators = TABLE
-        .iter()
-        .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+    let combinators = all().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
     let scalars = SCALARS.iter().map(|f| f.name);
     combinators
         .chain(scalars)
         .chain(CONSTANTS.iter().map(|(n, _)| *n))
+        .chain(BOUNDARIES.iter().map(|(n, _)| *n))
 }
 
 /// Whether what is called by a name takes a function as this argument: so far a `_` reaches.

@@ -4,9 +4,12 @@ use super::{Eval, Result, wrong};
 use crate::combinators::{Combinator, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use crate::syntax::PatternKind;
 use crate::value::{Array, Elt, Segmented, Value};
+use livefusion::Boundary;
 use livefusion::ast::{Axis, Body, Builder, Node};
-use livefusion::ranked::Item;
+use livefusion::ranked::{Amount, Item};
+use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::sync::Arc;
 
@@ -97,20 +100,74 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// An argument that is segments; rows of a matrix are such, too.
-    pub fn segmented(&mut self, k: usize) -> Result<Segmented> {
+    /// An argument that is segments, and their elements.
+    pub fn segments(&mut self, k: usize) -> Result<(Segments, Elt)> {
         match &self.args[k] {
-            Value::Segmented(s) => Ok(s.clone()),
+            Value::Segmented(s) => {
+                let (lengths, data) = (s.lengths.clone(), s.data.node.clone());
+                Ok((Segments { lengths, data }, s.data.elt.clone()))
+            }
             other => {
-                let wrong = Diagnostic::new(
-                    format!("expected segments, got {}", other.describe()),
-                    self.at(k),
-                );
-                Err(Box::new(wrong.note(
-                    "`ragged [[1, 2], [3]]` and `segmented(lengths, data)` are segments",
-                )))
+                let message = format!("expected segments, got {}", other.describe());
+                let note = "`ragged [[1, 2], [3]]`, `segmented(lengths, data)` and `to_segmented(matrix)` are segments";
+                Err(Box::new(Diagnostic::new(message, self.at(k)).note(note)))
             }
         }
+    }
+
+    /// Lengths: an array of integers, or those of segments.
+    pub fn lengths(&mut self, k: usize) -> Result<Arc<Node>> {
+        match &self.args[k] {
+            Value::Segmented(s) => Ok(s.lengths.clone()),
+            _ => Ok(self.array(k)?.node),
+        }
+    }
+
+    /// How many elements a window has along each axis: as many as the function's parameter names.
+    pub fn window(&self, k: usize, rank: usize) -> Result<Vec<usize>> {
+        let mut sizes = Vec::new();
+        if let Value::Function(f) = &self.args[k] {
+            let mut at = f.function.params.first();
+            while let Some(PatternKind::Vector(parts)) = at.map(|p| &p.kind) {
+                sizes.push(parts.len());
+                at = parts.first();
+            }
+        }
+        if sizes.len() == rank {
+            return Ok(sizes);
+        }
+        let example = ["|[a, b, c]| …", "|[[a, b], [c, d]]| …", "|[[[a, b]]]| …"];
+        let example = example.get(rank.saturating_sub(1)).copied().unwrap_or("…");
+        let wrong = Diagnostic::new(
+            "expected a function that names the elements of a window",
+            self.at(k),
+        );
+        Err(Box::new(wrong.note(format!("such as `{example}`"))))
+    }
+
+    /// What is beyond the ends of an array of such elements.
+    pub fn boundary(&mut self, k: usize, elt: &Elt) -> Result<Boundary<Body>> {
+        let at = self.at(k);
+        match self.args[k].clone() {
+            Value::Boundary(Boundary::Clamp) => Ok(Boundary::Clamp),
+            Value::Boundary(Boundary::Wrap) => Ok(Boundary::Wrap),
+            Value::Boundary(Boundary::Mirror) => Ok(Boundary::Mirror),
+            Value::Boundary(Boundary::Constant(x)) => {
+                let (body, _) = self.eval.value_body(*x, Some(elt), at)?;
+                Ok(Boundary::Constant(body))
+            }
+            other => {
+                let message = format!("expected a boundary, got {}", other.describe());
+                let note = "`Boundary::Clamp`, `Wrap`, `Mirror` and `Constant(x)` are boundaries";
+                Err(Box::new(Diagnostic::new(message, at).note(note)))
+            }
+        }
+    }
+
+    /// A position or a length, as a part of an array is told by.
+    pub fn amount(&mut self, k: usize) -> Result<Amount> {
+        let (value, at) = (self.args[k].clone(), self.at(k));
+        self.eval.amount(value, 0, at)
     }
 
     /// A number of elements, or an index: a delayed `u64`.
@@ -264,6 +321,21 @@ impl<'e, 's> Call<'e, 's> {
     /// The result of a call.
     pub fn give(&mut self, node: Arc<Node>, elt: Elt) -> Result<Value> {
         self.eval.array(node, elt, self.span)
+    }
+
+    /// Segments as the result of a call.
+    pub fn give_segments(&mut self, s: Segments, elt: Elt) -> Result<Value> {
+        let lengths = self.give(s.lengths.clone(), Elt::Scalar(Ty::U64))?;
+        let Value::Array(lengths) = lengths else {
+            return Ok(lengths);
+        };
+        match self.give(s.data, elt)? {
+            Value::Array(data) => Ok(Value::Segmented(Segmented {
+                lengths: lengths.node,
+                data,
+            })),
+            other => Ok(other),
+        }
     }
 
     /// The result of a call, whose elements are scalars or tuples of these.

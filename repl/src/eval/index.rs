@@ -40,7 +40,7 @@ impl Eval<'_> {
         if self.tracing && !values.iter().any(is_range) {
             return self.element(&of, values, span);
         }
-        self.on_arrays(|eval| {
+        self.untraced(|eval| {
             let mut parts = Vec::new();
             for (value, at) in values {
                 parts.push(eval.item(value, at)?);
@@ -103,7 +103,7 @@ impl Eval<'_> {
     }
 
     /// A position, so many behind the value's; what is negative counts from the end.
-    fn amount(&mut self, value: Value, behind: i128, span: Span) -> Result<Amount> {
+    pub fn amount(&mut self, value: Value, behind: i128, span: Span) -> Result<Amount> {
         if let Value::Int(n) = value {
             let n = n + behind;
             return Ok(u64::try_from(n).map_or(Amount::Negative(n), Amount::Known));

@@ -3,10 +3,12 @@
 
 mod call;
 pub(crate) mod files;
+mod functions;
 mod index;
 mod scalar;
 
 pub use call::Call;
+pub use functions::{Form, Mistake, Traced};
 
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
@@ -16,7 +18,7 @@ use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
 use crate::value::{Array, Closure, Elt, Env, Named, Range, Segmented, Value};
-use livefusion::ast::{self, Axis, Fields, Body, Builder, Node, Shape, Types};
+use livefusion::ast::{self, Axis, Body, Builder, Fields, Node, Shape, Types};
 use livefusion::{Error, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::{Const, Ty};
@@ -49,24 +51,6 @@ impl Places {
             Some(k) => wrong.label(format!("at element {k}")),
             None => wrong,
         })
-    }
-}
-
-/// What a function on arrays gives: nodes, in tuples.
-pub enum Form {
-    /// An array or a delayed scalar with such elements.
-    Array(Elt),
-    /// Several.
-    Tuple(Vec<Form>),
-}
-
-/// The first mistake of a function that a combinator traces itself.
-pub struct Mistake(Option<Box<Diagnostic>>);
-
-impl Mistake {
-    /// The value, if there is one; else the mistake is kept.
-    pub fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|e| self.0.get_or_insert(e).span).ok()
     }
 }
 
@@ -449,71 +433,8 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// A combinator that traces a function itself, which keeps its mistake. The function's scalars are terms.
-    pub fn inside<T>(&mut self, f: impl FnOnce(&mut Self, &mut Mistake) -> T) -> Result<T> {
-        let outside = std::mem::replace(&mut self.tracing, true);
-        let mut mistake = Mistake(None);
-        let result = f(self, &mut mistake);
-        self.tracing = outside;
-        match mistake.0 {
-            Some(e) => Err(e),
-            None => Ok(result),
-        }
-    }
-
-    /// The nodes of a function's result on arrays, and what they make up.
-    pub fn results(&mut self, value: Value, out: &mut Vec<Arc<Node>>, span: Span) -> Result<Form> {
-        match value {
-            Value::Array(a) => {
-                out.push(a.node);
-                Ok(Form::Array(a.elt))
-            }
-            Value::Range(range) => {
-                let array = self.range(*range, span)?;
-                self.results(Value::Array(array), out, span)
-            }
-            Value::Tuple(parts) => {
-                let mut forms = Vec::new();
-                for part in parts {
-                    forms.push(self.results(part, out, span)?);
-                }
-                Ok(Form::Tuple(forms))
-            }
-            scalar @ (Value::Int(_) | Value::Float(_) | Value::Scalar(..)) => {
-                let a = self.delayed(scalar, None, span)?;
-                self.results(Value::Array(a), out, span)
-            }
-            other => wrong(
-                format!("expected an array or a scalar, got {}", other.describe()),
-                span,
-            ),
-        }
-    }
-
-    /// The values that nodes are, in the order in which their form was found.
-    pub fn formed(
-        &mut self,
-        form: &Form,
-        nodes: &mut dyn Iterator<Item = Arc<Node>>,
-        span: Span,
-    ) -> Result<Value> {
-        match form {
-            Form::Array(elt) => match nodes.next() {
-                Some(node) => self.array(node, elt.clone(), span),
-                None => wrong("expected a result of the function", span),
-            },
-            Form::Tuple(parts) => {
-                let mut all = Vec::new();
-                for part in parts {
-                    all.push(self.formed(part, nodes, span)?);
-                }
-                Ok(Value::Tuple(all))
-            }
-        }
-    }
-
-    /// A function on nodes, for which nothing is traced while it runs.
-    pub fn on_arrays<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs what traces nothing.
+    fn untraced<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let outside = std::mem::replace(&mut self.tracing, false);
         let result = f(self);
         self.tracing = outside;
@@ -535,7 +456,7 @@ impl<'s> Eval<'s> {
         {
             return self.rows(values, &at, span);
         }
-        let (elt, rows) = self.on_arrays(|eval| eval.alike(values, &at))?;
+        let (elt, rows) = self.untraced(|eval| eval.alike(values, &at))?;
         if rows.iter().any(|r| matches!(r, Value::Array(_))) {
             let builder = self.builder("vector", span);
             let mut nodes = Vec::new();

@@ -563,7 +563,7 @@ impl Eval<'_> {
             return wrong("expected an array, got a range without an end", span);
         };
         let start = range.start.unwrap_or(Value::Int(0));
-        let (elt, ends) = self.on_arrays(|eval| eval.alike(vec![start, end], &|_| span))?;
+        let (elt, ends) = self.untraced(|eval| eval.alike(vec![start, end], &|_| span))?;
         let Some(ty) = elt.scalar().filter(|t| t.is_int()) else {
             return wrong(
                 format!("expected a range of integers, got one of {elt}"),
