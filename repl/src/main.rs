@@ -58,7 +58,14 @@ fn options() -> Result<Options, lexopt::Error> {
             Short('V') | Long("version") => {
                 said = Some(format!("lf {}\n", env!("CARGO_PKG_VERSION")));
             }
-            Value(word) => words.push(word),
+            Value(word) => {
+                // A text may begin with a minus.
+                let text = word == "eval" && words.is_empty();
+                words.push(word);
+                if text {
+                    words.push(parser.value()?);
+                }
+            }
             other => return Err(other.unexpected()),
         }
     }
@@ -67,9 +74,7 @@ fn options() -> Result<Options, lexopt::Error> {
         (None, []) => Task::Shell,
         (None, [what, text]) if what == "eval" => Task::Eval(text.clone().string()?),
         (None, [what, file]) if what == "run" => Task::Run(file.into()),
-        (None, [what]) if what == "eval" || what == "run" => {
-            return Err(format!("`{}` takes an argument", what.display()).into());
-        }
+        (None, [what]) if what == "run" => return Err("`run` takes a file".into()),
         (None, [what, ..]) => {
             return Err(format!("expected `eval` or `run`, got `{}`", what.display()).into());
         }

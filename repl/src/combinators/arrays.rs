@@ -33,7 +33,7 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.zip_shortest(&nodes), elt)
     }).repeated(),
     row("fold", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "(1..=5).fold(1, |a, b| a * b)", |c| {
-        let xs = c.array(0)?;
+        let xs = c.elements(0)?;
         let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
         let style = if elt == xs.elt { FoldStyle::Associative } else { FoldStyle::Sequential };
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
@@ -45,7 +45,7 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
     }),
     row("fold1", &[XS, F2], "([T], (T, T) -> T) => T", "[3, 1, 2].fold1(|a, b| a.max(b))", |c| {
-        let xs = c.array(0)?;
+        let xs = c.elements(0)?;
         let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         let (start, style) = (Body::default(), FoldStyle::First);
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
@@ -125,7 +125,7 @@ pub static ROWS: &[Combinator] = &[
     row("scan_exclusive_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Exclusive))
     }),
-    row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a - b)", |c| {
+    row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a + b)", |c| {
         scan(c, Builder::fold_right)
     }),
     row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| kept(c, Builder::cumsum)),
@@ -330,12 +330,12 @@ fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) 
 }
 
 fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
-    let xs = c.array(0)?;
+    let xs = c.elements(0)?;
     c.give_flat(make(c.builder, &xs.node))
 }
 
 fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>) -> Result<Value> {
-    let xs = c.array(0)?;
+    let xs = c.elements(0)?;
     let test = c.test(1, &[&xs.elt])?;
     c.give_flat(make(c.builder, &xs.node, test))
 }

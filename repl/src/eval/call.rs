@@ -100,6 +100,13 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
+    /// All elements of an array of any rank, as what folds them does.
+    pub fn elements(&mut self, k: usize) -> Result<Array> {
+        let Array { node, elt } = self.array(k)?;
+        let node = self.builder.reshape(&node, None);
+        Ok(Array { node, elt })
+    }
+
     /// An argument that is segments, and their elements.
     pub fn segments(&mut self, k: usize) -> Result<(Segments, Elt)> {
         match &self.args[k] {

@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::syntax::{Binary, Expr, Unary};
 use crate::value::{Array, Elt, Env, Range, Segmented, Value};
 use livefusion::Loc;
-use livefusion::ast::{Body, Field, Fields, Len, Node, Types};
+use livefusion::ast::{Axis, Body, Field, Fields, Len, Node, Types};
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
@@ -131,8 +131,8 @@ impl Eval<'_> {
                 let wrong = Diagnostic::new(format!("expected {want}, got {elt}"), span);
                 let cast = want.scalar().zip(elt.scalar());
                 Err(Box::new(match cast {
-                    Some((to, _)) => wrong.note(format!("`x as {to}` converts")),
-                    None => wrong,
+                    Some((to, _)) if to != Ty::Bool => wrong.note(format!("`x as {to}` converts")),
+                    _ => wrong,
                 }))
             }
             _ => Ok((fields, elt)),
@@ -284,7 +284,10 @@ impl Eval<'_> {
         if !values.iter().any(is_array) {
             if self.tracing || !values.iter().any(Self::has_delayed) {
                 let (fields, elt) = f(self, &values)?;
-                return Ok(Value::Scalar(fields, elt));
+                // Literals that give none, as 1 / 0, are an error when forced.
+                if self.tracing || fields.iter().all(|f| f.as_literal().is_some()) {
+                    return Ok(Value::Scalar(fields, elt));
+                }
             }
             let (body, elt) = self.traced(&[], span, |eval, _| f(eval, &values))?;
             let node = self.builder(name, span).compute(body);
@@ -299,6 +302,7 @@ impl Eval<'_> {
             let note = "index the array (`ys[i]`), or go through both in step with `zip_with`";
             return Err(Box::new(wrong.note(note)));
         }
+        let values = self.broadcast(values, span)?;
         let mut inputs: Vec<Arc<Node>> = Vec::new();
         let mut types = Types::new();
         for value in &values {
@@ -325,6 +329,42 @@ impl Eval<'_> {
         })?;
         let node = self.builder(name, span).map(&inputs, body);
         self.array(node, elt, span)
+    }
+
+    /// Arrays of fewer axes than others of them, repeated along the outer axes of these: a row meets each row of a matrix.
+    fn broadcast(&mut self, mut values: Vec<Value>, span: Span) -> Result<Vec<Value>> {
+        let arrays = values.iter().filter_map(|v| match v {
+            Value::Array(a) => Some(a.clone()),
+            _ => None,
+        });
+        let Some(largest) = arrays.max_by_key(|a| a.node.rank) else {
+            return Ok(values);
+        };
+        let Some(shape) = &largest.node.shape else {
+            return Ok(values);
+        };
+        for value in &mut values {
+            let Value::Array(a) = value else { continue };
+            if a.node.rank == 0 || a.node.rank == largest.node.rank {
+                continue;
+            }
+            let new = usize::from(largest.node.rank - a.node.rank);
+            let own: Vec<Option<u64>> = match &a.node.shape {
+                Some(own) => own.axes().iter().map(Axis::known).collect(),
+                None => vec![a.node.known_len()],
+            };
+            let differs = |(own, to): (&Option<u64>, &Axis)| match (own, to.known()) {
+                (Some(own), Some(to)) => *own != to,
+                _ => false,
+            };
+            if own.iter().zip(&shape.axes()[new..]).any(differs) {
+                return wrong(format!("expected the last axes of {largest}, got {a}"), span);
+            }
+            let inner = |i: &[Field]| i[new..].iter().copied().collect();
+            let node = self.builder("broadcast", span).backpermute(&a.node, shape, inner);
+            *value = self.array(node, a.elt.clone(), span)?;
+        }
+        Ok(values)
     }
 
     /// An operator on values, whose types it has to fit.
