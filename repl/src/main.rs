@@ -1,7 +1,7 @@
 //! `lf`: the shell, and what runs scripts.
 
 use lexopt::prelude::*;
-use livefusion_repl::session::{Answer, Session};
+use livefusion_repl::session::{Answer, Session, on_stack};
 use livefusion_repl::terminal;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -15,9 +15,6 @@ lf run FILE           runs a script
   --backend NAME      what runs loops: interp (the default), jit, c, tiered
   --help, --version
 ";
-
-/// Trees are walked by recursion, whose depth is limited; so much room is enough for it.
-const STACK: usize = 256 << 20;
 
 enum Task {
     Shell,
@@ -39,13 +36,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let work = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(|| run(options));
-    match work.map(|w| w.join()) {
-        Ok(Ok(code)) => code,
-        _ => ExitCode::from(2),
-    }
+    on_stack(|| run(options)).unwrap_or(ExitCode::from(2))
 }
 
 fn options() -> Result<Options, lexopt::Error> {

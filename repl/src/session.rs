@@ -16,6 +16,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Trees are walked by recursion, whose depth is limited: so much stack is enough for it.
+const STACK: usize = 256 << 20;
+
+/// Runs what has a session, on a thread with the stack that one needs. None if there can be no such thread, or it panics.
+///
+/// ```
+/// use livefusion_repl::session::{Session, on_stack};
+/// let answer = on_stack(|| Session::new().submit("<1>", "(1..=100).sum()"));
+/// assert_eq!(answer.unwrap().out, "5050\n");
+/// ```
+pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        thread.spawn_scoped(scope, f).ok()?.join().ok()
+    })
+}
+
 /// What a text gave.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {

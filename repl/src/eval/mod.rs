@@ -18,7 +18,7 @@ use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
 use crate::value::{Array, Closure, Elt, Env, Named, Range, Segmented, Value};
-use livefusion::ast::{self, Axis, Body, Builder, Fields, Node, Shape, Types};
+use livefusion::ast::{self, Axis, Body, Builder, Fields, Kind, Node, Shape, Types};
 use livefusion::{Error, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::{Const, Ty};
@@ -528,34 +528,18 @@ impl<'s> Eval<'s> {
             return wrong("expected at least one row", span);
         };
         let builder = self.builder("vector", span);
-        let mut axes = vec![Axis::from(nodes.len() as u64)];
-        match &first.node.shape {
-            Some(shape) => axes.extend(shape.axes().iter().cloned()),
-            None => axes.extend(first.node.known_len().map(Axis::from)),
-        }
-        let node = builder.reshape(&self.joined(builder, &nodes), Some(Shape::new(axes)));
-        self.array(node, first.elt, span)
-    }
-
-    /// Arrays behind each other; such that are in memory are so, too.
-    fn joined(&self, builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
-        let flat: Vec<_> = nodes.iter().map(|n| builder.reshape(n, None)).collect();
-        let columns = |n: &Arc<Node>| match n.value.get() {
-            Some(ast::Value::Array(columns)) => Some(columns.clone()),
-            _ => None,
+        let node = match in_memory(&nodes) {
+            Some(columns) => {
+                let mut axes = vec![Axis::from(nodes.len() as u64)];
+                match &first.node.shape {
+                    Some(shape) => axes.extend(shape.axes().iter().cloned()),
+                    None => axes.extend(first.node.known_len().map(Axis::from)),
+                }
+                builder.reshape(&builder.manifest(columns), Some(Shape::new(axes)))
+            }
+            None => builder.stack(0, &nodes),
         };
-        // Through a reshape what is in memory is found at its source.
-        let all: Option<Vec<_>> = nodes
-            .iter()
-            .map(|n| {
-                columns(n).or_else(|| n.inputs.first().filter(|_| n.rank > 1).and_then(columns))
-            })
-            .collect();
-        match (all.and_then(|all| concat(&all)), flat.as_slice()) {
-            (Some(columns), _) => builder.manifest(columns),
-            (None, [one]) => one.clone(),
-            (None, flat) => builder.append(flat),
-        }
+        self.array(node, first.elt, span)
     }
 
     fn ragged(&mut self, env: &Env, rows: &[Expr], span: Span) -> Result<Value> {
@@ -594,8 +578,19 @@ pub fn split(fields: &[ast::Field], elts: &[Elt]) -> Vec<Value> {
     elts.iter().map(&mut take).collect()
 }
 
-/// Columns behind each other.
-fn concat(all: &[Vec<Arc<Buffer>>]) -> Option<Vec<Arc<Buffer>>> {
+/// The elements of rows that literals are, behind each other: of vectors, and of matrices made of such.
+fn in_memory(rows: &[Arc<Node>]) -> Option<Vec<Arc<Buffer>>> {
+    let columns = |n: &Arc<Node>| match n.value.get() {
+        Some(ast::Value::Array(columns)) => Some(columns.clone()),
+        _ => None,
+    };
+    let of = |n: &Arc<Node>| match (&n.kind, n.inputs.as_slice()) {
+        (Kind::Manifest, _) => columns(n),
+        (Kind::Zip, [under]) => columns(under),
+        _ => None,
+    };
+    let all: Option<Vec<_>> = rows.iter().map(of).collect();
+    let all = all?;
     let first = all.first()?;
     let join = |(k, like): (usize, &Arc<Buffer>)| {
         let len = all.iter().map(|c| c[k].len()).sum();

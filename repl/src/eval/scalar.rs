@@ -358,10 +358,15 @@ impl Eval<'_> {
                 _ => false,
             };
             if own.iter().zip(&shape.axes()[new..]).any(differs) {
-                return wrong(format!("expected the last axes of {largest}, got {a}"), span);
+                return wrong(
+                    format!("expected the last axes of {largest}, got {a}"),
+                    span,
+                );
             }
             let inner = |i: &[Field]| i[new..].iter().copied().collect();
-            let node = self.builder("broadcast", span).backpermute(&a.node, shape, inner);
+            let node = self
+                .builder("broadcast", span)
+                .backpermute(&a.node, shape, inner);
             *value = self.array(node, a.elt.clone(), span)?;
         }
         Ok(values)
