@@ -4,14 +4,15 @@ use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit};
 use crate::eval::{Eval, Places};
-use crate::parser::parse;
+use crate::parser::{ParseError, parse};
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
+use crate::syntax::Script;
 use crate::value::{Env, Value};
 use crate::{combinators, holes};
-use livefusion::ast::{Node, Value as Memory};
-use livefusion::{CancelToken, Engine, Force};
-use livefusion_backend::Buffer;
+use livefusion::ast::Node;
+use livefusion::runtime::force_nodes;
+use livefusion::{CancelToken, Engine};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -102,25 +103,8 @@ impl Default for Session {
     }
 }
 
-/// Untyped nodes as what can be forced.
-struct Wanted(Vec<Arc<Node>>);
-
-impl Force for Wanted {
-    type Out = ();
-
-    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
-        out.extend(self.0.iter().cloned());
-    }
-
-    fn take(&self, _: &mut dyn Iterator<Item = Memory>) -> livefusion::Result<()> {
-        // Each node keeps its value.
-        Ok(())
-    }
-
-    fn give(&self, _: Option<()>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
-        arrays.extend(self.0.iter().map(|_| Vec::new()));
-    }
-}
+/// Values to be shown, and where they stand.
+type Shown = Vec<(Value, Span)>;
 
 impl Session {
     /// An empty session on the interpreter.
@@ -209,16 +193,17 @@ impl Session {
 
     /// Evaluates a text: the values that it shows. On a mistake, those before it, and the mistake, drawn. With `keep`, names
     /// are kept.
-    #[allow(
-        clippy::type_complexity,
-        reason = "the values up to the mistake, and the mistake"
-    )]
-    fn values(
+    fn values(&mut self, source: SourceId, keep: bool) -> Result<Shown, (Shown, String)> {
+        let parsed = parse(&self.sources, source);
+        self.evaluated(parsed, keep)
+    }
+
+    fn evaluated(
         &mut self,
-        source: SourceId,
+        parsed: Result<Script, ParseError>,
         keep: bool,
-    ) -> Result<Vec<(Value, Span)>, (Vec<(Value, Span)>, String)> {
-        let mut script = match parse(&self.sources, source) {
+    ) -> Result<Shown, (Shown, String)> {
+        let mut script = match parsed {
             Ok(script) => script,
             Err(e) => return Err((Vec::new(), e.draw(&self.sources, self.colours) + "\n")),
         };
@@ -263,16 +248,18 @@ impl Session {
 
     /// The value of a command's expression, which is the last that its text shows.
     pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
-        let text = self.sources.text(at.source);
+        let full = self.sources.text(at.source).to_string();
         // The text keeps its place, so that mistakes point into the line that was typed.
-        let blank: String = text[..at.start]
-            .chars()
-            .map(|c| if c == '\n' { '\n' } else { ' ' })
-            .collect();
-        let text = blank + &text[at.start..at.end];
+        let blank = |c: char| match c {
+            '\n' => "\n".to_string(),
+            c => " ".repeat(c.len_utf8()),
+        };
+        let before: String = full[..at.start].chars().map(blank).collect();
         let name = self.sources.name(at.source).to_string();
-        let source = self.sources.add(name, text);
-        let shown = self.values(source, false).map_err(|(_, e)| e)?;
+        let source = self.sources.add(name, before + &full[at.start..]);
+        let parsed = parse(&self.sources, source);
+        self.sources.uncover(source, &full);
+        let shown = self.evaluated(parsed, false).map_err(|(_, e)| e)?;
         match shown.into_iter().next_back() {
             Some((value, _)) => Ok(value),
             None => Err(self.draw(&Diagnostic::new("expected an expression", at))),
@@ -326,10 +313,10 @@ impl Session {
         let token = CancelToken::new();
         self.stop.set(Some(token.clone()));
         let start = Instant::now();
-        let forced = Wanted(nodes.to_vec()).force_with(&engine.with_cancel(token));
+        let forced = force_nodes(&engine.with_cancel(token), nodes);
         let time = start.elapsed();
         self.stop.set(None);
-        forced.map(|()| time)
+        forced.map(|_| time)
     }
 
     /// A mistake of the library's, drawn.

@@ -80,7 +80,7 @@ fn sessions() {
     let checked = on_stack(|| {
         check("sessions", || {
             let mut session = Session::new();
-            session.folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data");
+            session.folder = "../examples/data".into();
             let mut number = 0;
             move |text: &str| {
                 number += 1;
