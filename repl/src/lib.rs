@@ -13,7 +13,11 @@
 //! # Ok::<(), livefusion_repl::ParseError>(())
 //! ```
 
+pub mod combinators;
+pub mod commands;
 pub mod diagnostic;
+pub mod display;
+pub mod eval;
 pub mod grammar;
 pub mod holes;
 mod lexer;
@@ -22,9 +26,12 @@ mod nearest;
 mod outline;
 mod parser;
 mod print;
+pub mod session;
 pub mod shell;
 pub mod source;
 pub mod syntax;
+pub mod terminal;
+pub mod value;
 
 pub use diagnostic::{Diagnostic, Suggestion};
 pub use nearest::nearest;

@@ -1,11 +1,13 @@
-//! Trees of texts, and drawings of mistakes, as files: `LOOP_BLESS=1 cargo test -p livefusion-repl --test golden` writes them
+//! Trees of texts, drawings of mistakes, and sessions, as files: `LOOP_BLESS=1 cargo test -p livefusion-repl --test golden` writes them
 //! anew. A file holds cases with lines `====` between; a case is a text, a line `----`, and what becomes of it.
 
+use livefusion_repl::session::{Session, on_stack};
 use livefusion_repl::{Sources, holes, parse};
 use std::fs;
 use std::path::Path;
 
-fn check(folder: &str, becomes: impl Fn(&str) -> String) {
+/// `becomes` makes what becomes of the cases of a file, one after the other.
+fn check<F: FnMut(&str) -> String>(folder: &str, becomes: impl Fn() -> F) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
         .join(folder);
@@ -13,7 +15,7 @@ fn check(folder: &str, becomes: impl Fn(&str) -> String) {
     for entry in fs::read_dir(folder).expect("golden files") {
         let path = entry.expect("a file").path();
         let text = fs::read_to_string(&path).expect("a text");
-        let mut now = Vec::new();
+        let (mut now, mut becomes) = (Vec::new(), becomes());
         for case in text.split("====\n") {
             let input = case.split_once("----\n").map_or(case, |(input, _)| input);
             now.push(format!(
@@ -35,35 +37,62 @@ fn check(folder: &str, becomes: impl Fn(&str) -> String) {
 /// The outline, with holes filled for a few combinators.
 #[test]
 fn trees() {
-    check("trees", |text| {
-        let mut sources = Sources::default();
-        let source = sources.add("golden.lf", text);
-        let mut script = parse(&sources, source).expect(text);
-        let takes = |name: &str, k: usize| k == 1 && matches!(name, "map" | "filter" | "count");
-        holes::fill(&mut script, &takes).expect(text);
-        script.outline()
+    check("trees", || {
+        |text: &str| {
+            let mut sources = Sources::default();
+            let source = sources.add("golden.lf", text);
+            let mut script = parse(&sources, source).expect(text);
+            let takes = |name: &str, k: usize| k == 1 && matches!(name, "map" | "filter" | "count");
+            holes::fill(&mut script, &takes).expect(text);
+            script.outline()
+        }
     });
 }
 
 /// All drawings, and whether a shell would ask for more.
 #[test]
 fn errors() {
-    check("errors", |text| {
-        let mut sources = Sources::default();
-        let source = sources.add("golden.lf", text);
-        let (drawn, incomplete) = match parse(&sources, source) {
-            Err(e) => (e.draw(&sources, false), e.incomplete),
-            Ok(mut script) => {
-                let takes = |name: &str, k: usize| k == 1 && name == "map";
-                let wrong = holes::fill(&mut script, &takes).expect_err(text);
-                (wrong.draw(&sources, false), false)
-            }
-        };
-        let more = if incomplete {
-            "(more is asked for)\n"
-        } else {
-            ""
-        };
-        format!("{drawn}\n{more}")
+    check("errors", || {
+        |text: &str| {
+            let mut sources = Sources::default();
+            let source = sources.add("golden.lf", text);
+            let (drawn, incomplete) = match parse(&sources, source) {
+                Err(e) => (e.draw(&sources, false), e.incomplete),
+                Ok(mut script) => {
+                    let takes = |name: &str, k: usize| k == 1 && name == "map";
+                    let wrong = holes::fill(&mut script, &takes).expect_err(text);
+                    (wrong.draw(&sources, false), false)
+                }
+            };
+            let more = if incomplete {
+                "(more is asked for)\n"
+            } else {
+                ""
+            };
+            format!("{drawn}\n{more}")
+        }
     });
+}
+
+/// What is typed at one prompt after the other, and the answers.
+#[test]
+fn sessions() {
+    let checked = on_stack(|| {
+        check("sessions", || {
+            let mut session = Session::new();
+            session.folder = "../examples/data".into();
+            let mut number = 0;
+            move |text: &str| {
+                number += 1;
+                let answer = session.submit(&format!("<{number}>"), text);
+                let quit = if answer.quit {
+                    "(the session ends)\n"
+                } else {
+                    ""
+                };
+                answer.out + &answer.err + quit
+            }
+        });
+    });
+    assert!(checked.is_some());
 }

@@ -54,7 +54,8 @@ impl Field {
         (self.scope == MISTAKE).then(|| Field::new(MISTAKE, self.word, ty))
     }
 
-    pub(super) fn as_literal(self) -> Option<Const> {
+    /// The constant that it is, if it is one.
+    pub fn as_literal(self) -> Option<Const> {
         (self.scope == LITERAL).then_some(Const {
             ty: self.ty,
             bits: self.word,

@@ -1,0 +1,368 @@
+//! Combinators of arrays of rank 1, and of elements whatever the rank is.
+
+use super::scalars::{MAX, MIN};
+use super::{Combinator, F1, F2, Kind, XS, row};
+use crate::eval::{Call, Result};
+use crate::value::{Array, Elt, Segmented, Value};
+use livefusion::Boundary;
+use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, Places, ScanKind, Shape};
+use loop_lang::Ty;
+use std::sync::Arc;
+
+/// All of them.
+#[rustfmt::skip]
+pub static ROWS: &[Combinator] = &[
+    row("map", &[XS, F1], "([T], T -> U) => [U]", "[1, 2, 3].map(_ * 2)", map),
+    row("filter", &[XS, F1], "([T], T -> bool) => [T]", "(1..10).filter(_ % 2 == 0)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.filter(&xs.node, test), xs.elt)
+    }),
+    row("pack", &[XS, XS], "([T], [bool]) => [T]", "[1, 2, 3].pack([true, false, true])", |c| {
+        let (xs, tags) = (c.array(0)?, c.array(1)?);
+        c.give(c.builder.pack(&xs.node, &tags.node), xs.elt)
+    }),
+    row("zip", &[XS, XS], "([T], [U], …) => [(T, U, …)]", "[1, 2].zip([0.5, 1.5])", zip).repeated(),
+    row("zip_with", &[XS, XS, F2], "([T], [U], (T, U) -> V) => [V]", "[1, 2].zip_with([10, 20], |x, y| x + y)", |c| {
+        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let (f, elt) = c.function(2, &[&xs.elt, &ys.elt], None)?;
+        c.give(c.builder.map(&[xs.node, ys.node], f), elt)
+    }),
+    row("zip_shortest", &[XS, XS], "([T], [U], …) => [(T, U, …)]", "[1, 2, 3].zip_shortest([0.5])", |c| {
+        let (nodes, elt) = arrays(c)?;
+        c.give(c.builder.zip_shortest(&nodes), elt)
+    }).repeated(),
+    row("fold", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "(1..=5).fold(1, |a, b| a * b)", |c| {
+        let xs = c.elements(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        let style = if elt == xs.elt { FoldStyle::Associative } else { FoldStyle::Sequential };
+        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+    }).also(&["reduce"]),
+    row("fold_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => S", "[1, 2, 3].fold_seq(0, |s, x| s * 10 + x)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        let style = FoldStyle::Sequential;
+        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+    }),
+    row("fold1", &[XS, F2], "([T], (T, T) -> T) => T", "[3, 1, 2].fold1(|a, b| a.max(b))", |c| {
+        let xs = c.elements(0)?;
+        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+        let (start, style) = (Body::default(), FoldStyle::First);
+        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+    }),
+    row("scan", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Inclusive))
+    }),
+    row("scan_exclusive", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Exclusive))
+    }),
+    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)),
+    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)),
+    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| reduced(c, Builder::min)) },
+    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| reduced(c, Builder::max)) },
+    row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)),
+    row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)),
+    row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)),
+    row("any", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, Builder::any)),
+    row("all", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, Builder::all)),
+    row("count", &[XS, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, Builder::count)),
+    row("min_index", &[XS], "[T] => u64", "[3, 1, 2].min_index()", |c| reduced(c, Builder::min_index)).also(&["argmin"]),
+    row("max_index", &[XS], "[T] => u64", "[3, 1, 2].max_index()", |c| reduced(c, Builder::max_index)).also(&["argmax"]),
+    row("first", &[XS], "[T] => T", "[3, 1, 2].first()", |c| kept(c, Builder::first)),
+    row("last", &[XS], "[T] => T", "[3, 1, 2].last()", |c| kept(c, Builder::last)),
+    row("find", &[XS, F1], "([T], T -> bool) => T", "[3, 1, 2].find(_ < 3)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.find(&xs.node, test), xs.elt)
+    }),
+    row("position", &[XS, F1], "([T], T -> bool) => u64", "[3, 1, 2].position(_ < 3)", |c| tested(c, Builder::position)),
+    row("partition", &[XS, F1], "([T], T -> bool) => ([T], [T])", "[3, 1, 2].partition(_ < 3)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        let (yes, no) = c.builder.partition(&xs.node, test);
+        Ok(Value::Tuple(vec![c.give(yes, xs.elt.clone())?, c.give(no, xs.elt)?]))
+    }),
+    row("drop_while", &[XS, F1], "([T], T -> bool) => [T]", "(1..6).drop_while(_ < 4)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.drop_while(&xs.node, test), xs.elt)
+    }),
+    row("enumerate", &[XS], "[T] => [(u64, T)]", "[5, 6].enumerate()", |c| {
+        let xs = c.array(0)?;
+        let index = Elt::of(&vec![Ty::U64; usize::from(xs.node.rank)]);
+        let node = match xs.node.rank {
+            1 => c.builder.enumerate(&xs.node),
+            _ => c.builder.enumerate_axes(&xs.node),
+        };
+        c.give(node, Elt::Tuple(vec![index, xs.elt]))
+    }),
+    row("scan1", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
+        let xs = c.array(0)?;
+        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+        c.give(c.builder.scan1(&xs.node, step), elt)
+    }),
+    row("scan_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => [S]", "[1, 2, 3].scan_seq(0, |s, x| s * 10 + x)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        let style = FoldStyle::Sequential;
+        c.give(c.builder.scan(&xs.node, Fold { start, step, style }, ScanKind::Inclusive), elt)
+    }),
+    row("scan_with_total", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => ([T], T)", "[1, 2, 3].scan_with_total(0, |a, b| a + b)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        c.same(1, &elt, &xs.elt)?;
+        let (all, total) = c.builder.scan_with_total(&xs.node, start, step);
+        Ok(Value::Tuple(vec![c.give(all, elt.clone())?, c.give(total, elt)?]))
+    }),
+    row("scan_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_right(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Inclusive))
+    }),
+    row("scan1_right", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1_right(|a, b| a.max(b))", |c| {
+        let xs = c.array(0)?;
+        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+        c.give(c.builder.scan1_right(&xs.node, step), elt)
+    }),
+    row("scan_exclusive_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Exclusive))
+    }),
+    row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a + b)", |c| {
+        scan(c, Builder::fold_right)
+    }),
+    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| kept(c, Builder::cumsum)),
+    row("len", &[Kind::Any], "[T] => u64", "[1, 2, 3].len()", |c| {
+        if let Value::Segmented(s) = c.value(0) {
+            let lengths = s.lengths.clone();
+            return c.give(c.builder.len(&lengths), Elt::Scalar(Ty::U64));
+        }
+        let xs = c.array(0)?;
+        c.give(c.builder.len(&xs.node), Elt::Scalar(Ty::U64))
+    }),
+    row("take_while", &[XS, F1], "([T], T -> bool) => [T]", "(1..10).take_while(_ < 4)", |c| {
+        let xs = c.array(0)?;
+        let test = c.test(1, &[&xs.elt])?;
+        c.give(c.builder.take_while(&xs.node, test, false), xs.elt)
+    }),
+    row("append", &[XS, XS], "([T], [T], …) => [T]", "[1, 2].append([3])", |c| {
+        let first = c.array(0)?;
+        let mut nodes = vec![first.node];
+        for k in 1..c.len() {
+            let other = c.array(k)?;
+            c.same(k, &other.elt, &first.elt)?;
+            nodes.push(other.node);
+        }
+        c.give(c.builder.append(&nodes), first.elt)
+    }).repeated().also(&["concat"]),
+    row("generate", &[Kind::Shape, F1], "(shape, index -> T) => [T]", "generate(3, |i| i * i)", |c| {
+        let shape = Shape::new(c.shape(0)?);
+        let (f, at, builder) = (c.value(1).clone(), c.at(1), c.builder);
+        let index = Elt::of(&vec![Ty::U64; shape.rank()]);
+        let (node, elt) = c.eval.windowed(|eval, wrong| {
+            builder.generate_in(&shape, |i| eval.on_fields(wrong, &f, i, &index, at))
+        })?;
+        c.give(node, elt)
+    }),
+    row("iota", &[Kind::Count], "n => [u64]", "iota(3)", |c| {
+        let n = c.count(0)?.len();
+        c.give_flat(c.builder.iota(n))
+    }),
+    row("replicate", &[Kind::Shape, Kind::Number], "(shape, T) => [T]", "replicate(3, 1.5)", |c| {
+        let axes = c.shape(0)?;
+        let (value, elt) = c.scalar(1, None)?;
+        c.give(c.builder.replicate(&Shape::new(axes), value), elt)
+    }),
+    row("reshape", &[XS, Kind::Shape], "([T], shape) => [T]", "(1..=6).reshape((2, 3))", |c| {
+        let xs = c.array(0)?;
+        let axes = c.shape(1)?;
+        let shape = (axes.len() > 1).then(|| Shape::new(axes));
+        c.give(c.builder.reshape(&xs.node, shape), xs.elt)
+    }),
+    row("flatten", &[Kind::Any], "[[T]] => [T]", "[[1, 2], [3, 4]].flatten()", |c| {
+        if let Value::Segmented(s) = c.value(0) {
+            return Ok(Value::Array(s.data.clone()));
+        }
+        let xs = c.array(0)?;
+        c.give(c.builder.reshape(&xs.node, None), xs.elt)
+    }),
+    row("scatter", &[XS, XS, XS], "([T], [index], [T]) => [T]", "[0, 0, 0].scatter([2, 0], [7, 8])", |c| {
+        let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
+        c.give(c.builder.scatter(&base.node, &at, &values.node, None), base.elt)
+    }),
+    row("scatter_with", &[XS, XS, XS, F2], "([T], [index], [T], (T, T) -> T) => [T]", "[0, 0, 0].scatter_with([2, 2], [7, 8], |a, b| a + b)", |c| {
+        let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
+        let (f, elt) = c.function(3, &[&base.elt, &base.elt], Some(&base.elt))?;
+        c.give(c.builder.scatter(&base.node, &at, &values.node, Some(f)), elt)
+    }),
+    row("take", &[XS, Kind::Count], "([T], n) => [T]", "(1..10).take(3)", |c| {
+        let (xs, n) = (c.array(0)?, c.amount(1)?);
+        c.give(c.builder.take_n(&xs.node, n), xs.elt)
+    }),
+    row("drop", &[XS, Kind::Count], "([T], n) => [T]", "(1..10).drop(6)", |c| {
+        let (xs, n) = (c.array(0)?, c.amount(1)?);
+        c.give(c.builder.drop(&xs.node, n), xs.elt)
+    }).also(&["skip"]),
+    row("reverse", &[XS], "[T] => [T]", "[1, 2, 3].reverse()", |c| kept(c, Builder::reverse)),
+    row("shift", &[XS, Kind::Count, Kind::Number], "([T], distance, T) => [T]", "[1, 2, 3].shift(1, 0)", |c| {
+        let (xs, by) = (c.array(0)?, c.distance(1)?);
+        let (fill, _) = c.scalar(2, Some(&xs.elt))?;
+        c.give(c.builder.shift(&xs.node, by, &fill), xs.elt)
+    }),
+    row("gather", &[XS, XS], "([T], [index]) => [T]", "[5, 6, 7].gather([2, 0, 0])", |c| {
+        let (xs, at) = (c.array(0)?, c.array(1)?);
+        c.give(c.builder.gather(&xs.node, &at.node), xs.elt)
+    }).also(&["bpermute"]),
+    row("unique", &[XS], "[T] => [T]", "[1, 1, 2, 1].unique()", |c| kept(c, Builder::unique)),
+    row("unique_by", &[XS, F2], "([T], (T, T) -> bool) => [T]", "[1, 3, 2, 4].unique_by(|a, b| a % 2 == b % 2)", |c| {
+        let xs = c.array(0)?;
+        let same = c.test(1, &[&xs.elt, &xs.elt])?;
+        c.give(c.builder.unique_by(&xs.node, &same), xs.elt)
+    }),
+    row("group", &[XS], "[T] => ([T], [u64])", "[1, 1, 2, 1].group()", |c| {
+        let xs = c.array(0)?;
+        let runs = c.builder.group(&xs.node);
+        grouped(c, runs, xs.elt)
+    }),
+    row("group_by", &[XS, F2], "([T], (T, T) -> bool) => ([T], [u64])", "[1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)", |c| {
+        let xs = c.array(0)?;
+        let same = c.test(1, &[&xs.elt, &xs.elt])?;
+        let runs = c.builder.group_by(&xs.node, &same);
+        grouped(c, runs, xs.elt)
+    }),
+    row("combine", &[XS, XS, XS], "([bool], [T], [T]) => [T]", "[true, false, true].combine([1, 2], [-1])", |c| {
+        let (flags, xs, ys) = (c.array(0)?, c.array(1)?, c.array(2)?);
+        c.give(c.builder.combine(&flags.node, &xs.node, &ys.node), xs.elt)
+    }),
+    row("interleave", &[XS, XS], "([T], [T]) => [T]", "[1, 3].interleave([2, 4])", |c| {
+        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        c.give(c.builder.interleave(&xs.node, &ys.node), xs.elt)
+    }),
+    row("merge", &[XS, XS, F2], "([T], [T], (T, T) -> bool) => [T]", "[1, 4].merge([2, 3], |a, b| a <= b)", |c| {
+        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let in_order = c.test(2, &[&xs.elt, &xs.elt])?;
+        c.give(c.builder.merge_sorted(&xs.node, &ys.node, &in_order), xs.elt)
+    }),
+    row("update", &[XS, Kind::Count, Kind::Number], "([T], index, T) => [T]", "[1, 2, 3].update(1, 9)", |c| {
+        let xs = c.array(0)?;
+        let at = c.count_body(1)?;
+        let (value, _) = c.scalar(2, Some(&xs.elt))?;
+        c.give(c.builder.update(&xs.node, &at, &value), xs.elt)
+    }),
+    row("at", &[XS, Kind::Any], "([T], index) => T", "[[1, 2], [3, 4]].at((1, 0))", |c| {
+        let xs = c.array(0)?;
+        let (index, _) = c.scalar(1, None)?;
+        c.give(c.builder.item(&xs.node, &index), xs.elt)
+    }),
+    row("reduce_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| {
+        let n = c.count(0)?.len();
+        let (at, values) = (c.indices(2)?, c.array(3)?);
+        let (start, _) = c.scalar(1, Some(&values.elt))?;
+        let (step, elt) = c.function(4, &[&values.elt, &values.elt], Some(&values.elt))?;
+        c.give(c.builder.reduce_by_index((n, &start), &at, &values.node, step), elt)
+    }).also(&["histogram"]),
+    row("scan_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Inclusive)),
+    row("scan_exclusive_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Exclusive)),
+    row("enum_from_step", &[Kind::Count, Kind::Number, Kind::Number], "(n, T, T) => [T]", "enum_from_step(4, 10, -3)", |c| {
+        let n = c.count(0)?.len();
+        let (start, elt) = match c.scalar(2, None)?.1 {
+            elt if elt == Elt::Scalar(Ty::F64) => c.scalar(1, Some(&elt))?,
+            _ => c.scalar(1, None)?,
+        };
+        let (step, _) = c.scalar(2, Some(&elt))?;
+        c.give(c.builder.enum_from_step(n, &start, &step), elt)
+    }),
+    row("aggregate", &[XS, Kind::Number, F2, F2], "([T], S, (S, T) -> S, (S, S) -> S) => S", "[1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
+        let xs = c.array(0)?;
+        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+        let (combine, _) = c.function(3, &[&elt, &elt], Some(&elt))?;
+        let style = FoldStyle::Aggregate(combine);
+        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+    }),
+    row("Boundary::Constant", &[Kind::Number], "T => boundary", "[1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)", |c| {
+        Ok(Value::Boundary(Boundary::Constant(Box::new(c.value(0).clone()))))
+    }),
+    row("windows", &[XS, Kind::Boundary, F1], "([T], boundary, [T; k] -> U) => [U]", "[1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)", |c| {
+        let xs = c.array(0)?;
+        let sizes = c.window(2, 1)?;
+        let along = c.boundary(1, &xs.elt)?;
+        let (f, at, builder) = (c.value(2).clone(), c.at(2), c.builder);
+        let (node, elt) = c.eval.windowed(|eval, wrong| {
+            builder.windows(&xs.node, sizes[0], &along, |w| eval.on_window(wrong, &f, w, &sizes, &xs.elt, at))
+        })?;
+        c.give(node, elt)
+    }),
+];
+
+fn map(c: &mut Call<'_, '_>) -> Result<Value> {
+    if let Value::Segmented(s) = c.value(0) {
+        let s = s.clone();
+        let (f, elt) = c.function(1, &[&s.data.elt], None)?;
+        let node = c.builder.map(&[s.data.node], f);
+        let data = Array { node, elt };
+        return Ok(Value::Segmented(Segmented { data, ..s }));
+    }
+    let xs = c.array(0)?;
+    let (f, elt) = c.function(1, &[&xs.elt], None)?;
+    c.give(c.builder.map(&[xs.node], f), elt)
+}
+
+/// All arguments, and the tuple of their elements.
+fn arrays(c: &mut Call<'_, '_>) -> Result<(Vec<Arc<Node>>, Elt)> {
+    let (mut nodes, mut elts) = (Vec::new(), Vec::new());
+    for k in 0..c.len() {
+        let xs = c.array(k)?;
+        nodes.push(xs.node);
+        elts.push(xs.elt);
+    }
+    Ok((nodes, Elt::Tuple(elts)))
+}
+
+fn zip(c: &mut Call<'_, '_>) -> Result<Value> {
+    let (nodes, elt) = arrays(c)?;
+    c.give(c.builder.zip(&nodes), elt)
+}
+
+/// A fold or scan of the elements' own type.
+fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) -> Result<Value> {
+    let xs = c.array(0)?;
+    let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+    c.same(1, &elt, &xs.elt)?;
+    let style = FoldStyle::Associative;
+    c.give(make(c.builder, &xs.node, Fold { start, step, style }), elt)
+}
+
+fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
+    let xs = c.elements(0)?;
+    c.give_flat(make(c.builder, &xs.node))
+}
+
+fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>) -> Result<Value> {
+    let xs = c.elements(0)?;
+    let test = c.test(1, &[&xs.elt])?;
+    c.give_flat(make(c.builder, &xs.node, test))
+}
+
+/// What changes no type.
+fn kept(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
+    let xs = c.array(0)?;
+    c.give(make(c.builder, &xs.node), xs.elt)
+}
+
+fn grouped(
+    c: &mut Call<'_, '_>,
+    (first, lengths): (Arc<Node>, Arc<Node>),
+    elt: Elt,
+) -> Result<Value> {
+    let lengths = c.give(lengths, Elt::Scalar(Ty::U64))?;
+    Ok(Value::Tuple(vec![c.give(first, elt)?, lengths]))
+}
+
+fn by_index(c: &mut Call<'_, '_>, kind: ScanKind) -> Result<Value> {
+    let n = c.count(0)?.len();
+    let (at, values) = (c.indices(2)?, c.array(3)?);
+    let (start, _) = c.scalar(1, Some(&values.elt))?;
+    let (step, elt) = c.function(4, &[&values.elt, &values.elt], Some(&values.elt))?;
+    let bins = c.builder.bins(n, &start);
+    let node = c
+        .builder
+        .scan_by_index([&bins, &at, &values.node], step, kind, Places::Anywhere);
+    c.give(node, elt)
+}

@@ -1,0 +1,205 @@
+//! What the library offers, by name: [`all`] gives the combinators, [`SCALARS`] the functions on scalars. Completion, `:help`,
+//! the meaning of `_` and calls all go by these tables.
+
+mod arrays;
+mod axes;
+mod nests;
+mod scalars;
+mod segments;
+
+pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
+
+use crate::eval::{Call, Result};
+use crate::value::{Named, Value};
+use livefusion::Boundary;
+use std::fmt;
+
+/// A combinator.
+pub struct Combinator {
+    /// Its name, which is Rust's.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// What it takes.
+    pub params: &'static [Kind],
+    /// Whether the last may be there more than once.
+    pub repeats: bool,
+    /// Its type, in a line.
+    pub ty: &'static str,
+    /// An example, which a test evaluates.
+    pub example: &'static str,
+    /// The function on scalars of the same name, that is meant where the number of arguments is its.
+    pub scalar: Option<&'static ScalarFunction>,
+    /// What builds it.
+    pub build: fn(&mut Call<'_, '_>) -> Result<Value>,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Kind {
+    Array,
+    Segments,
+    /// Of so many arguments.
+    Function(usize),
+    /// A number of elements, or an index.
+    Count,
+    Number,
+    Shape,
+    Axis,
+    Boundary,
+    Text,
+    Any,
+}
+
+impl Kind {
+    /// For messages.
+    pub fn expected(self) -> &'static str {
+        match self {
+            Kind::Array => "an array",
+            Kind::Segments => "segments",
+            Kind::Function(_) => "a function",
+            Kind::Count => "a number of elements",
+            Kind::Number => "a scalar",
+            Kind::Shape => "a shape",
+            Kind::Axis => "an axis",
+            Kind::Boundary => "a boundary",
+            Kind::Text => "a string",
+            Kind::Any => "a value",
+        }
+    }
+
+    /// How a hint shows it.
+    fn hint(self) -> &'static str {
+        match self {
+            Kind::Array => "xs",
+            Kind::Segments => "segments",
+            Kind::Function(1) => "|x| …",
+            Kind::Function(2) => "|a, b| …",
+            Kind::Function(_) => "|…| …",
+            Kind::Count => "n",
+            Kind::Number => "x",
+            Kind::Shape => "shape",
+            Kind::Axis => "axis",
+            Kind::Boundary => "Boundary::Clamp",
+            Kind::Text => "\"file\"",
+            Kind::Any => "value",
+        }
+    }
+}
+
+const F1: Kind = Kind::Function(1);
+const F2: Kind = Kind::Function(2);
+const XS: Kind = Kind::Array;
+
+const fn row(
+    name: &'static str,
+    params: &'static [Kind],
+    ty: &'static str,
+    example: &'static str,
+    build: fn(&mut Call<'_, '_>) -> Result<Value>,
+) -> Combinator {
+    Combinator {
+        name,
+        aliases: &[],
+        params,
+        repeats: false,
+        ty,
+        example,
+        scalar: None,
+        build,
+    }
+}
+
+impl Combinator {
+    const fn also(self, aliases: &'static [&'static str]) -> Combinator {
+        Combinator { aliases, ..self }
+    }
+
+    const fn repeated(self) -> Combinator {
+        Combinator {
+            repeats: true,
+            ..self
+        }
+    }
+
+    /// Whether it can be called with so many arguments.
+    pub fn takes(&self, n: usize) -> bool {
+        n == self.params.len() || self.repeats && n > self.params.len()
+    }
+
+    /// How many arguments it takes, in words.
+    pub fn arity(&self) -> String {
+        let n = self.params.len();
+        let s = if n == 1 { "" } else { "s" };
+        let least = if self.repeats { "at least " } else { "" };
+        format!("{least}{n} argument{s}")
+    }
+
+    /// Its name and type.
+    pub fn signature(&self) -> String {
+        format!("{}: {}", self.name, self.ty)
+    }
+
+    /// Its arguments, once its parenthesis is open.
+    pub fn arguments(&self) -> String {
+        let hints: Vec<_> = self.params.iter().map(|k| k.hint()).collect();
+        hints.join(", ")
+    }
+}
+
+impl fmt::Debug for Combinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All combinators.
+pub fn all() -> impl Iterator<Item = &'static Combinator> {
+    [arrays::ROWS, axes::ROWS, segments::ROWS, nests::ROWS]
+        .into_iter()
+        .flatten()
+}
+
+/// The combinator of this name or alias.
+pub fn find(name: &str) -> Option<&'static Combinator> {
+    all().find(|c| c.name == name || c.aliases.contains(&name))
+}
+
+/// What may be beyond the ends of an array, beside a constant.
+static BOUNDARIES: &[(&str, fn() -> Boundary<Box<Value>>)] = &[
+    ("Boundary::Clamp", || Boundary::Clamp),
+    ("Boundary::Wrap", || Boundary::Wrap),
+    ("Boundary::Mirror", || Boundary::Mirror),
+];
+
+/// What a name stands for that no user has given.
+pub fn value(name: &str) -> Option<Value> {
+    if let Some(c) = find(name) {
+        return Some(Value::Named(Named::Combinator(c)));
+    }
+    if let Some(f) = SCALARS.iter().find(|f| f.name == name) {
+        return Some(Value::Named(Named::Scalar(f)));
+    }
+    if let Some((_, boundary)) = BOUNDARIES.iter().find(|(n, _)| *n == name) {
+        return Some(Value::Boundary(boundary()));
+    }
+    let (_, value) = CONSTANTS.iter().find(|(n, _)| *n == name)?;
+    Some(scalars::constant(*value))
+}
+
+/// All names that [`value`] knows.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let combinators = all().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+    let scalars = SCALARS.iter().map(|f| f.name);
+    combinators
+        .chain(scalars)
+        .chain(CONSTANTS.iter().map(|(n, _)| *n))
+        .chain(BOUNDARIES.iter().map(|(n, _)| *n))
+}
+
+/// Whether what is called by a name takes a function as this argument: so far a `_` reaches.
+pub fn takes_function(name: &str, k: usize) -> bool {
+    let kind = |c: &Combinator| c.params.get(k).copied();
+    matches!(find(name).and_then(kind), Some(Kind::Function(1)))
+}

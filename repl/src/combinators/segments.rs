@@ -1,0 +1,142 @@
+//! Combinators of segments.
+
+use super::{Combinator, F1, F2, Kind, XS, row};
+use crate::eval::{Call, Result};
+use crate::value::{Elt, Value};
+use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind};
+use livefusion::segmented::Segments;
+use loop_lang::Ty;
+use std::sync::Arc;
+
+const S: Kind = Kind::Segments;
+
+/// All of them.
+#[rustfmt::skip]
+pub static ROWS: &[Combinator] = &[
+    row("segmented", &[XS, XS], "([length], [T]) => segments", "segmented([2, 1], [1, 2, 3])", |c| {
+        let (lengths, data) = (c.array(0)?, c.array(1)?);
+        let s = c.builder.segments(&lengths.node, &data.node);
+        c.give_segments(s, data.elt)
+    }),
+    row("lengths", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).lengths()", |c| {
+        let (s, _) = c.segments(0)?;
+        c.give(s.lengths, Elt::Scalar(Ty::U64))
+    }),
+    row("data", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).data()", |c| {
+        let (s, elt) = c.segments(0)?;
+        c.give(s.data, elt)
+    }),
+    row("offsets", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).offsets()", |c| {
+        let (s, _) = c.segments(0)?;
+        c.give_flat(c.builder.offsets(&s.lengths))
+    }),
+    row("with_data", &[S, XS], "(segments, [T]) => segments", "(ragged [[1, 2], [3]]).with_data([7, 8, 9])", |c| {
+        let ((s, _), data) = (c.segments(0)?, c.array(1)?);
+        c.give_segments(s.with_data(data.node), data.elt)
+    }),
+    row("sum_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).sum_s()", |c| reduced(c, Builder::sum_s)),
+    row("product_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).product_s()", |c| reduced(c, Builder::product_s)),
+    row("min_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).min_s()", |c| reduced(c, Builder::min_s)),
+    row("max_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).max_s()", |c| reduced(c, Builder::max_s)),
+    row("mean_s", &[S], "segments => [float]", "(ragged [[1.0, 2.0], [3.0]]).mean_s()", |c| reduced(c, Builder::mean_s)),
+    row("min_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).min_index_s()", |c| reduced(c, Builder::min_index_s)),
+    row("max_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).max_index_s()", |c| reduced(c, Builder::max_index_s)),
+    row("any_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).any_s(_ > 2)", |c| tested(c, Builder::any_s)),
+    row("all_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).all_s(_ > 1)", |c| tested(c, Builder::all_s)),
+    row("count_s", &[S, F1], "(segments, T -> bool) => [u64]", "(ragged [[1, 2], [3]]).count_s(_ > 1)", |c| tested(c, Builder::count_if_s)),
+    row("filter_s", &[S, F1], "(segments, T -> bool) => segments", "(ragged [[1, 2], [3]]).filter_s(_ > 1)", |c| {
+        let (s, elt) = c.segments(0)?;
+        let test = c.test(1, &[&elt])?;
+        c.give_segments(c.builder.filter_s(&s, test), elt)
+    }),
+    row("pack_s", &[S, XS], "(segments, [bool]) => segments", "(ragged [[1, 2], [3]]).pack_s([true, false, true])", |c| {
+        let ((s, elt), tags) = (c.segments(0)?, c.array(1)?);
+        c.give_segments(c.builder.pack_s(&s, &tags.node), elt)
+    }),
+    row("fold_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => [T]", "(ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)", |c| {
+        let (s, elt) = c.segments(0)?;
+        let (start, step, state) = c.start_and_step(1, &elt)?;
+        c.same(1, &state, &elt)?;
+        let style = FoldStyle::Associative;
+        c.give(c.builder.fold_s(&s.lengths, &s.data, Fold { start, step, style }), elt)
+    }),
+    row("fold1_s", &[S, F2], "(segments, (T, T) -> T) => [T]", "(ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))", |c| {
+        let (s, elt) = c.segments(0)?;
+        let (step, _) = c.function(1, &[&elt, &elt], Some(&elt))?;
+        c.give(c.builder.fold1_s(&s, step), elt)
+    }),
+    row("fold_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => [T]", "(ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)", |c| {
+        let (s, elt) = c.segments(0)?;
+        let (start, step, state) = c.start_and_step(1, &elt)?;
+        c.give(c.builder.fold_seq_s(&s, start, step), state)
+    }),
+    row("aggregate_s", &[S, Kind::Number, F2, F2], "(segments, S, (S, T) -> S, (S, S) -> S) => [S]", "(ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
+        let (s, elt) = c.segments(0)?;
+        let (start, step, state) = c.start_and_step(1, &elt)?;
+        let (combine, _) = c.function(3, &[&state, &state], Some(&state))?;
+        c.give(c.builder.aggregate_s(&s, start, step, combine), state)
+    }),
+    row("scan_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)", |c| {
+        scan(c, |b, s, start, step| {
+            let style = FoldStyle::Associative;
+            s.with_data(b.scan_s(&s.lengths, &s.data, Fold { start, step, style }, ScanKind::Inclusive))
+        })
+    }),
+    row("scan_exclusive_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)", |c| scan(c, Builder::scan_exclusive_s)),
+    row("scan_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)", |c| scan(c, Builder::scan_seq_s)),
+    row("append_s", &[S, S], "(segments, segments) => segments", "(ragged [[1], [2]]).append_s(ragged [[3, 4], []])", |c| {
+        let ((s, elt), (other, got)) = (c.segments(0)?, c.segments(1)?);
+        c.same(1, &got, &elt)?;
+        c.give_segments(c.builder.append_s(&s, &other), elt)
+    }),
+    row("flatten_s", &[S, XS], "(segments, [n]) => segments", "(ragged [[1], [2, 3], [4]]).flatten_s([2, 1])", |c| {
+        let ((s, elt), outer) = (c.segments(0)?, c.array(1)?);
+        c.give_segments(c.builder.flatten_s(&s, &outer.node), elt)
+    }),
+    row("replicate_s", &[XS, XS], "([length], [T]) => segments", "replicate_s([2, 1], [5, 6])", |c| {
+        let (lengths, values) = (c.lengths(0)?, c.array(1)?);
+        c.give_segments(c.builder.replicate_s(&lengths, &values.node), values.elt)
+    }),
+    row("indices_s", &[XS], "[length] => segments", "indices_s([2, 3])", |c| {
+        let lengths = c.lengths(0)?;
+        c.give_segments(c.builder.indices_s(&lengths), Elt::Scalar(Ty::U64))
+    }),
+    row("enum_from_step_s", &[XS, XS, XS], "([T], [T], [length]) => segments", "enum_from_step_s([1, 10], [2, -1], [2, 3])", |c| {
+        let (from, step, lengths) = (c.array(0)?, c.array(1)?, c.array(2)?);
+        c.give_segments(c.builder.enum_from_step_s(&from.node, &step.node, &lengths.node), from.elt)
+    }),
+    row("map_s", &[S, XS, F2], "(segments, [U], (T, U) -> V) => segments", "(ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)", |c| {
+        let ((s, elt), values) = (c.segments(0)?, c.array(1)?);
+        let (f, elt) = c.function(2, &[&elt, &values.elt], None)?;
+        c.give_segments(c.builder.map_s(&s, &values.node, f), elt)
+    }),
+    row("from_uniform", &[Kind::Count, XS], "(length, [T]) => segments", "from_uniform(2, [1, 2, 3, 4])", |c| {
+        let (n, data) = (c.count(0)?, c.array(1)?);
+        c.give_segments(c.builder.from_uniform(n, &data.node), data.elt)
+    }),
+    row("to_segmented", &[XS], "[[T]] => segments", "[[1, 2], [3, 4]].to_segmented()", |c| {
+        let xs = c.array(0)?;
+        c.give_segments(c.builder.to_segmented(&xs.node), xs.elt)
+    }),
+];
+
+fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
+    let (s, _) = c.segments(0)?;
+    c.give_flat(make(c.builder, &s))
+}
+
+fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Segments, Body) -> Arc<Node>) -> Result<Value> {
+    let (s, elt) = c.segments(0)?;
+    let test = c.test(1, &[&elt])?;
+    c.give_flat(make(c.builder, &s, test))
+}
+
+fn scan(
+    c: &mut Call<'_, '_>,
+    make: fn(Builder, &Segments, Body, Body) -> Segments,
+) -> Result<Value> {
+    let (s, elt) = c.segments(0)?;
+    let (start, step, state) = c.start_and_step(1, &elt)?;
+    c.same(1, &state, &elt)?;
+    c.give_segments(make(c.builder, &s, start, step), elt)
+}

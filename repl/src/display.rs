@@ -1,0 +1,212 @@
+//! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows, tables.
+
+use crate::value::{Array, Elt, Segmented, Value};
+use livefusion::ast::{Node, Value as Memory};
+use livefusion::io::{Table, Type};
+use livefusion_backend::Buffer;
+use loop_lang::{Const, Ty};
+use std::sync::Arc;
+
+/// What has to be in memory before a value can be shown: its nodes, and lengths of axes that are delayed.
+pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
+    let mut array = |node: &Arc<Node>| {
+        out.push(node.clone());
+        let axes = node.shape.as_ref().map_or(&[][..], |s| s.axes());
+        let delayed = axes.iter().filter(|a| a.known().is_none());
+        out.extend(delayed.map(|a| a.node().clone()));
+    };
+    match value {
+        Value::Array(a) => array(&a.node),
+        Value::Segmented(s) => {
+            array(&s.lengths);
+            array(&s.data.node);
+        }
+        Value::Tuple(parts) => parts.iter().for_each(|p| nodes(p, out)),
+        _ => {}
+    }
+}
+
+/// How many elements, rows and so on are shown at most of each axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit(pub usize);
+
+impl Limit {
+    /// The places that are shown of `n`, none where some are left out.
+    fn places(self, n: usize) -> Vec<Option<usize>> {
+        if n <= self.0 {
+            return (0..n).map(Some).collect();
+        }
+        let last = self.0 / 2;
+        let first = self.0 - last;
+        let (head, tail) = ((0..first).map(Some), (n - last..n).map(Some));
+        head.chain([None]).chain(tail).collect()
+    }
+}
+
+/// A value's text. What is not in memory is `?`.
+pub fn show(value: &Value, limit: Limit) -> String {
+    match value {
+        Value::Int(n) => n.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        Value::Scalar(fields, elt) => {
+            let words: Vec<_> = fields.iter().map(|f| f.as_literal()).collect();
+            element(elt, &mut words.into_iter())
+        }
+        Value::Array(a) => array(a, limit),
+        Value::Segmented(s) => segments(s, limit),
+        Value::Tuple(parts) => {
+            let parts: Vec<_> = parts.iter().map(|p| show(p, limit)).collect();
+            match parts.iter().any(|p| p.contains('\n')) {
+                true => format!("({})", indented(&parts.join(",\n"), 1)),
+                false => format!("({})", parts.join(", ")),
+            }
+        }
+        Value::Text(text) => format!("{text:?}"),
+        Value::Table(t) => table(t, limit),
+        other => other.ty(),
+    }
+}
+
+/// A word as a Rust literal without suffix.
+fn word(c: Const) -> String {
+    match c.ty {
+        Ty::Bool => (c.bits != 0).to_string(),
+        Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
+        Ty::F64 => format!("{:?}", f64::from_bits(c.bits)),
+        ty if ty.is_signed() => (c.bits as i64).to_string(),
+        _ => c.bits.to_string(),
+    }
+}
+
+fn element(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>) -> String {
+    match elt {
+        Elt::Scalar(_) => words.next().flatten().map_or("?".into(), word),
+        Elt::Tuple(parts) => {
+            let parts: Vec<_> = parts.iter().map(|p| element(p, words)).collect();
+            format!("({})", parts.join(", "))
+        }
+    }
+}
+
+fn at(columns: &[Arc<Buffer>], elt: &Elt, i: usize) -> String {
+    let word = |c: &Arc<Buffer>| c.get_word(i).map(|w| Const::new(c.ty(), w));
+    element(elt, &mut columns.iter().map(word))
+}
+
+fn array(a: &Array, limit: Limit) -> String {
+    match a.node.value.get() {
+        Some(Memory::Scalar(fields)) => element(&a.elt, &mut fields.iter().map(|c| Some(*c))),
+        Some(Memory::Array(columns)) => {
+            let len = columns.first().map_or(0, |c| c.len());
+            let axes = a.node.shape.as_ref().map_or(&[][..], |s| s.axes());
+            let known = axes.iter().map(|a| a.known().map(|n| n as usize));
+            let shape: Option<Vec<usize>> = known.collect();
+            let shape = shape.filter(|s| !s.is_empty()).unwrap_or(vec![len]);
+            let cell = |i: usize| at(columns, &a.elt, i);
+            // Numbers of a matrix stand below each other.
+            let width = match shape.len() {
+                1 => 0,
+                _ => widest(&shape, 0, limit, &cell),
+            };
+            axis(&shape, 0, limit, width, &cell)
+        }
+        None => "?".into(),
+    }
+}
+
+fn widest(shape: &[usize], from: usize, limit: Limit, cell: &dyn Fn(usize) -> String) -> usize {
+    let Some((n, inner)) = shape.split_first() else {
+        return cell(from).chars().count();
+    };
+    let size: usize = inner.iter().product();
+    let places = limit.places(*n).into_iter().flatten();
+    let widths = places.map(|i| widest(inner, from + i * size, limit, cell));
+    widths.max().unwrap_or(0)
+}
+
+/// The elements along an axis, the first of which is at `from`.
+fn axis(
+    shape: &[usize],
+    from: usize,
+    limit: Limit,
+    width: usize,
+    cell: &dyn Fn(usize) -> String,
+) -> String {
+    let Some((n, inner)) = shape.split_first() else {
+        return format!("{:>width$}", cell(from));
+    };
+    let size: usize = inner.iter().product();
+    let part = |place: Option<usize>| match place {
+        Some(i) => axis(inner, from + i * size, limit, width, cell),
+        None => "…".into(),
+    };
+    let parts: Vec<String> = limit.places(*n).into_iter().map(part).collect();
+    match inner.len() {
+        0 => format!("[{}]", parts.join(", ")),
+        _ => format!("[{}]", indented(&parts.join(",\n"), 1)),
+    }
+}
+
+/// Lines from the second on, that much to the right.
+fn indented(text: &str, by: usize) -> String {
+    text.replace('\n', &format!("\n{}", " ".repeat(by)))
+}
+
+fn segments(s: &Segmented, limit: Limit) -> String {
+    let (Some(Memory::Array(lengths)), Some(Memory::Array(data))) =
+        (s.lengths.value.get(), s.data.node.value.get())
+    else {
+        return "?".into();
+    };
+    let lengths = lengths
+        .first()
+        .and_then(|c| c.as_slice::<u64>())
+        .unwrap_or(&[]);
+    let mut starts = vec![0usize];
+    for n in lengths {
+        let start = starts.last().copied().unwrap_or(0);
+        starts.push(start.saturating_add(*n as usize));
+    }
+    let row = |place: Option<usize>| match place {
+        Some(k) => {
+            let cell = |i: usize| at(data, &s.data.elt, i);
+            axis(&[lengths[k] as usize], starts[k], limit, 0, &cell)
+        }
+        None => "…".into(),
+    };
+    let rows: Vec<String> = limit.places(lengths.len()).into_iter().map(row).collect();
+    format!("ragged [{}]", indented(&rows.join(",\n"), 8))
+}
+
+fn table(t: &Table, limit: Limit) -> String {
+    let places = limit.places(t.len());
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for (name, ty) in t.names().zip(t.types()) {
+        let mut column = vec![name.to_string(), ty.to_string()];
+        let texts: Vec<&str> = match ty {
+            Type::Text => t.text(name).map(Iterator::collect).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let node = t.node(name).ok();
+        let cell = |i: usize| match (&node, texts.get(i)) {
+            (_, Some(text)) => text.to_string(),
+            (Some(node), None) => match node.value.get() {
+                Some(Memory::Array(columns)) => at(columns, &Elt::of(&node.types), i),
+                _ => "?".into(),
+            },
+            (None, None) => "?".into(),
+        };
+        column.extend(places.iter().map(|p| p.map_or("…".into(), &cell)));
+        columns.push(column);
+    }
+    let height = columns.first().map_or(0, Vec::len);
+    let line = |k: usize| {
+        let cells = columns.iter().map(|c| {
+            let width = c.iter().map(|x| x.chars().count()).max().unwrap_or(0);
+            format!("{:>width$}", c[k])
+        });
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let lines: Vec<String> = (0..height).map(line).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,607 @@
+//! From trees to values. One walk over the tree builds nodes of the library's graph; nothing is computed. Inside of a function
+//! that a combinator traces, scalars are terms; elsewhere arithmetic on what is delayed makes nodes, as typed operators do.
+
+mod call;
+pub(crate) mod files;
+mod functions;
+mod index;
+mod scalar;
+
+pub use call::Call;
+pub use functions::{Form, Mistake, Traced};
+
+use crate::combinators;
+use crate::diagnostic::{Diagnostic, shown};
+use crate::nearest;
+use crate::source::{Sources, Span};
+use crate::syntax::{
+    Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
+};
+use crate::value::{Array, Closure, Elt, Env, Named, Range, Segmented, Value};
+use livefusion::ast::{self, Axis, Body, Builder, Fields, Kind, Node, Shape, Types};
+use livefusion::{Error, Loc};
+use livefusion_backend::Buffer;
+use loop_lang::{Const, Ty};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A value, or what is wrong with the text.
+pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// How deep trees and calls of functions may lie in each other when they are evaluated.
+pub const MAX_EVAL_DEPTH: usize = 1000;
+
+/// How many elements a literal may have that is evaluated to an array.
+const MAX_LITERAL: usize = 1 << 24;
+
+/// Where errors of the library point to.
+#[derive(Default, Debug)]
+pub struct Places(HashMap<Loc, Span>);
+
+impl Places {
+    /// A mistake of the library's, drawn where the combinator was called; at `span` if it was called in no text.
+    pub fn fault(&self, error: &Error, span: Span) -> Box<Diagnostic> {
+        let at = error.location.and_then(|l| self.0.get(&l).copied());
+        let of = match error.combinator {
+            "closure" | "force" => String::new(),
+            name => format!("`{name}`: "),
+        };
+        let wrong = Diagnostic::new(format!("{of}{}", error.kind), at.unwrap_or(span));
+        Box::new(match error.element {
+            Some(k) => wrong.label(format!("at element {k}")),
+            None => wrong,
+        })
+    }
+}
+
+/// What evaluates.
+pub struct Eval<'s> {
+    /// The texts.
+    pub sources: &'s Sources,
+    /// The places that were named so far.
+    pub places: &'s mut Places,
+    /// The folder that relative names of files begin at.
+    pub folder: &'s std::path::Path,
+    depth: usize,
+    /// Whether a function is being traced, in which scalars are terms.
+    tracing: bool,
+}
+
+fn wrong<T>(message: impl Into<String>, span: Span) -> Result<T> {
+    Err(Box::new(Diagnostic::new(message, span)))
+}
+
+impl<'s> Eval<'s> {
+    /// An evaluator of these texts.
+    pub fn new(sources: &'s Sources, places: &'s mut Places, folder: &'s std::path::Path) -> Self {
+        Eval {
+            sources,
+            places,
+            folder,
+            depth: 0,
+            tracing: false,
+        }
+    }
+
+    /// A builder of nodes that a call at this place makes.
+    pub fn builder(&mut self, name: &'static str, span: Span) -> Builder {
+        let place = self.sources.place(span);
+        let loc = Loc::in_text(&place.name, place.line as u32, place.column as u32);
+        self.places.0.insert(loc, span);
+        Builder::at(name, loc)
+    }
+
+    /// What a statement names, added to what is known; a value that is to be shown.
+    pub fn statement(&mut self, env: &mut Env, s: &Statement) -> Result<Option<Value>> {
+        match &s.kind {
+            StatementKind::Let { pattern, value } => {
+                let value = self.expr(env, value)?;
+                *env = self.bind(env, pattern, value)?;
+                Ok(None)
+            }
+            StatementKind::Def { name, function } => {
+                let closure = self.closure(env, function, Some(name.text.clone()));
+                *env = env.with(name.text.clone(), closure);
+                Ok(None)
+            }
+            StatementKind::Show(e) => self.expr(env, e).map(Some),
+        }
+    }
+
+    fn closure(&self, env: &Env, function: &Arc<Function>, name: Option<String>) -> Value {
+        Value::Function(Arc::new(Closure {
+            function: function.clone(),
+            env: env.clone(),
+            name,
+        }))
+    }
+
+    /// The value of an expression.
+    pub fn expr(&mut self, env: &Env, e: &Expr) -> Result<Value> {
+        if self.depth == MAX_EVAL_DEPTH {
+            let message = format!("more than {MAX_EVAL_DEPTH} expressions and calls in each other");
+            let note = "a function that calls itself ends only where its condition is a number that is known; arrays \
+                        are iterated with `iterate_n` and `iterate_while`";
+            return Err(Box::new(Diagnostic::new(message, e.span).note(note)));
+        }
+        self.depth += 1;
+        let value = self.expr_here(env, e);
+        self.depth -= 1;
+        value
+    }
+
+    fn expr_here(&mut self, env: &Env, e: &Expr) -> Result<Value> {
+        match &e.kind {
+            ExprKind::Literal(literal) => Ok(self.literal(literal)),
+            ExprKind::Name(name) => self.name(env, name, e.span),
+            ExprKind::Vector(parts) => {
+                let values = self.all(env, parts)?;
+                self.vector(values, parts, e.span)
+            }
+            ExprKind::Ragged(rows) => self.ragged(env, rows, e.span),
+            ExprKind::Tuple(parts) => Ok(Value::Tuple(self.all(env, parts)?)),
+            ExprKind::Function(f) => Ok(self.closure(env, f, None)),
+            ExprKind::Call { callee, args, .. } => self.call_expr(env, callee, args, e.span),
+            ExprKind::Index { array, items } => self.index(env, array, items, e.span),
+            ExprKind::Field { value, field } => {
+                let value = self.expr(env, value)?;
+                self.field(value, field, e.span)
+            }
+            ExprKind::Unary { op, operand } => {
+                let value = self.expr(env, operand)?;
+                self.unary(*op, value, e.span)
+            }
+            ExprKind::Binary {
+                op,
+                op_span,
+                operands,
+            } => self.binary(env, *op, *op_span, operands),
+            ExprKind::Range { start, end, closed } => {
+                let mut end_of = |e: &Option<Box<Expr>>| match e {
+                    Some(e) => self.expr(env, e).map(Some),
+                    None => Ok(None),
+                };
+                Ok(Value::Range(Box::new(Range {
+                    start: end_of(start)?,
+                    end: end_of(end)?,
+                    closed: *closed,
+                })))
+            }
+            ExprKind::Cast { value, ty } => {
+                let of = self.expr(env, value)?;
+                self.cast(of, *ty, e.span)
+            }
+            ExprKind::If(parts) => self.condition(env, parts, e.span),
+            ExprKind::Block { statements, value } => {
+                let mut inner = env.clone();
+                for s in statements {
+                    self.statement(&mut inner, s)?;
+                }
+                self.expr(&inner, value)
+            }
+        }
+    }
+
+    fn all(&mut self, env: &Env, parts: &[Expr]) -> Result<Vec<Value>> {
+        parts.iter().map(|p| self.expr(env, p)).collect()
+    }
+
+    fn literal(&mut self, literal: &Literal) -> Value {
+        let typed = |c: Const| {
+            let field = ast::Field::literal(c);
+            Value::Scalar(Fields::from_slice(&[field]), Elt::Scalar(c.ty))
+        };
+        match literal {
+            Literal::Bool(b) => typed(Const::bool(*b)),
+            Literal::Int(n, None) => Value::Int(i128::from(*n)),
+            Literal::Int(n, Some(ty)) if ty.is_float() => typed(scalar::float(*n as f64, *ty)),
+            Literal::Int(n, Some(ty)) => typed(Const::new(*ty, *n)),
+            Literal::Float(x, None) => Value::Float(*x),
+            Literal::Float(x, Some(ty)) => typed(scalar::float(*x, *ty)),
+            Literal::Text(text) => Value::Text(text.as_str().into()),
+        }
+    }
+
+    fn name(&mut self, env: &Env, name: &str, span: Span) -> Result<Value> {
+        if let Some(value) = env.get(name).cloned().or_else(|| combinators::value(name)) {
+            return Ok(value);
+        }
+        let message = format!("there is no `{}`", shown(name));
+        let mut unknown = Diagnostic::new(message, span);
+        let known = env.names().map(String::from);
+        let known: Vec<String> = known
+            .chain(combinators::names().map(String::from))
+            .collect();
+        let near = nearest(name, known.iter().map(String::as_str));
+        if near.is_empty() {
+            unknown = unknown.note("`:help` lists what there is");
+        }
+        for other in near {
+            unknown = unknown.suggest("you may have meant", span, other);
+        }
+        Err(Box::new(unknown))
+    }
+
+    /// Names for what a pattern takes a value apart into.
+    fn bind(&mut self, env: &Env, pattern: &Pattern, value: Value) -> Result<Env> {
+        match &pattern.kind {
+            PatternKind::Name(name) => Ok(env.with(name.clone(), value)),
+            PatternKind::Any => Ok(env.clone()),
+            PatternKind::Tuple(parts) | PatternKind::Vector(parts) => {
+                let described = value.describe();
+                let values = self.parts(value, pattern.span)?;
+                if values.as_ref().is_none_or(|v| v.len() != parts.len()) {
+                    let message = format!("expected {} values, got {described}", parts.len());
+                    return wrong(message, pattern.span);
+                }
+                let mut env = env.clone();
+                for (part, value) in parts.iter().zip(values.unwrap_or_default()) {
+                    env = self.bind(&env, part, value)?;
+                }
+                Ok(env)
+            }
+        }
+    }
+
+    /// What a tuple consists of; none of what is no tuple.
+    fn parts(&mut self, value: Value, span: Span) -> Result<Option<Vec<Value>>> {
+        Ok(match value {
+            Value::Tuple(parts) => Some(parts),
+            Value::Scalar(fields, Elt::Tuple(parts)) => Some(split(&fields, &parts)),
+            Value::Array(Array {
+                node,
+                elt: Elt::Tuple(parts),
+            }) => {
+                let mut at = 0;
+                let mut all = Vec::new();
+                for elt in parts {
+                    let next = at + elt.fields() as u32;
+                    let node = self.builder("fields", span).fields(&node, at..next);
+                    all.push(self.array(node, elt, span)?);
+                    at = next;
+                }
+                Some(all)
+            }
+            Value::Segmented(s) => Some(vec![
+                Value::Array(Array {
+                    node: s.lengths,
+                    elt: Elt::Scalar(Ty::U64),
+                }),
+                Value::Array(s.data),
+            ]),
+            _ => None,
+        })
+    }
+
+    fn field(&mut self, value: Value, field: &Field, span: Span) -> Result<Value> {
+        match (field, value) {
+            (Field::Number(k, at), value) => {
+                let described = value.describe();
+                let parts = match value {
+                    Value::Segmented(_) => None,
+                    value => self.parts(value, span)?,
+                };
+                let Some(parts) = parts else {
+                    return wrong(format!("expected a tuple, got {described}"), *at);
+                };
+                let n = parts.len();
+                let part = parts.into_iter().nth(*k as usize);
+                part.map_or_else(
+                    || wrong(format!("expected a field below {n}, got {k}"), *at),
+                    Ok,
+                )
+            }
+            (Field::Name(name), Value::Table(table)) => match table.node(&name.text) {
+                Ok(node) => {
+                    let elt = Elt::of(&node.types);
+                    self.array(node, elt, span)
+                }
+                Err(e) => {
+                    let mut unknown = Diagnostic::new(e.to_string(), name.span);
+                    let near = nearest(&name.text, table.names());
+                    for other in near {
+                        unknown = unknown.suggest("you may have meant", name.span, other);
+                    }
+                    Err(Box::new(unknown))
+                }
+            },
+            (Field::Name(name), value) => {
+                let message = format!("{} has no fields with names", value.describe());
+                let unknown = Diagnostic::new(message, name.span);
+                Err(Box::new(unknown.suggest(
+                    "what has a name is called",
+                    name.span.after(),
+                    "()",
+                )))
+            }
+        }
+    }
+
+    /// A node as a value, if there is no mistake in it.
+    pub fn array(&mut self, node: Arc<Node>, elt: Elt, span: Span) -> Result<Value> {
+        match &node.error {
+            Some(e) => Err(self.places.fault(e, span)),
+            None => Ok(Value::Array(Array { node, elt })),
+        }
+    }
+
+    /// A function applied to values.
+    pub fn call(&mut self, f: &Value, args: Vec<Value>, span: Span) -> Result<Value> {
+        match f {
+            Value::Function(f) => {
+                let params = &f.function.params;
+                if params.len() != args.len() {
+                    let (n, got) = (params.len(), args.len());
+                    let s = if n == 1 { "" } else { "s" };
+                    let message = format!("expected {n} argument{s}, got {got}");
+                    let here = params.first().map_or(span, |p| p.span);
+                    let wrong = Diagnostic::new(message, span);
+                    return Err(Box::new(wrong.other(here, "the function's parameters")));
+                }
+                let mut env = match &f.name {
+                    Some(name) => f.env.with(name.clone(), Value::Function(f.clone())),
+                    None => f.env.clone(),
+                };
+                for (param, arg) in params.iter().zip(args) {
+                    env = self.bind(&env, param, arg)?;
+                }
+                self.expr(&env, &f.function.body)
+            }
+            Value::Named(name) => {
+                let spans = vec![span; args.len()];
+                self.call_named(*name, args, spans, span)
+            }
+            other => wrong(
+                format!("expected a function, got {}", other.describe()),
+                span,
+            ),
+        }
+    }
+
+    fn call_expr(&mut self, env: &Env, callee: &Expr, args: &[Expr], span: Span) -> Result<Value> {
+        let f = self.expr(env, callee)?;
+        let values = self.all(env, args)?;
+        match f {
+            Value::Named(name) => {
+                let spans = args.iter().map(|a| a.span).collect();
+                self.call_named(name, values, spans, callee.span)
+            }
+            f => self.call(&f, values, span),
+        }
+    }
+
+    fn call_named(
+        &mut self,
+        name: Named,
+        args: Vec<Value>,
+        spans: Vec<Span>,
+        span: Span,
+    ) -> Result<Value> {
+        match name {
+            // `min`, `max` and the like are both: of one array, and between two scalars.
+            Named::Combinator(c) => match c.scalar.filter(|_| !c.takes(args.len())) {
+                Some(f) => self.call_scalar(f, args, &spans, span),
+                None => Call::run(self, c, args, spans, span),
+            },
+            Named::Scalar(f) => self.call_scalar(f, args, &spans, span),
+        }
+    }
+
+    /// A function on scalars, traced on elements of these types. If `want` says so, its result is of that type.
+    pub fn body(
+        &mut self,
+        f: &Value,
+        params: &[&Elt],
+        want: Option<&Elt>,
+        span: Span,
+    ) -> Result<(Body, Elt)> {
+        let types: Types = params.iter().flat_map(|p| p.types()).collect();
+        let params: Vec<Elt> = params.iter().map(|p| (*p).clone()).collect();
+        self.traced(&types, span, |eval, fields| {
+            let result = eval.call(f, split(fields, &params), span)?;
+            eval.fields(result, want, span)
+        })
+    }
+
+    /// What a closure of these parameters writes down.
+    pub fn traced(
+        &mut self,
+        types: &[Ty],
+        span: Span,
+        f: impl FnOnce(&mut Self, &[ast::Field]) -> Result<(Fields, Elt)>,
+    ) -> Result<(Body, Elt)> {
+        let outside = std::mem::replace(&mut self.tracing, true);
+        let mut found = None;
+        let body = ast::trace(types, |fields| match f(self, fields) {
+            Ok((fields, elt)) => {
+                found = Some(Ok(elt));
+                fields
+            }
+            Err(e) => {
+                found = Some(Err(e));
+                Fields::new()
+            }
+        });
+        self.tracing = outside;
+        match found {
+            Some(Ok(elt)) => match &body.error {
+                Some(e) => Err(self.places.fault(e, span)),
+                None => Ok((body, elt)),
+            },
+            Some(Err(e)) => Err(e),
+            None => wrong("nothing was traced", span),
+        }
+    }
+
+    /// Runs what traces nothing.
+    fn untraced<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = std::mem::replace(&mut self.tracing, false);
+        let result = f(self);
+        self.tracing = outside;
+        result
+    }
+
+    /// The array of a vector's elements. Rows of one length are a matrix.
+    fn vector(&mut self, values: Vec<Value>, parts: &[Expr], span: Span) -> Result<Value> {
+        if values.len() > MAX_LITERAL {
+            return wrong(
+                format!("more than {MAX_LITERAL} elements in a literal"),
+                span,
+            );
+        }
+        let at = |k: usize| parts.get(k).map_or(span, |p| p.span);
+        if values
+            .iter()
+            .any(|v| matches!(v, Value::Array(a) if a.node.rank > 0))
+        {
+            return self.rows(values, &at, span);
+        }
+        let (elt, rows) = self.untraced(|eval| eval.alike(values, &at))?;
+        if rows.iter().any(|r| matches!(r, Value::Array(_))) {
+            let builder = self.builder("vector", span);
+            let mut nodes = Vec::new();
+            for row in rows {
+                let node = self.delayed(row, Some(&elt), span)?.node;
+                let types = [Ty::U64];
+                let (body, _) = self.traced(&types, span, |_, _| {
+                    Ok((ast::Field::value(&node, builder.loc()), elt.clone()))
+                })?;
+                nodes.push(builder.generate(ast::Len::Known(1), body));
+            }
+            let node = match nodes.as_slice() {
+                [one] => one.clone(),
+                all => builder.append(all),
+            };
+            return self.array(node, elt, span);
+        }
+        let types = elt.types();
+        let mut columns = Vec::new();
+        for (k, ty) in types.iter().enumerate() {
+            let Some(mut column) = Buffer::zeroed(*ty, rows.len()) else {
+                return wrong("there is no room for so many elements", span);
+            };
+            for (i, row) in rows.iter().enumerate() {
+                let Value::Scalar(fields, _) = row else {
+                    continue;
+                };
+                match fields[k].as_literal() {
+                    Some(c) => column.set_word(i, c.bits),
+                    None => {
+                        let message = "an element of a function cannot be put into an array";
+                        return wrong(message, at(i));
+                    }
+                };
+            }
+            columns.push(Arc::new(column));
+        }
+        let node = self.builder("vector", span).manifest(columns);
+        self.array(node, elt, span)
+    }
+
+    /// A matrix, or an array of more axes, of its rows.
+    fn rows(
+        &mut self,
+        values: Vec<Value>,
+        at: &dyn Fn(usize) -> Span,
+        span: Span,
+    ) -> Result<Value> {
+        let mut first: Option<Array> = None;
+        let mut nodes = Vec::new();
+        for (k, value) in values.into_iter().enumerate() {
+            let Value::Array(row) = value else {
+                return wrong(format!("expected a row, got {}", value.describe()), at(k));
+            };
+            let known = |a: &Array| match &a.node.shape {
+                Some(shape) => shape.known(),
+                None => a.node.known_len().map(|n| vec![n]),
+            };
+            let like = first.get_or_insert_with(|| row.clone());
+            if row.elt != like.elt || known(&row) != known(like) || known(&row).is_none() {
+                let message = format!("expected a row like the first, {like}, got {row}");
+                let wrong = Diagnostic::new(message, at(k));
+                let note = "rows of different lengths are segments: `ragged [[1, 2], [3]]`";
+                return Err(Box::new(wrong.note(note)));
+            }
+            nodes.push(row.node);
+        }
+        let Some(first) = first else {
+            return wrong("expected at least one row", span);
+        };
+        let builder = self.builder("vector", span);
+        let node = match in_memory(&nodes) {
+            Some(columns) => {
+                let mut axes = vec![Axis::from(nodes.len() as u64)];
+                match &first.node.shape {
+                    Some(shape) => axes.extend(shape.axes().iter().cloned()),
+                    None => axes.extend(first.node.known_len().map(Axis::from)),
+                }
+                builder.reshape(&builder.manifest(columns), Some(Shape::new(axes)))
+            }
+            None => builder.stack(0, &nodes),
+        };
+        self.array(node, first.elt, span)
+    }
+
+    fn ragged(&mut self, env: &Env, rows: &[Expr], span: Span) -> Result<Value> {
+        let mut elements = Vec::new();
+        let mut lengths = Vec::new();
+        for row in rows {
+            let ExprKind::Vector(parts) = &row.kind else {
+                return wrong("expected a row in brackets, `[1, 2]`", row.span);
+            };
+            lengths.push(parts.len() as u64);
+            for part in parts {
+                elements.push((self.expr(env, part)?, part));
+            }
+        }
+        let (values, parts): (Vec<_>, Vec<_>) = elements.into_iter().unzip();
+        let parts: Vec<Expr> = parts.into_iter().cloned().collect();
+        let Value::Array(data) = self.vector(values, &parts, span)? else {
+            return wrong("expected elements", span);
+        };
+        let lengths = Buffer::from_vec(lengths);
+        let lengths = self
+            .builder("ragged", span)
+            .manifest(vec![Arc::new(lengths)]);
+        Ok(Value::Segmented(Segmented { lengths, data }))
+    }
+}
+
+/// Fields by the elements that they make up.
+pub fn split(fields: &[ast::Field], elts: &[Elt]) -> Vec<Value> {
+    let mut rest = fields;
+    let mut take = |elt: &Elt| {
+        let (own, others) = rest.split_at(elt.fields().min(rest.len()));
+        rest = others;
+        Value::Scalar(Fields::from_slice(own), elt.clone())
+    };
+    elts.iter().map(&mut take).collect()
+}
+
+/// The elements of rows that literals are, behind each other: of vectors, and of matrices made of such.
+fn in_memory(rows: &[Arc<Node>]) -> Option<Vec<Arc<Buffer>>> {
+    let columns = |n: &Arc<Node>| match n.value.get() {
+        Some(ast::Value::Array(columns)) => Some(columns.clone()),
+        _ => None,
+    };
+    let of = |n: &Arc<Node>| match (&n.kind, n.inputs.as_slice()) {
+        (Kind::Manifest, _) => columns(n),
+        (Kind::Zip, [under]) => columns(under),
+        _ => None,
+    };
+    let all: Option<Vec<_>> = rows.iter().map(of).collect();
+    let all = all?;
+    let first = all.first()?;
+    let join = |(k, like): (usize, &Arc<Buffer>)| {
+        let len = all.iter().map(|c| c[k].len()).sum();
+        let mut column = Buffer::zeroed(like.ty(), len)?;
+        let words = all
+            .iter()
+            .flat_map(|c| (0..c[k].len()).map(move |i| c[k].get_word(i)));
+        for (at, word) in words.enumerate() {
+            column.set_word(at, word?);
+        }
+        Some(Arc::new(column))
+    };
+    first.iter().enumerate().map(join).collect()
+}

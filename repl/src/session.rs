@@ -1,0 +1,379 @@
+//! A session: texts that came one after the other, the names that they gave, the engine that runs them.
+
+use crate::commands;
+use crate::diagnostic::Diagnostic;
+use crate::display::{self, Limit};
+use crate::eval::{Eval, Places};
+use crate::parser::{ParseError, parse};
+use crate::shell::command;
+use crate::source::{SourceId, Sources, Span};
+use crate::syntax::Script;
+use crate::value::{Env, Value};
+use crate::{combinators, holes};
+use livefusion::ast::Node;
+use livefusion::runtime::force_nodes;
+use livefusion::{CancelToken, Engine};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Trees are walked by recursion, whose depth is limited: so much stack is enough for it.
+const STACK: usize = 256 << 20;
+
+/// Runs what has a session, on a thread with the stack that one needs. None if there can be no such thread, or it panics.
+///
+/// ```
+/// use livefusion_repl::session::{Session, on_stack};
+/// let answer = on_stack(|| Session::new().submit("<1>", "(1..=100).sum()"));
+/// assert_eq!(answer.unwrap().out, "5050\n");
+/// ```
+pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        thread.spawn_scoped(scope, f).ok()?.join().ok()
+    })
+}
+
+/// What a text gave.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// What to print on the standard output.
+    pub out: String,
+    /// What is wrong, drawn, for the standard error stream.
+    pub err: String,
+    /// Whether the session is to end.
+    pub quit: bool,
+}
+
+/// Stops what runs, from another thread.
+#[derive(Clone, Default, Debug)]
+pub struct Stop(Arc<Mutex<Option<CancelToken>>>);
+
+impl Stop {
+    /// Stops what runs now; false if nothing does.
+    pub fn stop(&self) -> bool {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().inspect(|t| t.cancel()).is_some()
+    }
+
+    fn set(&self, token: Option<CancelToken>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = token;
+    }
+}
+
+/// What `:set` sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How much of an array is shown.
+    pub show: Limit,
+    /// Whether types and times stand below values.
+    pub types: bool,
+    /// How many threads run one loop.
+    pub threads: usize,
+    /// How many bytes the results of one force may take.
+    pub memory: u64,
+}
+
+/// A session.
+pub struct Session {
+    /// All texts.
+    pub sources: Sources,
+    /// What was named.
+    pub env: Env,
+    /// What runs loops.
+    pub engine: Engine,
+    /// The name of the backend, as `:backend` takes it.
+    pub backend: &'static str,
+    /// What `:set` sets.
+    pub settings: Settings,
+    /// Whether errors are drawn in colours.
+    pub colours: bool,
+    /// Statements that were good, for `:save`.
+    pub entered: Vec<String>,
+    /// The folder that names of files begin at.
+    pub folder: PathBuf,
+    /// Stops a force.
+    pub stop: Stop,
+    places: Places,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        Session::new()
+    }
+}
+
+/// Values to be shown, and where they stand.
+type Shown = Vec<(Value, Span)>;
+
+impl Session {
+    /// An empty session on the interpreter.
+    pub fn new() -> Session {
+        let settings = Settings {
+            show: Limit(20),
+            types: false,
+            threads: 1,
+            memory: 8 << 30,
+        };
+        let mut session = Session {
+            sources: Sources::default(),
+            env: Env::default(),
+            engine: Engine::interp(),
+            backend: "interp",
+            settings,
+            colours: false,
+            entered: Vec::new(),
+            folder: PathBuf::from("."),
+            stop: Stop::default(),
+            places: Places::default(),
+        };
+        session.rebuild();
+        session
+    }
+
+    /// The engine of the settings of now.
+    pub fn rebuild(&mut self) {
+        self.engine = self.engine_of(self.backend);
+    }
+
+    /// An engine on this backend.
+    pub fn engine_of(&self, backend: &str) -> Engine {
+        let builder = Engine::builder()
+            .threads(self.settings.threads)
+            .memory_limit(self.settings.memory);
+        match backend {
+            "c" => builder.only_c(),
+            "jit" => builder.backend(Arc::new(livefusion_jit::JitBackend::new())),
+            "tiered" => builder,
+            _ => builder.backend(Arc::new(livefusion_interp::InterpBackend::new())),
+        }
+        .build()
+    }
+
+    /// Takes a text: statements, or a command.
+    pub fn submit(&mut self, name: &str, text: &str) -> Answer {
+        match command(text) {
+            Some((word, rest)) => {
+                let source = self.sources.add(name, text);
+                let start = text.len() - rest.len();
+                commands::run(
+                    self,
+                    word,
+                    Span {
+                        source,
+                        start,
+                        end: text.len(),
+                    },
+                )
+            }
+            None => {
+                let source = self.sources.add(name, text);
+                self.script(source, text)
+            }
+        }
+    }
+
+    fn script(&mut self, source: SourceId, text: &str) -> Answer {
+        let mut answer = Answer::default();
+        let shown = self.values(source, true);
+        match shown {
+            Ok(shown) => {
+                self.show_all(&shown, &mut answer);
+                if answer.err.is_empty() && !text.trim().is_empty() {
+                    self.entered.push(text.trim().to_string());
+                }
+            }
+            Err((shown, err)) => {
+                self.show_all(&shown, &mut answer);
+                answer.err += &err;
+            }
+        }
+        answer
+    }
+
+    /// Evaluates a text: the values that it shows. On a mistake, those before it, and the mistake, drawn. With `keep`, names
+    /// are kept.
+    fn values(&mut self, source: SourceId, keep: bool) -> Result<Shown, (Shown, String)> {
+        let parsed = parse(&self.sources, source);
+        self.evaluated(parsed, keep)
+    }
+
+    fn evaluated(
+        &mut self,
+        parsed: Result<Script, ParseError>,
+        keep: bool,
+    ) -> Result<Shown, (Shown, String)> {
+        let mut script = match parsed {
+            Ok(script) => script,
+            Err(e) => return Err((Vec::new(), e.draw(&self.sources, self.colours) + "\n")),
+        };
+        // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
+        let takes = |name: &str, k: usize| {
+            let known = self.env.get(name).is_some() || combinators::value(name).is_some();
+            combinators::takes_function(name, k) || !known && k > 0
+        };
+        if let Err(e) = holes::fill(&mut script, &takes) {
+            return Err((Vec::new(), self.draw(&e)));
+        }
+        let mut shown = Vec::new();
+        let mut env = self.env.clone();
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        for s in &script.statements {
+            match eval.statement(&mut env, s) {
+                Ok(value) => shown.extend(value.map(|v| (v, s.span))),
+                Err(e) => {
+                    if keep {
+                        self.env = env;
+                    }
+                    return Err((shown, self.draw(&e)));
+                }
+            }
+        }
+        // A range is shown as the array that it is wherever one is wanted.
+        for (value, span) in &mut shown {
+            if let Value::Range(range) = value
+                && range.end.is_some()
+            {
+                match eval.range((**range).clone(), *span) {
+                    Ok(array) => *value = Value::Array(array),
+                    Err(e) => return Err((Vec::new(), self.draw(&e))),
+                }
+            }
+        }
+        if keep {
+            self.env = env;
+        }
+        Ok(shown)
+    }
+
+    /// The value of a command's expression, which is the last that its text shows.
+    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+        let full = self.sources.text(at.source).to_string();
+        // The text keeps its place, so that mistakes point into the line that was typed.
+        let blank = |c: char| match c {
+            '\n' => "\n".to_string(),
+            c => " ".repeat(c.len_utf8()),
+        };
+        let before: String = full[..at.start].chars().map(blank).collect();
+        let name = self.sources.name(at.source).to_string();
+        let source = self.sources.add(name, before + &full[at.start..]);
+        let parsed = parse(&self.sources, source);
+        self.sources.uncover(source, &full);
+        let shown = self.evaluated(parsed, false).map_err(|(_, e)| e)?;
+        match shown.into_iter().next_back() {
+            Some((value, _)) => Ok(value),
+            None => Err(self.draw(&Diagnostic::new("expected an expression", at))),
+        }
+    }
+
+    /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what
+    /// it concerns.
+    fn show_all(&mut self, shown: &[(Value, Span)], answer: &mut Answer) {
+        let mut all = Vec::new();
+        shown.iter().for_each(|(v, _)| display::nodes(v, &mut all));
+        let together = self.force(&all);
+        for (value, span) in shown {
+            let mut own = Vec::new();
+            display::nodes(value, &mut own);
+            let time = match &together {
+                Ok(time) => *time,
+                Err(_) => match self.force(&own) {
+                    Ok(time) => time,
+                    Err(e) => {
+                        let wrong = self.places.fault(&e, *span);
+                        answer.err += &self.draw(&wrong);
+                        continue;
+                    }
+                },
+            };
+            answer.out += &display::show(value, self.settings.show);
+            answer.out.push('\n');
+            if self.settings.types {
+                let took = match own.is_empty() {
+                    true => String::new(),
+                    false => format!(", {}", duration(time)),
+                };
+                let (on, off) = if self.colours {
+                    ("\x1b[90m", "\x1b[0m")
+                } else {
+                    ("", "")
+                };
+                answer.out += &format!("{on}  {}{took}{off}\n", value.ty());
+            }
+        }
+    }
+
+    /// Computes nodes, and how long it took.
+    pub fn force(&self, nodes: &[Arc<Node>]) -> livefusion::Result<Duration> {
+        self.force_on(&self.engine, nodes)
+    }
+
+    /// Computes nodes on an engine. [`Stop`] stops it.
+    pub fn force_on(&self, engine: &Engine, nodes: &[Arc<Node>]) -> livefusion::Result<Duration> {
+        let token = CancelToken::new();
+        self.stop.set(Some(token.clone()));
+        let start = Instant::now();
+        let forced = force_nodes(&engine.with_cancel(token), nodes);
+        let time = start.elapsed();
+        self.stop.set(None);
+        forced.map(|_| time)
+    }
+
+    /// A mistake of the library's, drawn.
+    pub fn fault(&self, e: &livefusion::Error, at: Span) -> String {
+        self.draw(&self.places.fault(e, at))
+    }
+
+    /// A mistake, drawn.
+    pub fn draw(&self, e: &Diagnostic) -> String {
+        e.draw(&self.sources, self.colours) + "\n"
+    }
+
+    /// Takes a file's text, whose lines may be commands.
+    pub fn load(&mut self, path: &Path) -> std::io::Result<Answer> {
+        let text = std::fs::read_to_string(self.folder.join(path))?;
+        Ok(self.run(&path.display().to_string(), &text))
+    }
+
+    /// Takes the text of a script, in which lines that begin with `:` are commands. It ends with the first mistake.
+    pub fn run(&mut self, name: &str, text: &str) -> Answer {
+        let mut all = Answer::default();
+        // Each part stands behind as many line ends as before it, so that lines are counted as in the file.
+        let mut part = String::new();
+        let mut lines = 0;
+        let mut parts = Vec::new();
+        for line in text.lines() {
+            let is_command = line.trim_start().starts_with(':');
+            if is_command {
+                parts.push(std::mem::replace(&mut part, "\n".repeat(lines + 1)));
+                parts.push("\n".repeat(lines) + line);
+            } else {
+                part += line;
+                part.push('\n');
+            }
+            lines += 1;
+        }
+        parts.push(part);
+        for part in parts.iter().filter(|p| !p.trim().is_empty()) {
+            let answer = self.submit(name, part);
+            all.out += &answer.out;
+            all.err += &answer.err;
+            all.quit |= answer.quit;
+            if all.quit || !all.err.is_empty() {
+                break;
+            }
+        }
+        all
+    }
+}
+
+/// A time as people read it.
+pub fn duration(time: Duration) -> String {
+    let ns = time.as_nanos();
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}

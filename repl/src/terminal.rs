@@ -1,0 +1,116 @@
+//! The shell in a terminal: lines are read with help, and Ctrl-C stops what runs, not the shell.
+
+use crate::combinators;
+use crate::commands::{self, COMMANDS};
+use crate::session::Session;
+use crate::shell::{Assistant, Vocabulary, history_path};
+use crate::value::Value;
+use rustyline::error::ReadlineError;
+use std::process::ExitCode;
+
+/// The names of a session, as they were when the prompt was last shown.
+#[derive(Default)]
+struct Names {
+    bound: Vec<String>,
+    tables: Vec<(String, Vec<String>)>,
+}
+
+impl Names {
+    fn of(session: &Session) -> Names {
+        let bound: Vec<String> = session.env.names().map(String::from).collect();
+        let tables = bound
+            .iter()
+            .filter(|n| matches!(session.env.get(n), Some(Value::Table(_))))
+            .map(|n| (n.clone(), commands::members(session, n)));
+        Names {
+            tables: tables.collect(),
+            bound,
+        }
+    }
+}
+
+impl Vocabulary for Names {
+    fn names(&self) -> Vec<String> {
+        let known = combinators::names().map(String::from);
+        self.bound.iter().cloned().chain(known).collect()
+    }
+
+    fn members(&self, before: &str) -> Vec<String> {
+        let table = self.tables.iter().find(|(name, _)| name == before);
+        table.map_or_else(|| self.names(), |(_, columns)| columns.clone())
+    }
+
+    fn commands(&self) -> Vec<String> {
+        COMMANDS.iter().map(|c| c.name.to_string()).collect()
+    }
+
+    fn takes_expression(&self, command: &str) -> bool {
+        commands::find(command).is_some_and(|c| c.takes_expression())
+    }
+
+    fn arguments(&self, name: &str) -> Option<String> {
+        combinators::find(name).map(|c| c.arguments())
+    }
+}
+
+/// Reads and answers until `:quit` or the end of the input.
+pub fn run(mut session: Session) -> ExitCode {
+    session.settings.types = true;
+    let stop = session.stop.clone();
+    // Without a handler Ctrl-C ends the process, as it does elsewhere.
+    let _ = ctrlc::set_handler(move || {
+        stop.stop();
+    });
+    let mut editor = match Assistant::new(Names::default()).editor(session.colours) {
+        Ok(editor) => editor,
+        Err(e) => {
+            eprintln!("lf: {e}");
+            return ExitCode::from(2);
+        }
+    };
+    let history = history_path(|name| std::env::var_os(name));
+    if let Some(path) = &history {
+        let _ = path.parent().map(std::fs::create_dir_all);
+        let _ = editor.load_history(path);
+    }
+    println!(
+        "lf {}, `:help` for help, `:quit` to leave",
+        env!("CARGO_PKG_VERSION")
+    );
+    let mut number = 0;
+    let mut last = String::new();
+    loop {
+        if let Some(helper) = editor.helper_mut() {
+            helper.vocabulary = Names::of(&session);
+        }
+        let line = match editor.readline("lf> ") {
+            Ok(line) => line,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => break,
+            Err(e) => {
+                eprintln!("lf: {e}");
+                break;
+            }
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let _ = editor.add_history_entry(line.as_str());
+        number += 1;
+        let text = match crate::continues(&line) && !last.is_empty() {
+            true => format!("{last}\n{line}"),
+            false => line,
+        };
+        let answer = session.submit(&format!("<{number}>"), &text);
+        print!("{}", answer.out);
+        eprint!("{}", answer.err);
+        if answer.quit {
+            break;
+        }
+        last = text;
+    }
+    if let Some(path) = &history {
+        let _ = editor.append_history(path);
+    }
+    ExitCode::SUCCESS
+}
