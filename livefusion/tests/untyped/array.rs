@@ -659,9 +659,11 @@ fn of_one(b: Builder, x: &Arc<Node>) -> Vec<Arc<Node>> {
         b.enumerate(x),
         b.unique(x),
         b.indices_of(x),
-        b.zip_cut(&[x.clone()]),
+        b.zip_cut(std::slice::from_ref(x)),
     ]);
-    all.extend([Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, &[x.clone()])));
+    all.extend(
+        [Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, std::slice::from_ref(x))),
+    );
     for n in [
         Amount::Known(1),
         Amount::Negative(-1),
