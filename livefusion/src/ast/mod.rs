@@ -62,8 +62,11 @@ pub use term::{
 
 /// What closures on scalars are traced with: expressions whose types are known at run time only.
 pub use crate::exp::trace::{Field, Fields, trace};
-/// Operators, types and constants of scalars.
-pub use loop_lang::{Const, Op, Ty};
+/// Types and constants of scalars.
+pub use loop_lang::{Const, Ty};
+
+/// An operator of scalars. It is an alias, since the compiler's messages would else tell [`Exp`](crate::Exp) from its variant.
+pub type Op = loop_lang::Op;
 
 pub use livefusion_backend::Buffer;
 use smallvec::SmallVec;

@@ -547,6 +547,25 @@ fn mistakes_in_closures() {
     mistake(&node, "sum", "elements of one number each", "bool");
 }
 
+/// Powers, by products.
+#[test]
+fn repetition_in_closures() {
+    let xs = Array::from(vec![1i64, -2, 3]);
+    let powers = |n: Field| {
+        let times = |s: &[Field], x: Field| Field::op(Op::Mul, &[s[0], x], place());
+        body(&[Ty::I64], |x| {
+            let one = [Exp::lit(1i64).field()];
+            let next = |s: &[Field]| Fields::from_slice(&[times(s, x[0])]);
+            Field::iterate(n, &one, next, place())[0]
+        })
+    };
+    let node = xs.node().clone();
+    let cubes = call("map").map(std::slice::from_ref(&node), powers(Exp::lit(3u64).field()));
+    same(&cubes, xs.map(|x| x * x * x).node());
+    let wrong = call("map").map(&[node], powers(Exp::lit(3i64).field()));
+    mistake(&wrong, "map", "operands that `lt` takes", "(u64, i64)");
+}
+
 /// `while n != 1 { n = if n is odd { 3 n + 1 } else { n / 2 }; steps += 1 }`.
 #[test]
 fn loops_in_closures() {
@@ -665,9 +684,11 @@ fn of_one(b: Builder, x: &Arc<Node>) -> Vec<Arc<Node>> {
         b.enumerate(x),
         b.unique(x),
         b.indices_of(x),
-        b.zip_cut(&[x.clone()]),
+        b.zip_cut(std::slice::from_ref(x)),
     ]);
-    all.extend([Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, &[x.clone()])));
+    all.extend(
+        [Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, std::slice::from_ref(x))),
+    );
     for n in [
         Amount::Known(1),
         Amount::Negative(-1),
