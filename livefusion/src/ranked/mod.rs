@@ -49,4 +49,4 @@ pub(crate) use make::{generated, place, repeated, reshaped};
 pub use nest::PerRow;
 pub use product::Dot;
 pub use slice::{Counted, Ends, Item, NewAxis, SliceItem, Slices, Step, Strided};
-pub use stencil::{Border, Edges, Outside, outside};
+pub use stencil::{Border, Edges, OfIndex, Outside, outside};
