@@ -15,7 +15,9 @@ pub(crate) fn from_first(
     scan: impl FnOnce(&Arc<Node>, Fold) -> Arc<Node>,
 ) -> Arc<Node> {
     let style = FoldStyle::Associative;
-    if let Some(start) = identities(&step) {
+    let types = &elements.types[..];
+    let fits = *step.params == [types, types].concat() && *step.result_types_or_none() == *types;
+    if fits && let Some(start) = identities(&step) {
         return scan(elements, Fold { start, step, style });
     }
     let n = elements.types.len();
@@ -27,7 +29,8 @@ pub(crate) fn from_first(
     let mut b = BodyBuilder::new(&[&state[..], &state[..]].concat());
     let both: Vec<TermId> = (0..2 * state.len() as u32).map(|k| b.param(k)).collect();
     let (left, right) = both.split_at(state.len());
-    let Some(joined) = b.embed(&step, &[&left[1..], &right[1..]].concat()) else {
+    let both = [&left[1..], &right[1..]].concat();
+    let Some(joined) = fits.then(|| b.embed(&step, &both)).flatten() else {
         // The operator's mistake comes out.
         let start = zeros(&elements.types);
         return scan(elements, Fold { start, step, style });
