@@ -123,9 +123,36 @@ impl<I: Inputs, O: Force> Program<I, O> {
 
 /// The values of inputs. Those that are delayed are computed first.
 fn values<I: Inputs>(inputs: &I) -> Result<SmallVec<[&Value; 8]>> {
-    let mut whole = Given::new();
-    inputs.nodes(&mut whole);
-    let nodes: Given<'_> = whole.into_iter().flat_map(parts).collect();
+    let mut nodes = Given::new();
+    inputs.nodes(&mut nodes);
+    values_of(nodes)
+}
+
+/// What a call of an untyped [`Prepared`] program takes for these [inputs](Builder::input_of): of each its elements, and of rank
+/// 2 and more the lengths of its axes. Those that are delayed are computed first, together, on the default engine.
+///
+/// ```
+/// use livefusion::ast::{Builder, Ty, Value};
+/// use livefusion::prelude::*;
+/// use livefusion::prepare::values_of;
+/// use livefusion::runtime::Prepared;
+/// let mut inputs = Vec::new();
+/// let m = Builder::named("input").input_of(&[Ty::I64], 2, &mut inputs);
+/// let sums = Builder::named("sum_s").sum_s(&Builder::named("to_segmented").to_segmented(&m));
+/// let program = Prepared::new(Engine::default_engine(), vec![sums], inputs)?;
+/// let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
+/// let results = program.call(&values_of([m.node()])?, &mut [])?;
+/// let [Value::Array(columns)] = &results[..] else { panic!() };
+/// assert_eq!(columns[0].len(), 3);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// What goes wrong while inputs are computed.
+pub fn values_of<'a>(
+    inputs: impl IntoIterator<Item = &'a Arc<Node>>,
+) -> Result<SmallVec<[&'a Value; 8]>> {
+    let nodes: Given<'_> = inputs.into_iter().flat_map(parts).collect();
     let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
     for node in nodes.iter().filter(is_missing) {
         if let Some(value) = node.literal() {
@@ -194,8 +221,8 @@ impl<I, O> fmt::Debug for Program<I, O> {
 
 /// Untyped inputs.
 impl Builder {
-    /// An input of any rank. Its elements are an input, and of rank 2 and more so is the length of each axis; `nodes` are the
-    /// inputs before it, and these come behind them.
+    /// An input of a prepared program, of any rank, see [`values_of`]. Its elements are an input, and of rank 2 and more so is
+    /// the length of each axis; `nodes` are the inputs before it, and these come behind them.
     pub fn input_of(self, types: &[Ty], rank: u8, nodes: &mut Vec<Arc<Node>>) -> Arc<Node> {
         self.of_parts(types, rank, &mut |types, rank| {
             let node = self.input(nodes.len() as u32, types, rank);
@@ -242,6 +269,9 @@ pub(crate) fn with_axes(nodes: &[Arc<Node>]) -> Vec<Arc<Node>> {
     nodes.iter().flat_map(parts).cloned().collect()
 }
 
+/// Makes an array of these types and this rank, if that is known.
+pub type Make<'m> = &'m mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>;
+
 /// The nodes of inputs.
 pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
@@ -260,13 +290,13 @@ pub trait Inputs: Sized {
         })
     }
     /// Arrays of nodes that are made one after the other, each of these types and this rank, if that is known.
-    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self;
+    fn made(make: Make<'_>) -> Self;
     /// Appends the nodes of inputs, one for each.
     fn nodes<'a>(&'a self, out: &mut Given<'a>);
 }
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
-    fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+    fn made(make: Make<'_>) -> Self {
         let rank = (TypeId::of::<D>() != TypeId::of::<IxDyn>()).then_some(D::RANK);
         Array::wrap(make(&types_of::<T>(), rank))
     }
@@ -278,7 +308,7 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
-            fn made(make: &mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>) -> Self {
+            fn made(make: Make<'_>) -> Self {
                 ($($I::made(make),)*)
             }
             fn nodes<'a>(&'a self, out: &mut Given<'a>) {

@@ -74,7 +74,6 @@ pub use generate::{enum_from_step, generate, iota, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
-pub(crate) use scan::associative;
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
 pub(crate) use slice::reversed;
 pub use windows::Boundary;

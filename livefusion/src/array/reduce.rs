@@ -72,16 +72,20 @@ impl Builder {
     /// For how many elements the test is true (a `u64`).
     pub fn count(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let xs = self.row_by_row(xs);
+        self.fold_op(&self.ones(&xs, test), Op::Add, Const::u64(0))
+    }
+
+    /// What is added up to count the elements of which a test is true.
+    pub(crate) fn ones(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let mut b = BodyBuilder::new(&xs.types);
         let params: Vec<_> = (0..xs.types.len() as u32).map(|k| b.param(k)).collect();
-        let ones = match b.embed(&test, &params).as_deref() {
+        match b.embed(&test, &params).as_deref() {
             Some(&[tag]) if b.ty(tag) == Some(Ty::Bool) => {
                 let one = b.locate(Some(self.loc())).cast(tag, Ty::U64);
-                self.map(&[xs], b.finish(&[one]))
+                self.map(std::slice::from_ref(xs), b.finish(&[one]))
             }
-            _ => self.tags(&xs, test),
-        };
-        self.fold_op(&ones, Op::Add, Const::u64(0))
+            _ => self.tags(xs, test),
+        }
     }
 
     /// What is made of elements that are one number each, row by row.

@@ -2,26 +2,39 @@
 
 use crate::array::fold::{Joined, operator};
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, Node, ScanKind};
+use crate::ast::{Body, Builder, Field, Fold, Node, ScanKind, trace};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
 use std::sync::Arc;
 
-/// Steps are of (what is joined from the right, the element before it).
+/// Steps are what the typed forms' operators are: of (an element, what is joined behind it).
 impl Builder {
-    /// All elements joined from the right.
+    /// All elements joined from the right by an associative step.
     pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        self.fold(&self.reverse(xs), fold)
+        let step = self.turned(xs, &fold.step);
+        self.fold(&self.reverse(xs), Fold { step, ..fold })
     }
 
-    /// Running folds from the right.
+    /// Running folds from the right by an associative step.
     pub fn scan_right(self, xs: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
-        self.reverse(&self.scan(&self.reverse(xs), fold, kind))
+        let step = self.turned(xs, &fold.step);
+        self.reverse(&self.scan(&self.reverse(xs), Fold { step, ..fold }, kind))
     }
 
     /// Running folds from the right with no starting value, by an associative step.
     pub fn scan1_right(self, xs: &Arc<Node>, step: Body) -> Arc<Node> {
+        let step = self.turned(xs, &step);
         self.reverse(&self.scan1(&self.reverse(xs), step))
+    }
+
+    /// A step of elements from the last to the first: of (what is joined, the element before it).
+    pub(crate) fn turned(self, xs: &Node, step: &Body) -> Body {
+        let loc = self.loc();
+        let (element, joined) = step.params.split_at(xs.types.len().min(step.params.len()));
+        trace(&[joined, element].concat(), |params| {
+            let (joined, element) = params.split_at(joined.len());
+            Field::apply(step, &[element, joined].concat(), loc)
+        })
     }
 }
 
@@ -44,7 +57,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -60,7 +73,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1_right");
-        Array::wrap(builder.scan1_right(self.node(), from_right::<T, R>(op)))
+        Array::wrap(builder.scan1_right(self.node(), operator::<T, R>(op)))
     }
 
     /// Running folds from the right: element `i` joins the elements behind `i`, and `start` behind them; the last one is
@@ -79,7 +92,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), from_right::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Exclusive))
     }
 
@@ -102,12 +115,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_right");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, from_right::<T, R>(op));
+        let fold = Fold::associative(start, operator::<T, R>(op));
         Array::wrap(builder.fold_right(self.node(), fold))
     }
-}
-
-/// An operator of what is joined from the right, and the element before it.
-pub(crate) fn from_right<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
-    operator::<T, R>(|joined, x| op(x, joined))
 }

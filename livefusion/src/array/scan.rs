@@ -162,8 +162,3 @@ impl<T: Num> Array<T> {
         Array::wrap(Builder::named("cumsum").cumsum(self.node()))
     }
 }
-
-/// A fold from a start, by an associative operator.
-pub(crate) fn associative(start: Body, step: Body) -> Fold {
-    Fold::associative(start, step)
-}

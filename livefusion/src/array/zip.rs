@@ -10,9 +10,12 @@ use std::sync::Arc;
 
 /// Beside [`Builder::zip`] and [`Builder::map`] of several arrays, which is `zip_with`.
 impl Builder {
-    /// Each element with its index before it.
+    /// Each element with its index before it, of which there is one part (`u64`) per axis.
     pub fn enumerate(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.zip(&[self.places(xs), xs.clone()])
+        match xs.rank {
+            0 | 1 => self.zip(&[self.places(xs), xs.clone()]),
+            _ => self.enumerate_axes(xs),
+        }
     }
 
     /// Arrays side by side, cut to the length of the shortest: in order, if one of them has its elements in order only.

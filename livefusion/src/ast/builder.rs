@@ -221,6 +221,13 @@ impl Builder {
         d.expect((1..=u8::MAX.into()).contains(&rank), || {
             ("a shape of one axis or more".into(), format!("{rank} axes"))
         });
+        for axis in shape.as_ref().map_or(&[][..], Shape::axes) {
+            d.inherit(axis.node());
+            let fits = axis.node().rank == 0 && *axis.node().types == [Ty::U64];
+            d.expect(fits, || {
+                ("a length of type u64".into(), show_node(axis.node()))
+            });
+        }
         match shape.as_ref().map(Shape::size) {
             Some(Err(kind)) => d.fail(kind),
             Some(Ok(Some(size))) if input.known_len().is_some_and(|len| len != size) => {

@@ -1,6 +1,6 @@
 //! The thread-local stack of closures that are being traced, and untyped expressions.
 
-use crate::ast::{Body, BodyBuilder, Node, Term, TermId};
+use crate::ast::{Body, BodyBuilder, Node, Term, TermId, fits};
 use crate::error::{Error, ErrorKind};
 use crate::loc::Loc;
 use loop_lang::eval::eval;
@@ -419,7 +419,7 @@ pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     body.unwrap_or_default()
 }
 
-/// What a body, which is one of these expressions' types, gives of them, written down in the closure that is traced. Literals
+/// What a body gives of expressions of its parameters' types, written down in the closure that is traced. Literals
 /// stay literals; a mistake in it is one of the closure.
 pub(crate) fn embed(body: &Body, args: &[Field], loc: Loc) -> Fields {
     let types = body.result_types_or_none();
@@ -428,13 +428,20 @@ pub(crate) fn embed(body: &Body, args: &[Field], loc: Loc) -> Fields {
             let one = |ty: &Ty| arena.mistake(*ty, no_closure(), Some(loc));
             return types.iter().map(one).collect();
         };
-        if let Some(error) = &body.error {
-            scope.body.fail(Error::clone(error));
-        }
-        let Some(results) = scope.body.embed(body, &ids) else {
+        let params: Vec<Ty> = args.iter().map(|f| f.ty).collect();
+        let wrong = fits(body, "a function", &params, None).err();
+        let wrong = wrong.map(|kind| Error {
+            combinator: "closure",
+            element: None,
+            location: Some(loc),
+            kind,
+        });
+        if let Some(error) = wrong.or_else(|| body.error.as_deref().cloned()) {
+            scope.body.fail(error);
             let zero = |ty: &Ty| Field::literal(Const::zero(*ty));
             return types.iter().map(zero).collect();
-        };
+        }
+        let results = scope.body.embed(body, &ids).unwrap_or_default();
         let all = results.iter().zip(&body.results).zip(&types);
         let field =
             |((id, result), ty): ((&TermId, &TermId), &Ty)| match body.terms[result.index()].term {

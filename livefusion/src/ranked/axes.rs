@@ -2,14 +2,14 @@
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
-    axes_of, axis_of, built, computed, either, element_at, flat, length, one_of, reading,
-    rearranged, reshaped, shaped, traced,
+    axes_of, axis_of, built, computed, flat, length, one_of, reading, rearranged, reshaped, shaped,
+    traced,
 };
 use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent, shape_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{ToExp, trace, types_of, value};
+use crate::exp::{Field, ToExp, trace, types_of, value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -143,12 +143,12 @@ impl Builder {
                         Some(outer) => trace::flat([outer, there, n(axis)], false, loc),
                     });
                 }
-                let fill = trace::embed(fill, &[], loc);
+                let fill = Field::apply(fill, &[], loc);
                 let (Some(inside), Some(at)) = (all, at) else {
                     return fill;
                 };
-                let here = element_at(&elements, at, loc);
-                either(inside, here, fill, loc)
+                let here = Field::at_unchecked(&elements, at, loc);
+                inside.cond(&here, &fill, loc)
             });
             Ok(shaped(self, &made, &to))
         })
@@ -198,8 +198,8 @@ impl Builder {
             });
             let params: Vec<Ty> = [Ty::Bool].iter().chain(&xs.types).copied().collect();
             let body = trace::trace(&params, |params| {
-                let (inside, here) = (params[0], params[1..].iter().copied().collect());
-                either(inside, here, trace::embed(other, &[], loc), loc)
+                let other = Field::apply(other, &[], loc);
+                params[0].cond(&params[1..], &other, loc)
             });
             let made = self.map(&[tags, elements], body);
             Ok(shaped(self, &made, &shape))

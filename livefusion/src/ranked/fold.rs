@@ -7,7 +7,7 @@ use crate::array::{
 };
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
-    TermId, flat_index, plain,
+    TermId, fits, flat_index, plain,
 };
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -42,6 +42,11 @@ impl Builder {
             FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
         };
         along(self, xs, axes, &types, |folded, elements| {
+            if let FoldStyle::Aggregate(join) = &fold.style {
+                // A fold from left to right does not need it.
+                let both = [&types[..], &types[..]].concat();
+                fits(join, "a combine function", &both, Some(&types))?;
+            }
             Ok(folded.fold(self, elements, fold))
         })
     }

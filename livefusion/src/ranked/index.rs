@@ -1,6 +1,6 @@
 //! Random access: `at`, `backpermute`, and what an array is indexed with.
 
-use super::make::{built, element_at, flat, place, shaped, traced, under};
+use super::make::{built, flat, place, shaped, traced, under};
 use crate::array::{
     Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, shape_of,
 };
@@ -36,7 +36,7 @@ impl Builder {
             let from = shape_of(self, xs);
             let elements = flat(self, xs);
             let made = traced(self, shape, |parts| {
-                element_at(&elements, place(&from, &f(parts), loc), loc)
+                Field::at_unchecked(&elements, place(&from, &f(parts), loc), loc)
             });
             Ok(shaped(self, &made, shape))
         })

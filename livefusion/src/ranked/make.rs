@@ -63,17 +63,9 @@ impl Builder {
     /// One value, which a body without parameters says, as often as a shape has elements: in no memory, and what a scatter fills
     /// its buffer with.
     pub fn replicate(self, shape: &Shape, value: Body) -> Arc<Node> {
-        let made = match fits(&value, "a value", &[], None) {
-            Ok(()) => {
-                let len = self.size(shape.axes()).len();
-                let loc = self.loc();
-                self.generate(
-                    len,
-                    trace::trace(&[Ty::U64], |_| trace::embed(&value, &[], loc)),
-                )
-            }
-            Err(kind) => self.fault(&value.result_types_or_none(), 1, kind),
-        };
+        let (len, loc) = (self.size(shape.axes()).len(), self.loc());
+        let body = trace::trace(&[Ty::U64], |_| Field::apply(&value, &[], loc));
+        let made = self.generate(len, body);
         shaped(self, &made, shape)
     }
 }
@@ -236,20 +228,6 @@ pub(crate) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
         at = trace::flat([at, *part, n], true, loc);
     }
     at
-}
-
-/// The element at a place of flat data, which is in range.
-pub(super) fn element_at(source: &Arc<Node>, at: Field, loc: Loc) -> Fields {
-    let fields = (0..).zip(&source.types);
-    fields
-        .map(|(k, ty)| trace::at_unchecked(source, k, *ty, at, loc))
-        .collect()
-}
-
-/// These fields if a condition holds, else others.
-pub(super) fn either(is: Field, here: Fields, other: Fields, loc: Loc) -> Fields {
-    let arms: Vec<_> = here.into_iter().zip(other).collect();
-    trace::cond(is, &arms, loc).into()
 }
 
 /// Checks that a body without parameters is an element of these types.

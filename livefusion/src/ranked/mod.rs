@@ -3,6 +3,11 @@
 //! The elements of such an array lie row by row: those along the last axis are neighbours. Every combinator here is
 //! lazy, and fuses as those of one axis do.
 //!
+//! The untyped form of each is [`Builder`](crate::ast::Builder)'s, in the same file, and mostly has the same name. What the typed
+//! layer has in several forms is one there: `fold_axes` and `scan_axis` take any [`Fold`](crate::ast::Fold), `sum_axes` and the
+//! like any number of axes, `slice_axis` an index, too, `stencil` any rank; `generate_in` is `generate` with a shape, and `dot`
+//! `matmul`, too.
+//!
 //! | file | combinators |
 //! | --- | --- |
 //! | `make` | what the others are made of: elements as functions of the index, shapes beside flat data |
@@ -49,4 +54,4 @@ pub(crate) use make::{generated, place, repeated, reshaped};
 pub use nest::PerRow;
 pub use product::Dot;
 pub use slice::{Counted, Ends, Item, NewAxis, SliceItem, Slices, Step, Strided};
-pub use stencil::{Border, Edges, Outside, outside};
+pub use stencil::{Border, Edges, OfIndex, Outside, outside};

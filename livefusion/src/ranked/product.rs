@@ -1,14 +1,14 @@
 //! Products: `outer`, `dot`.
 
 use super::fold::Folded;
-use super::make::{agreed, built, computed, element_at, flat, number, shaped};
+use super::make::{agreed, built, computed, flat, number, shaped};
 use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, operator, shape_of};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, Node, Shape, fits, flat_index, show_node, show_types, zeros,
 };
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
-use crate::exp::{IntoExp, closure, trace};
+use crate::exp::{Field, IntoExp, closure, trace};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -43,11 +43,11 @@ impl Builder {
             let params: Vec<Ty> = [Ty::U64].iter().chain(&xs.types).copied().collect();
             let body = trace::trace(&params, |params| {
                 let mut both = params[1..].to_vec();
-                both.extend(element_at(ys, params[0], loc));
-                trace::embed(f, &both, loc)
+                both.extend(Field::at_unchecked(ys, params[0], loc));
+                Field::apply(f, &both, loc)
             });
             let rows = self.descriptors(&shape).pop();
-            let made = rows.map(|rows| self.expand(&rows, &[xs.clone()], body));
+            let made = rows.map(|rows| self.expand(&rows, std::slice::from_ref(xs), body));
             Ok(shaped(self, &made.ok_or(ErrorKind::Empty)?, &shape))
         })
     }

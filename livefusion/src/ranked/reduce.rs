@@ -6,7 +6,7 @@ use crate::array::{Array, Dim, Ix0, Multi, better_of, constant, one, operator};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, fits};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
-use crate::exp::{Fields, ToExp, closure, trace};
+use crate::exp::{Field, ToExp, closure, trace};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -86,22 +86,22 @@ impl Builder {
 
     /// For how many elements along axes a test, of an element's fields, is true (`u64`).
     pub fn count_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
+        self.tested(xs, axes, test, by(Op::Add, Const::u64(0)))
+    }
+
+    /// What a test says of each element, as the fold's type, folded.
+    fn tested(self, xs: &Arc<Node>, axes: &[usize], test: Body, fold: Fold) -> Arc<Node> {
         let loc = self.loc();
-        let ones = match is_test(xs, &test) {
+        let types = fold.start.result_types();
+        let wrong = fits(&test, "a test", &xs.types, Some(&[Ty::Bool])).err();
+        let body = match wrong.is_none() && *types != [Ty::Bool] {
             true => trace::trace(&xs.types, |x| {
-                let is = trace::embed(&test, x, loc);
-                let one = |is: &_| trace::op(Op::Cast, &[*is], Ty::U64, loc);
-                is.iter().map(one).collect::<Fields>()
+                let is = Field::apply(&test, x, loc).into_iter();
+                let cast = |(is, ty): (Field, &Ty)| trace::op(Op::Cast, &[is], *ty, loc);
+                is.zip(&types).map(cast).collect()
             }),
             false => test,
         };
-        self.tested(xs, axes, ones, by(Op::Add, Const::u64(0)))
-    }
-
-    /// What a body says of each element, folded.
-    fn tested(self, xs: &Arc<Node>, axes: &[usize], body: Body, fold: Fold) -> Arc<Node> {
-        let types = fold.start.result_types();
-        let wrong = fits(&body, "a test", &xs.types, Some(&types)).err();
         let tags = mapped(self, xs, body);
         along(self, &tags, axes, &types, |folded, elements| match wrong {
             Some(kind) => Err(kind),
@@ -144,10 +144,6 @@ impl Builder {
             Ok(self.fields(&found, 1..2))
         })
     }
-}
-
-fn is_test(xs: &Node, test: &Body) -> bool {
-    fits(test, "a test", &xs.types, Some(&[Ty::Bool])).is_ok()
 }
 
 /// A method for one axis, and one for several.

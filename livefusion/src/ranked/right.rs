@@ -1,17 +1,15 @@
 //! Running folds along axes from the last element to the first: `scan_right_axis`, `scan1_right_axis`,
 //! `scan_exclusive_right_axis`.
 
-use super::make::built;
 use super::scan::{Running, Towards};
 use crate::array::{Array, Dim, operator_of};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, ScanKind, TermId, fits};
+use crate::ast::{Body, Builder, Fold, Node, ScanKind};
 use crate::elt::Elt;
-use crate::error::ErrorKind;
 use crate::exp::{ToExp, value};
 use std::sync::Arc;
 
-/// Running folds along an axis from the last element to the first. The operators see what comes first on the left. An axis that is
-/// not there is a mistake.
+/// Running folds along an axis from the last element to the first. Steps are of (an element, what is joined behind it), and are
+/// associative. An axis that is not there is a mistake.
 ///
 /// ```
 /// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
@@ -20,14 +18,15 @@ use std::sync::Arc;
 /// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
 /// let both = [max.param(0), max.param(1)];
 /// let greater = max.op(Op::Max, &both);
-/// let scan = Builder::named("scan1_right_axis").scan1_right_axis(m.node(), 0, &max.finish(&[greater]));
+/// let max = max.finish(&[greater]);
+/// let scan = Builder::named("scan1_right_axis").scan1_right_axis(m.node(), 0, max);
 /// assert_eq!(Array::<i64, Ix2>::from_node(scan)?.force()?, [[3, 5], [3, 4]]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 impl Builder {
     /// Running folds from the right, with a start behind the last element: it is
     /// [`scan_right_axis`](crate::Array::scan_right_axis) and
-    /// [`scan_exclusive_right_axis`](crate::Array::scan_exclusive_right_axis), as the kind says. The fold is associative.
+    /// [`scan_exclusive_right_axis`](crate::Array::scan_exclusive_right_axis), as the kind says.
     pub fn scan_right_axis(
         self,
         xs: &Arc<Node>,
@@ -35,36 +34,16 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        match from_right(xs, &fold.step) {
-            Ok(step) => {
-                let running = Running::From(Fold { step, ..fold }, kind);
-                self.scanned(xs, axis, Towards::Start, running)
-            }
-            Err(kind) => built(self, &[xs], (&xs.types, xs.rank), || Err(kind)),
-        }
+        let step = self.turned(xs, &fold.step);
+        let running = Running::From(Fold { step, ..fold }, kind);
+        self.scanned(xs, axis, Towards::Start, running)
     }
 
-    /// Running folds from the right by an associative operator, with no starting value.
-    pub fn scan1_right_axis(self, xs: &Arc<Node>, axis: usize, step: &Body) -> Arc<Node> {
-        match from_right(xs, step) {
-            Ok(step) => self.scanned(xs, axis, Towards::Start, Running::First(step)),
-            Err(kind) => built(self, &[xs], (&xs.types, xs.rank), || Err(kind)),
-        }
+    /// Running folds from the right by an associative step, with no starting value.
+    pub fn scan1_right_axis(self, xs: &Arc<Node>, axis: usize, step: Body) -> Arc<Node> {
+        let running = Running::First(self.turned(xs, &step));
+        self.scanned(xs, axis, Towards::Start, running)
     }
-}
-
-/// An operator of what is joined from the right, and the element before it.
-fn from_right(xs: &Node, step: &Body) -> Result<Body, ErrorKind> {
-    let both = [&xs.types[..], &xs.types[..]].concat();
-    fits(step, "a step", &both, Some(&xs.types))?;
-    let mut b = BodyBuilder::new(&both);
-    let mut sides: Vec<TermId> = (0..both.len() as u32).map(|k| b.param(k)).collect();
-    sides.rotate_left(xs.types.len());
-    Ok(match b.embed(step, &sides) {
-        Some(results) => b.finish(&results),
-        // Its mistake comes out.
-        None => step.clone(),
-    })
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
@@ -114,7 +93,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ) -> Array<T, D> {
         let builder = Builder::named("scan1_right_axis");
         let step = operator_of::<T, R>(op);
-        Array::wrap(builder.scan1_right_axis(self.node(), axis, &step))
+        Array::wrap(builder.scan1_right_axis(self.node(), axis, step))
     }
 
     /// Running folds along an axis from the right: an element joins those behind it along the axis, and `start` behind them.

@@ -1,6 +1,6 @@
 //! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
 
-use super::make::{built, either, element_at, flat, one_of, shaped, traced};
+use super::make::{built, flat, one_of, shaped, traced};
 use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, shape_of, wrapped};
 use crate::ast::{Body, Builder, Node};
 use crate::elt::Elt;
@@ -17,11 +17,14 @@ pub struct Border<'f> {
     pub along: Vec<Option<Boundary<Body>>>,
     /// The element at an index outside, of one `i64` per axis. Those in front of the array are negative; along axes with a
     /// boundary they are inside.
-    pub outside: Option<&'f dyn Fn(&[Field]) -> Fields>,
+    pub outside: Option<OfIndex<'f>>,
 }
 
 /// The most elements of a window: each is an expression of its own.
 const MOST: usize = 1 << 16;
+
+/// A function of an index, in a closure that is traced.
+pub type OfIndex<'f> = &'f dyn Fn(&[Field]) -> Fields;
 
 impl Builder {
     /// `f` of each element's neighbours, itself among them: windows of these sizes along each axis, row by row, of which an
@@ -59,7 +62,7 @@ impl Builder {
             let elements = sizes
                 .iter()
                 .try_fold(1usize, |n, size| n.checked_mul(*size));
-            if !elements.is_some_and(|n| n <= MOST) {
+            if elements.is_none_or(|n| n > MOST) {
                 return Err(ErrorKind::Malformed {
                     expected: format!("windows of at most {MOST} elements"),
                     got: format!("{sizes:?}"),
@@ -342,7 +345,7 @@ impl Here<'_> {
                 Some(Boundary::Mirror) => kept(mirrored(i, n, offset, loc), signed),
                 Some(Boundary::Constant(c)) => {
                     let (there, is) = trace::neighbour(i, n, offset, loc);
-                    others.push((is, trace::embed(c, &[], loc)));
+                    others.push((is, Field::apply(c, &[], loc)));
                     (there, signed(there))
                 }
                 None => {
@@ -362,12 +365,12 @@ impl Here<'_> {
             });
         }
         let at = at.unwrap_or_else(|| Field::literal(Const::u64(0)));
-        let mut value = element_at(self.source, at, loc);
+        let mut value = Field::at_unchecked(self.source, at, loc);
         if let (Some(inside), Some(outside)) = (inside, border.outside) {
             others.push((inside, outside(&index)));
         }
         for (inside, other) in others {
-            value = either(inside, value, other, loc);
+            value = inside.cond(&value, &other, loc);
         }
         value
     }

@@ -8,15 +8,14 @@ use crate::exp::{IntoExp, closure};
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// See also [`zip`](Builder::zip), and [`map`](Builder::map), which is `zip_with`.
 impl Builder {
-    /// Each element with its index before it, one `u64` field per axis.
+    /// What [`enumerate`](Builder::enumerate) is of several axes: each element with its index before it, one `u64` field per axis.
     ///
     /// ```
     /// use livefusion::ast::Builder;
     /// use livefusion::prelude::*;
     /// let m = Array::from([[0.5f64, 1.5], [2.5, 3.5]]);
-    /// let numbered = Builder::named("enumerate").enumerate_axes(m.node());
+    /// let numbered = Builder::named("enumerate").enumerate(m.node());
     /// let numbered: Array<((u64, u64), f64), Ix2> = Array::from_node(numbered)?;
     /// assert_eq!(numbered.force()?.get((1, 0)), Some(((1, 0), 2.5)));
     /// # Ok::<(), livefusion::Error>(())
@@ -82,6 +81,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
         D::Index: IntoExp,
     {
         let builder = Builder::named("enumerate");
-        Array::checked(builder, builder.enumerate_axes(self.node()))
+        Array::checked(builder, builder.enumerate(self.node()))
     }
 }

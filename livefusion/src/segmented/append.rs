@@ -1,6 +1,6 @@
 //! Segments joined: `append_s` segment by segment, `flatten_s` by an outer descriptor.
 
-use super::{Segmented, Segments, expected};
+use super::{Segmented, Segments};
 use crate::array::{Array, operator};
 use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Elt, Int};
@@ -17,11 +17,8 @@ impl Builder {
         let lengths = self.renamed("zip_with").map(&lengths, add);
         let types = &of.data.types;
         if other.data.types != *types {
-            let kind = expected(
-                format!("elements of type {}", show_types(types)),
-                &other.data,
-            );
-            let data = self.instead(&[&lengths, &of.data, &other.data], types, kind);
+            let expected = format!("elements of type {}", show_types(types));
+            let data = self.unfit(&other.data, types, 1, &expected);
             return Segments { lengths, data };
         }
         let begins = self.renamed("scan_exclusive");

@@ -1,7 +1,7 @@
 //! Elements made per segment: `replicate_s`, `indices_s`, `enum_from_step_s`; `map_s`.
 
 use super::{Segmented, Segments};
-use crate::array::Array;
+use crate::array::{Array, NUMBERS};
 use crate::ast::{Body, BodyBuilder, Builder, Node, identity};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
@@ -42,10 +42,10 @@ impl Builder {
         lengths: &Arc<Node>,
     ) -> Segments {
         let lengths = self.lengths(lengths);
-        let ty = match self.one_number(from) {
-            Ok(ty) => ty,
-            Err(kind) => {
-                let data = self.instead(&[from, step, &lengths], &from.types, kind);
+        let ty = match from.types[..] {
+            [ty] if ty.is_num() => ty,
+            _ => {
+                let data = self.unfit(from, &from.types, 1, NUMBERS);
                 return Segments { lengths, data };
             }
         };

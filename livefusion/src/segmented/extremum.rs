@@ -1,8 +1,8 @@
 //! Where each segment's extremes are: `min_index_s`, `max_index_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, better_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node, identity};
+use crate::array::{Array, NUMBERS, better_of};
+use crate::ast::{Builder, Fold, Node, identity};
 use crate::elt::Num;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -22,17 +22,13 @@ impl Builder {
 
     /// A fold over pairs of value and index.
     fn extremum_s(self, of: &Segments, better: Op) -> Arc<Node> {
-        let ty = match self.one_number(&of.data) {
-            Ok(ty) => ty,
-            Err(kind) => return self.instead(&of.both(), &[Ty::U64], kind),
+        let ty = match of.data.types[..] {
+            [ty] if ty.is_num() => ty,
+            _ => return self.unfit(&of.data, &[Ty::U64], 1, NUMBERS),
         };
         let indices = self.expand(&of.lengths, &[], identity(&[Ty::U64]));
         let pairs = self.zip(&[of.data.clone(), indices]);
-        let fold = Fold {
-            start: Body::default(),
-            step: better_of(better, ty),
-            style: FoldStyle::First,
-        };
+        let fold = Fold::first(better_of(better, ty));
         let found = self.fold_s(&of.lengths, &pairs, fold);
         self.fields(&found, 1..2)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 impl Builder {
     /// The elements for which the test is true, in as many segments as before. Its parameters are the fields of an element.
     pub fn filter_s(self, of: &Segments, test: Body) -> Segments {
-        let tags = self.tested_s(of, test);
+        let tags = self.tags(&of.data, test);
         self.pack_s(of, &tags)
     }
 

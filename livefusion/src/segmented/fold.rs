@@ -1,8 +1,8 @@
 //! Folds of each segment: `fold_s`, `fold1_s`, `fold_seq_s`, `aggregate_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, associative, operator_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, Node};
+use crate::array::{Array, operator_of};
+use crate::ast::{Body, Builder, Fold, Node};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, ToExp, closure, value};
 use std::sync::Arc;
@@ -12,20 +12,18 @@ use std::sync::Arc;
 impl Builder {
     /// Each segment's elements joined by `step`, which must be associative; no segment may be empty.
     pub fn fold1_s(self, of: &Segments, step: Body) -> Arc<Node> {
-        let (start, style) = (Body::default(), FoldStyle::First);
-        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+        self.fold_s(&of.lengths, &of.data, Fold::first(step))
     }
 
     /// Each segment's elements joined strictly from left to right, by any step.
     pub fn fold_seq_s(self, of: &Segments, start: Body, step: Body) -> Arc<Node> {
-        let style = FoldStyle::Sequential;
-        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+        self.fold_s(&of.lengths, &of.data, Fold::sequential(start, step))
     }
 
     /// Each segment's elements folded into a state of another type; `combine` joins two states.
     pub fn aggregate_s(self, of: &Segments, start: Body, step: Body, combine: Body) -> Arc<Node> {
-        let style = FoldStyle::Aggregate(combine);
-        self.fold_s(&of.lengths, &of.data, Fold { start, step, style })
+        let fold = Fold::aggregate(start, step, combine);
+        self.fold_s(&of.lengths, &of.data, fold)
     }
 }
 
@@ -50,7 +48,7 @@ impl<T: Elt> Segmented<T> {
     ) -> Array<T> {
         let builder = Builder::named("fold_s");
         let start = value::<T>(|| start.to_exp());
-        let fold = associative(start, operator_of::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold_s(self.lengths.node(), self.data.node(), fold))
     }
 

@@ -22,10 +22,10 @@ mod uniform;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
-use crate::array::{Array, Ix0, as_indices, associative, generate, operator};
-use crate::ast::{Builder, Node, ScanKind, show_node};
+use crate::array::{Amount, Array, Ix0, as_indices, constant, operator};
+use crate::ast::{BodyBuilder, Builder, Fold, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::exp::{IntoExp, closure};
 use crate::force::Force;
 use crate::manifest::no_room;
@@ -49,7 +49,7 @@ use std::sync::Arc;
 /// let tags = Array::from(vec![true, false, true]);
 /// let wrong = Builder::named("sum_s").sum_s(&rows.with_data(tags.node().clone()));
 /// let error = force_nodes(Engine::default_engine(), &[wrong]).unwrap_err();
-/// assert!(error.to_string().ends_with("expected elements of one number each, got bool of rank 1 from `array`"));
+/// assert!(error.to_string().ends_with("expected elements of one number each, got bool"));
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -66,10 +66,6 @@ impl Segments {
         let lengths = self.lengths.clone();
         Segments { lengths, data }
     }
-
-    fn both(&self) -> [&Arc<Node>; 2] {
-        [&self.lengths, &self.data]
-    }
 }
 
 /// Untyped forms.
@@ -82,53 +78,41 @@ impl Builder {
         }
     }
 
+    /// Segments by where they begin, one integer each; the first is 0, and there is one more than there are segments.
+    pub fn from_offsets(self, offsets: &Arc<Node>, data: &Arc<Node>) -> Segments {
+        let offsets = self.integers(offsets, "offsets of one integer each");
+        let rest = self.renamed("drop").drop(&offsets, Amount::Known(1));
+        let segments = Len::Delayed(self.renamed("len").len(&rest));
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        b.locate(Some(self.loc()));
+        let (i, one) = (b.param(0), b.lit(Const::u64(1)));
+        let next = b.op(Op::Add, &[i, one]);
+        let ends = [next, i].map(|at| b.at(&offsets, 0, at, true));
+        let length = b.op(Op::Sub, &ends);
+        Segments {
+            lengths: (self.renamed("generate")).generate(segments, b.finish(&[length])),
+            data: data.clone(),
+        }
+    }
+
     /// Where segments of these lengths begin.
     pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
-        let sum = associative(constant(Const::u64(0)), operator(Op::Add, Ty::U64));
+        let zero = constant(Const::u64(0));
+        let sum = Fold::associative(zero, operator(Op::Add, Ty::U64));
         self.scan(lengths, sum, ScanKind::Exclusive)
     }
 
     /// Lengths of segments as `u64`.
     fn lengths(self, lengths: &Arc<Node>) -> Arc<Node> {
-        match lengths.types.as_slice() {
-            [ty] if ty.is_int() => as_indices(self, lengths),
-            _ => self.instead(
-                &[lengths],
-                &[Ty::U64],
-                expected("lengths of one integer each", lengths),
-            ),
-        }
+        self.integers(lengths, "lengths of one integer each")
     }
 
-    /// The type of elements that are one number each.
-    fn one_number(self, of: &Node) -> std::result::Result<Ty, ErrorKind> {
-        match of.types.as_slice() {
-            &[ty] if ty.is_num() => Ok(ty),
-            _ => Err(expected("elements of one number each", of)),
+    /// Integers as `u64`s.
+    fn integers(self, of: &Arc<Node>, expected: &str) -> Arc<Node> {
+        match of.types[..] {
+            [ty] if ty.is_int() => as_indices(self, of),
+            _ => self.unfit(of, &[Ty::U64], 1, expected),
         }
-    }
-
-    /// An array in place of what cannot be made of these nodes: with the first mistake of one of them, or else this one.
-    fn instead(self, of: &[&Arc<Node>], types: &[Ty], kind: ErrorKind) -> Arc<Node> {
-        match of.iter().find(|n| n.error.is_some()) {
-            Some(mistaken) => self.mistaken(mistaken, types, 1),
-            None => self.fault(types, 1, kind),
-        }
-    }
-}
-
-/// TEMP
-pub(crate) fn constant(value: Const) -> crate::ast::Body {
-    let mut b = crate::ast::BodyBuilder::new(&[]);
-    let value = b.lit(value);
-    b.finish(&[value])
-}
-
-/// The mistake that a node is another than what was expected.
-fn expected(expected: impl Into<String>, node: &Node) -> ErrorKind {
-    ErrorKind::Malformed {
-        expected: expected.into(),
-        got: show_node(node),
     }
 }
 
@@ -212,14 +196,7 @@ impl<T: Elt> Segmented<T> {
     /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
-        let builder = Builder::named("from_offsets");
-        let offsets: Array<u64> = Array::wrap(as_indices(builder, offsets.node()));
-        let segments = offsets.drop(1).len();
-        let lengths = generate(&segments, |i| offsets.at(i + 1) - offsets.at(i));
-        Segmented {
-            lengths,
-            data: data.clone(),
-        }
+        Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))
     }
 
     /// The segments of vectors.

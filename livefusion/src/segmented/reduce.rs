@@ -1,10 +1,9 @@
 //! Folds of each segment with operators that everyone knows: `sum_s`, `product_s`, `min_s`, `max_s`,
 //! `any_s`, `all_s`, `count_s`, `mean_s`.
 
-use super::constant;
-use super::{Segmented, Segments, expected};
-use crate::array::{Array, associative, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
+use super::{Segmented, Segments};
+use crate::array::{Array, NUMBERS, constant, one, operator};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node};
 use crate::elt::{Elt, Float, Num};
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
@@ -15,29 +14,29 @@ use std::sync::Arc;
 impl Builder {
     /// Each segment's sum, 0 for an empty one.
     pub fn sum_s(self, of: &Segments) -> Arc<Node> {
-        self.numbers_s(of, Op::Add, Const::zero)
+        self.numbers_s(of, |ty| self.joined_s(of, Op::Add, Const::zero(ty)))
     }
 
     /// Each segment's product, 1 for an empty one.
     pub fn product_s(self, of: &Segments) -> Arc<Node> {
-        self.numbers_s(of, Op::Mul, one)
+        self.numbers_s(of, |ty| self.joined_s(of, Op::Mul, one(ty)))
     }
 
     /// Each segment's smallest element; no segment may be empty.
     pub fn min_s(self, of: &Segments) -> Arc<Node> {
-        self.best_s(of, Op::Min)
+        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Min, ty)))
     }
 
     /// Each segment's largest element; no segment may be empty.
     pub fn max_s(self, of: &Segments) -> Arc<Node> {
-        self.best_s(of, Op::Max)
+        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Max, ty)))
     }
 
     /// Each segment's sum over its length, of floats; NaN for an empty one.
     pub fn mean_s(self, of: &Segments) -> Arc<Node> {
-        let &[ty @ (Ty::F32 | Ty::F64)] = of.data.types.as_slice() else {
-            let kind = expected("elements of one float each", &of.data);
-            return self.instead(&of.both(), &of.data.types, kind);
+        let ty = match of.data.types[..] {
+            [ty] if ty.is_float() => ty,
+            _ => return self.unfit(&of.data, &of.data.types, 1, "elements of one float each"),
         };
         let sums = self.sum_s(of);
         let mut b = BodyBuilder::new(&[ty, Ty::U64]);
@@ -50,71 +49,34 @@ impl Builder {
 
     /// For each segment whether the test is true for some element.
     pub fn any_s(self, of: &Segments, test: Body) -> Arc<Node> {
-        let tags = of.with_data(self.tested_s(of, test));
+        let tags = of.with_data(self.tags(&of.data, test));
         self.joined_s(&tags, Op::Or, Const::bool(false))
     }
 
     /// For each segment whether the test is true for every element.
     pub fn all_s(self, of: &Segments, test: Body) -> Arc<Node> {
-        let tags = of.with_data(self.tested_s(of, test));
+        let tags = of.with_data(self.tags(&of.data, test));
         self.joined_s(&tags, Op::And, Const::bool(true))
     }
 
     /// For how many elements of each segment the test is true. (Of tags that are there, see [`Builder::count_s`].)
     pub fn count_if_s(self, of: &Segments, test: Body) -> Arc<Node> {
-        let mut b = BodyBuilder::new(&of.data.types);
-        let params: Vec<TermId> = (0..of.data.types.len() as u32)
-            .map(|k| b.param(k))
-            .collect();
-        let ones = match b.embed(&test, &params).as_deref() {
-            Some(&[holds]) if b.ty(holds) == Some(Ty::Bool) => {
-                let one = b.locate(Some(self.loc())).cast(holds, Ty::U64);
-                self.map(std::slice::from_ref(&of.data), b.finish(&[one]))
-            }
-            // The mistake comes out.
-            _ => self.tested_s(of, test),
-        };
+        let ones = self.ones(&of.data, test);
         self.joined_s(&of.with_data(ones), Op::Add, Const::u64(0))
     }
 
-    /// What the test says of each element.
-    pub(super) fn tested_s(self, of: &Segments, test: Body) -> Arc<Node> {
-        let tags = self.map(std::slice::from_ref(&of.data), test);
-        match *tags.types == [Ty::Bool] {
-            true => tags,
-            false => {
-                let kind = expected("a test that gives a bool", &tags);
-                self.instead(&[&tags], &[Ty::Bool], kind)
-            }
-        }
-    }
-
-    fn numbers_s(self, of: &Segments, op: Op, start: fn(Ty) -> Const) -> Arc<Node> {
-        match self.one_number(&of.data) {
-            Ok(ty) => self.joined_s(of, op, start(ty)),
-            Err(kind) => self.instead(&of.both(), &of.data.types, kind),
-        }
-    }
-
-    fn best_s(self, of: &Segments, op: Op) -> Arc<Node> {
-        match self.one_number(&of.data) {
-            Ok(ty) => self.fold1_s(of, operator(op, ty)),
-            Err(kind) => self.instead(&of.both(), &of.data.types, kind),
+    /// What is made of elements that are one number each, of this type.
+    fn numbers_s(self, of: &Segments, make: impl FnOnce(Ty) -> Arc<Node>) -> Arc<Node> {
+        match of.data.types[..] {
+            [ty] if ty.is_num() => make(ty),
+            _ => self.unfit(&of.data, &of.data.types, 1, NUMBERS),
         }
     }
 
     /// A fold by a single operator, which lowering recognises.
     fn joined_s(self, of: &Segments, op: Op, start: Const) -> Arc<Node> {
-        let fold = associative(constant(start), operator(op, start.ty));
+        let fold = Fold::associative(constant(start), operator(op, start.ty));
         self.fold_s(&of.lengths, &of.data, fold)
-    }
-}
-
-fn one(ty: Ty) -> Const {
-    match ty {
-        Ty::F32 => Const::f32(1.0),
-        Ty::F64 => Const::f64(1.0),
-        _ => Const::new(ty, 1),
     }
 }
 

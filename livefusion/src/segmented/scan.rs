@@ -1,8 +1,8 @@
 //! Running folds of each segment: `scan_s`, `scan_exclusive_s`, `scan_seq_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, associative, operator_of};
-use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind};
+use crate::array::{Array, operator_of};
+use crate::ast::{Body, Builder, Fold, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
 
@@ -12,14 +12,13 @@ impl Builder {
     /// Running folds that start anew with each segment, each of `start` and the elements of its segment before it, by an
     /// associative step.
     pub fn scan_exclusive_s(self, of: &Segments, start: Body, step: Body) -> Segments {
-        let fold = associative(start, step);
+        let fold = Fold::associative(start, step);
         of.with_data(self.scan_s(&of.lengths, &of.data, fold, ScanKind::Exclusive))
     }
 
     /// Running folds that start anew with each segment, strictly from left to right, by any step.
     pub fn scan_seq_s(self, of: &Segments, start: Body, step: Body) -> Segments {
-        let style = FoldStyle::Sequential;
-        let fold = Fold { start, step, style };
+        let fold = Fold::sequential(start, step);
         of.with_data(self.scan_s(&of.lengths, &of.data, fold, ScanKind::Inclusive))
     }
 }
@@ -45,7 +44,7 @@ impl<T: Elt> Segmented<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Segmented<T> {
         let (builder, start) = (Builder::named("scan_s"), value::<T>(|| start.to_exp()));
-        let fold = associative(start, operator_of::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         let (lengths, data) = (self.lengths.node(), self.data.node());
         self.with_data(Array::wrap(builder.scan_s(
             lengths,

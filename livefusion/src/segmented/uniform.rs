@@ -1,9 +1,10 @@
 //! Segments of one length: `from_uniform`, and the rows of a matrix: `to_segmented`.
 
-use super::{Segmented, Segments, expected};
+use super::{Segmented, Segments};
 use crate::array::{Array, IntoLen, Ix2, extent, length_of};
-use crate::ast::{Axis, BodyBuilder, Builder, Node, Shape};
+use crate::ast::{Axis, BodyBuilder, Builder, Node, Shape, show_node};
 use crate::elt::Elt;
+use crate::error::ErrorKind;
 use crate::exp::types_of;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -15,9 +16,8 @@ impl Builder {
     pub fn from_uniform(self, length: Axis, data: &Arc<Node>) -> Segments {
         let data = data.clone();
         let node = length.node();
-        if node.rank > 0 || *node.types != [Ty::U64] {
-            let kind = expected("a length of type u64", node);
-            let lengths = self.instead(&[node, &data], &[Ty::U64], kind);
+        if *node.types != [Ty::U64] {
+            let lengths = self.unfit(node, &[Ty::U64], 1, "a length of type u64");
             return Segments { lengths, data };
         }
         let all = length_of(self, &data);
@@ -47,8 +47,15 @@ impl Builder {
                 data: self.reshape(matrix, None),
             },
             None => {
-                let kind = expected("an array of rank 2", matrix);
-                let data = self.instead(&[matrix], &matrix.types, kind);
+                let data = match matrix.error {
+                    Some(_) => self.mistaken(matrix, &matrix.types, 1),
+                    None => {
+                        let expected = "an array of rank 2".to_string();
+                        let got = show_node(matrix);
+                        let kind = ErrorKind::Malformed { expected, got };
+                        self.fault(&matrix.types, 1, kind)
+                    }
+                };
                 let lengths = self.mistaken(&data, &[Ty::U64], 1);
                 Segments { lengths, data }
             }

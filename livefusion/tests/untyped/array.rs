@@ -151,6 +151,12 @@ fn scans() {
             &call("scan1_right").scan1_right(n, max()),
             xs.scan1_right(|a, b| a.max(b)).node(),
         );
+        // Steps see what comes first on the left.
+        let minus = || Fold::associative(number(5), sub());
+        let right = call("fold_right").fold_right(n, minus());
+        same(&right, xs.fold_right(5, |a, b| a - b).node());
+        let right = call("scan_right").scan_right(n, minus(), ScanKind::Inclusive);
+        same(&right, xs.scan_right(5, |a, b| a - b).node());
         same(&call("min_index").min_index(n), xs.min_index().node());
         same(&call("max_index").max_index(n), xs.max_index().node());
     }

@@ -1,1 +1,493 @@
-//! `livefusion/src/segmented`: to come.
+//! `livefusion/src/segmented`, `nested` and `iterate`.
+
+use crate::{call, error, mistake, place, same, words, words_of};
+use livefusion::ErrorKind;
+use livefusion::ast::{Axis, Body, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
+use livefusion::nested::{OfAll, Part};
+use livefusion::prelude::*;
+use livefusion::prepare::values_of;
+use livefusion::runtime::Prepared;
+use livefusion::segmented::Segments;
+use std::sync::Arc;
+
+const NUMBERS: &str = "elements of one number each";
+
+/// A body of one result.
+fn body(params: &[Ty], f: impl FnOnce(&[Field]) -> Field) -> Body {
+    trace(params, |p| Fields::from_iter([f(p)]))
+}
+
+/// An operator of two numbers of a type.
+fn operator(op: Op, ty: Ty) -> Body {
+    body(&[ty, ty], |p| Field::op(op, p, place()))
+}
+
+/// An operator on an element and a number.
+fn with(op: Op, k: i64) -> Body {
+    let k = Field::literal(Const::int(Ty::I64, k));
+    body(&[Ty::I64], |x| Field::op(op, &[x[0], k], place()))
+}
+
+fn literal(k: i64) -> Body {
+    body(&[], |_| Field::literal(Const::int(Ty::I64, k)))
+}
+
+fn rows() -> Segmented<i64> {
+    Segmented::from_vecs(vec![vec![3, -1, 4], vec![1], vec![5, 9]])
+}
+
+#[track_caller]
+fn same_segments<T: Elt>(untyped: &Segments, typed: &Segmented<T>) {
+    same(&untyped.lengths, typed.lengths().node());
+    same(&untyped.data, typed.data().node());
+}
+
+#[test]
+fn known_folds() {
+    let (typed, of) = (rows(), rows().nodes());
+    same(&call("sum_s").sum_s(&of), typed.sum_s().node());
+    same(&call("product_s").product_s(&of), typed.product_s().node());
+    same(&call("min_s").min_s(&of), typed.min_s().node());
+    same(&call("max_s").max_s(&of), typed.max_s().node());
+    let (least, most) = (typed.min_index_s(), typed.max_index_s());
+    same(&call("min_index_s").min_index_s(&of), least.node());
+    same(&call("max_index_s").max_index_s(&of), most.node());
+    let (any, all) = (typed.any_s(|x| x.gt(3)), typed.all_s(|x| x.gt(3)));
+    same(&call("any_s").any_s(&of, with(Op::Gt, 3)), any.node());
+    same(&call("all_s").all_s(&of, with(Op::Gt, 3)), all.node());
+    let count = typed.count_s(|x| x.gt(3));
+    same(
+        &call("count_s").count_if_s(&of, with(Op::Gt, 3)),
+        count.node(),
+    );
+    let floats = Segmented::from_vecs(vec![vec![1.5f64, 2.0], vec![3.0]]);
+    same(
+        &call("mean_s").mean_s(&floats.nodes()),
+        floats.mean_s().node(),
+    );
+}
+
+#[test]
+fn folds_and_scans() {
+    let (typed, of) = (rows(), rows().nodes());
+    let add = || operator(Op::Add, Ty::I64);
+    let fold = Fold::associative(literal(2), add());
+    let folded = call("fold_s").fold_s(&of.lengths, &of.data, fold.clone());
+    same(&folded, typed.fold_s(2, |a, b| a + b).node());
+    same(
+        &call("fold1_s").fold1_s(&of, add()),
+        typed.fold1_s(|a, b| a + b).node(),
+    );
+    let less = call("fold_seq_s").fold_seq_s(&of, literal(2), operator(Op::Sub, Ty::I64));
+    same(&less, typed.fold_seq_s(2, |a, b| a - b).node());
+    let step = body(&[Ty::I64, Ty::I64], |p| Field::op(Op::Max, p, place()));
+    let most = call("aggregate_s").aggregate_s(&of, literal(0), step, operator(Op::Max, Ty::I64));
+    let typed_most = typed.aggregate_s(0i64, |a, b| a.max(b), |a, b| a.max(b));
+    same(&most, typed_most.node());
+    let scanned = call("scan_s").scan_s(&of.lengths, &of.data, fold, ScanKind::Inclusive);
+    same(&scanned, typed.scan_s(2, |a, b| a + b).data().node());
+    let before = call("scan_exclusive_s").scan_exclusive_s(&of, literal(2), add());
+    same_segments(&before, &typed.scan_exclusive_s(2, |a, b| a + b));
+    let less = call("scan_seq_s").scan_seq_s(&of, literal(2), operator(Op::Sub, Ty::I64));
+    same_segments(&less, &typed.scan_seq_s(2, |a, b| a - b));
+}
+
+#[test]
+fn segments_of_elements() {
+    let (typed, of) = (rows(), rows().nodes());
+    let values = Array::from(vec![1i64, 2, 3]);
+    let (v, few) = (values.node(), Array::from(vec![2u32, 0, 3]));
+    let repeated = call("replicate_s").replicate_s(few.node(), v);
+    same_segments(&repeated, &replicate_s(&few, &values));
+    same_segments(&call("indices_s").indices_s(few.node()), &indices_s(&few));
+    let counted = call("enum_from_step_s").enum_from_step_s(v, v, few.node());
+    same_segments(&counted, &enum_from_step_s(&values, &values, &few));
+    let scaled = call("map_s").map_s(&of, v, operator(Op::Mul, Ty::I64));
+    same_segments(&scaled, &typed.map_s(&values, |x, v| x * v));
+    let large = call("filter_s").filter_s(&of, with(Op::Gt, 1));
+    same_segments(&large, &typed.filter_s(|x| x.gt(1)));
+    let tags = typed.data().map(|x| x.lt(4));
+    same_segments(
+        &call("pack_s").pack_s(&of, tags.node()),
+        &typed.pack_s(&tags),
+    );
+    let other = Segmented::from_vecs(vec![vec![7i64], vec![], vec![8, 9]]);
+    let both = call("append_s").append_s(&of, &other.nodes());
+    same_segments(&both, &typed.append_s(&other));
+    let outer = Array::from(vec![2u8, 1]);
+    let fewer = call("flatten_s").flatten_s(&of, outer.node());
+    same_segments(&fewer, &typed.flatten_s(&outer));
+    same(
+        &call("offsets").offsets(&of.lengths),
+        typed.offsets().node(),
+    );
+    let begins = Array::from(vec![0i32, 3, 3, 6]);
+    let cut = call("from_offsets").from_offsets(begins.node(), &of.data);
+    same_segments(&cut, &Segmented::from_offsets(&begins, typed.data()));
+    let pairs = call("from_uniform").from_uniform(Axis::from(2), &of.data);
+    same_segments(&pairs, &Segmented::from_uniform(2, typed.data()));
+    let m = Array::from([[1i64, 2], [3, 4]]);
+    same_segments(
+        &call("to_segmented").to_segmented(m.node()),
+        &m.to_segmented(),
+    );
+}
+
+#[test]
+fn mistakes_in_segments() {
+    let lengths = Array::from(vec![1u64, 1]);
+    let flags = Array::from(vec![true, false]);
+    let pairs = Array::from(vec![(1i64, 2.0f64), (3, 4.0)]);
+    let of = |data: &Arc<Node>| call("segments").segments(lengths.node(), data);
+    let (flagged, paired) = (of(flags.node()), of(pairs.node()));
+    mistake(&call("sum_s").sum_s(&flagged), "sum_s", NUMBERS, "bool");
+    mistake(
+        &call("max_s").max_s(&paired),
+        "max_s",
+        NUMBERS,
+        "(i64, f64)",
+    );
+    let index = call("min_index_s").min_index_s(&paired);
+    mistake(&index, "min_index_s", NUMBERS, "(i64, f64)");
+    let mean = call("mean_s").mean_s(&rows().nodes());
+    mistake(&mean, "mean_s", "elements of one float each", "i64");
+    let no_test = call("any_s").any_s(&rows().nodes(), with(Op::Add, 1));
+    mistake(&no_test, "any_s", "a test to bool", "i64");
+    let kept = call("filter_s").filter_s(&rows().nodes(), with(Op::Add, 1));
+    mistake(&kept.lengths, "filter_s", "a test to bool", "i64");
+    let integers = "lengths of one integer each";
+    let wrong = call("segments").segments(flags.node(), flags.node());
+    mistake(&wrong.lengths, "segments", integers, "bool");
+    let cut = call("from_offsets").from_offsets(pairs.node(), flags.node());
+    let wanted = "offsets of one integer each";
+    mistake(&cut.lengths, "from_offsets", wanted, "(i64, f64)");
+    let both = call("append_s").append_s(&flagged, &paired);
+    mistake(
+        &both.data,
+        "append_s",
+        "elements of type bool",
+        "(i64, f64)",
+    );
+    let cut = call("to_segmented").to_segmented(flags.node());
+    let got = "bool of rank 1 from `manifest`";
+    mistake(&cut.data, "to_segmented", "an array of rank 2", got);
+    mistake(&cut.lengths, "to_segmented", "an array of rank 2", got);
+    let half = call("half").constant(&[Const::f64(0.5)]);
+    let cut = call("from_uniform").from_uniform(Axis::delayed(half), flags.node());
+    mistake(&cut.lengths, "from_uniform", "a length of type u64", "f64");
+}
+
+#[test]
+fn closures_on_segments() {
+    let typed = rows();
+    let weights = Array::from(vec![1i64, 10, 100]);
+    let parts = [
+        Part::Segments(typed.nodes()),
+        Part::Array(weights.node().clone()),
+    ];
+    let results = call("map_segments").map_segments(&parts, |given| {
+        let [row, weight] = given else { panic!() };
+        let total = call("sum").sum(row);
+        let both = call("zip").zip(&[total, weight.clone()]);
+        let weighted = call("map").map(&[both], operator(Op::Mul, Ty::I64));
+        let large = call("filter").filter(row, with(Op::Gt, 1));
+        let length = call("constant").constant(&[Const::u64(1)]);
+        let ones = call("replicate_s").segments(
+            &call("map").map(
+                std::slice::from_ref(row),
+                body(&[Ty::I64], |_| Field::literal(Const::u64(1))),
+            ),
+            row,
+        );
+        vec![
+            Part::Array(weighted),
+            Part::Array(large),
+            Part::Segments(ones),
+            Part::Array(length),
+        ]
+    });
+    let [
+        OfAll::Each(weighted),
+        OfAll::Segments(large),
+        OfAll::Nested(counts, ones),
+        OfAll::Each(one),
+    ] = &results[..]
+    else {
+        panic!("{results:?}");
+    };
+    let expected = (&typed, &weights).map_segments(|(row, weight)| {
+        let ones = row.map(|_| 1u64);
+        (
+            row.sum() * weight,
+            row.filter(|x| x.gt(1)),
+            Segmented::new(&ones, &row),
+        )
+    });
+    same(weighted, expected.0.node());
+    same_segments(large, &expected.1);
+    same(counts, expected.2.counts().node());
+    same_segments(ones, expected.2.segments());
+    assert_eq!(words(one), Ok(vec![1, 1, 1]));
+}
+
+#[test]
+fn mistakes_in_closures_on_segments() {
+    let first = |all: Vec<OfAll>| match all.into_iter().next() {
+        Some(OfAll::Each(node)) => node,
+        Some(OfAll::Segments(of) | OfAll::Nested(_, of)) => of.data,
+        None => panic!("no result"),
+    };
+    let b = call("map_segments");
+    let none = b.map_segments(&[], |_| {
+        vec![Part::Array(call("one").constant(&[Const::u64(1)]))]
+    });
+    let wanted = "at least one part of each segment";
+    mistake(&first(none), "map_segments", wanted, "none");
+    let one = call("one").constant(&[Const::u64(1)]);
+    let scalar = b.map_segments(&[Part::Array(one)], |given| {
+        vec![Part::Array(given[0].clone())]
+    });
+    let wanted = "segments, or an array with one element per segment";
+    let got = "u64 of rank 0 from `one`";
+    mistake(&first(scalar), "map_segments", wanted, got);
+    let of = rows().nodes();
+    let m = Array::from([[1i64, 2], [3, 4]]);
+    let parts = [Part::Segments(of.clone())];
+    let matrix = b.map_segments(&parts, |_| vec![Part::Array(m.node().clone())]);
+    let wanted = "a delayed scalar, an array of rank 1, or segments";
+    let got = "i64 of rank 2 from `manifest`";
+    mistake(&first(matrix), "map_segments", wanted, got);
+    let (lengths, data) = (of.data.clone(), of.data.clone());
+    let wrong = Part::Segments(Segments { lengths, data });
+    let signed = b.map_segments(&[wrong], |given| vec![Part::Array(given[0].clone())]);
+    let got = "i64 of rank 1 from `manifest`";
+    mistake(&first(signed), "map_segments", "lengths of type u64", got);
+    let sum = b.map_segments(&parts, |_| {
+        vec![Part::Array(call("sum").sum(Array::from(vec![true]).node()))]
+    });
+    mistake(&first(sum), "sum", NUMBERS, "bool");
+}
+
+#[test]
+fn loops_over_arrays() {
+    let (xs, m) = (
+        Array::from(vec![1i64, 2, 3]),
+        Array::from([[1i64, 2], [3, 4]]),
+    );
+    let n = Array::scalar(1i64);
+    let start = [xs.node().clone(), m.node().clone(), n.node().clone()];
+    let step = |state: &[Arc<Node>]| {
+        let [xs, m, n] = state else { panic!() };
+        let longer = call("append").append(&[xs.clone(), xs.clone()]);
+        let more = call("map").map(&[m.clone()], with(Op::Add, 1));
+        let twice = call("map").map(&[n.clone()], with(Op::Mul, 2));
+        vec![longer, more, twice]
+    };
+    let ended = call("iterate_n").iterate_n(Axis::from(2), &start, step);
+    let typed = iterate_n(2, (&xs, &m, &n), |(xs, m, n)| {
+        (xs.append(&xs), m.map(|x| x + 1), n.map(|n| n * 2))
+    });
+    same(&ended[0], typed.0.node());
+    same(&ended[1], typed.1.node());
+    same(&ended[2], typed.2.node());
+    assert_eq!(
+        Array::<i64, Ix2>::from_node(ended[1].clone())
+            .and_then(|m| m.force())
+            .unwrap(),
+        [[3, 4], [5, 6]]
+    );
+    let below = |state: &[Arc<Node>]| call("map").map(&[state[2].clone()], with(Op::Lt, 5));
+    let ended = call("iterate_while").iterate_while(&start, below, step);
+    let typed = iterate_while(
+        (&xs, &m, &n),
+        |(_, _, n)| n.map(|n| n.lt(5)),
+        |(xs, m, n)| (xs.append(&xs), m.map(|x| x + 1), n.map(|n| n * 2)),
+    );
+    same(&ended[0], typed.0.node());
+    same(&ended[1], typed.1.node());
+    same(&ended[2], typed.2.node());
+}
+
+#[test]
+fn mistakes_in_loops_over_arrays() {
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let start = [xs.node().clone()];
+    let n = || Axis::from(2);
+    let b = call("iterate_n");
+    let none = b.iterate_n(n(), &start, |_| Vec::new());
+    mistake(&none[0], "iterate_n", "a next state of 1 components", "0");
+    let floats = Array::from(vec![1.0f64]);
+    let other = b.iterate_n(n(), &start, |_| vec![floats.node().clone()]);
+    let wanted = "a next state that is i64 of rank 1";
+    mistake(
+        &other[0],
+        "iterate_n",
+        wanted,
+        "f64 of rank 1 from `manifest`",
+    );
+    let sum = b.iterate_n(n(), &start, |state| vec![call("sum").sum(&state[0])]);
+    mistake(&sum[0], "iterate_n", wanted, "i64 of rank 0 from `sum`");
+    let half = Axis::delayed(call("half").constant(&[Const::f64(0.5)]));
+    let often = b.iterate_n(half, &start, |state| state.to_vec());
+    let wanted = "a number of steps of type u64";
+    mistake(&often[0], "iterate_n", wanted, "f64 of rank 0 from `half`");
+    let b = call("iterate_while");
+    let test = b.iterate_while(&start, |state| state[0].clone(), |state| state.to_vec());
+    let wanted = "a test that gives a delayed bool";
+    mistake(
+        &test[0],
+        "iterate_while",
+        wanted,
+        "i64 of rank 1 from `manifest`",
+    );
+    let flags = Array::from(vec![true]);
+    let wrong = [call("sum").sum(flags.node())];
+    let ended = call("iterate_n").iterate_n(n(), &wrong, |state| state.to_vec());
+    mistake(&ended[0], "sum", NUMBERS, "bool");
+}
+
+#[test]
+fn inputs_of_programs() {
+    let mut inputs = Vec::new();
+    let b = call("input");
+    let m = b.input_of(&[Ty::I64], 2, &mut inputs);
+    let k = b.input_of(&[Ty::I64], 0, &mut inputs);
+    let of = call("to_segmented").to_segmented(&m);
+    let both = [call("sum_s").sum_s(&of), k];
+    let body = body(&[Ty::I64], |x| x[0]);
+    let sums = call("map").map(&both[..1], body);
+    let total = call("sum").sum(&sums);
+    let wrong = Prepared::new(Engine::default_engine(), vec![b.sum_s(&of)], Vec::new());
+    assert!(wrong.is_err());
+    let roots = vec![total, both[1].clone()];
+    let program = Prepared::new(Engine::default_engine(), roots, inputs).unwrap();
+    let m = Array::from([[1i64, 2], [3, 4], [5, 6]]).map(|x| x * 10);
+    let k = Array::scalar(7i64);
+    let results = program.call(&values_of([m.node(), k.node()]).unwrap(), &mut []);
+    let results: Vec<u64> = results.unwrap().iter().flat_map(words_of).collect();
+    assert_eq!(results, [210, 7]);
+    let few = program.call(&values_of([m.node()]).unwrap(), &mut []);
+    assert!(few.is_err());
+    let swapped = program.call(&values_of([k.node(), m.node()]).unwrap(), &mut []);
+    assert!(swapped.is_err());
+    assert!(values_of([&call("sum").sum(Array::from(vec![true]).node())]).is_err());
+}
+
+#[test]
+fn errors_of_a_run() {
+    let of = rows().nodes();
+    let few = Array::from(vec![true]);
+    let kept = error(&call("pack_s").pack_s(&of, few.node()).data);
+    let lengths = ErrorKind::LengthMismatch {
+        expected: 6,
+        got: 1,
+    };
+    let is = (kept.combinator, kept.location, kept.kind);
+    assert_eq!(is, ("pack_s", Some(place()), lengths));
+    let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]);
+    let max = error(&call("max_s").max_s(&empty.nodes()));
+    let is = (max.combinator, max.location, max.kind);
+    assert_eq!(is, ("max_s", Some(place()), ErrorKind::Empty));
+}
+
+/// Whatever comes in, nothing panics.
+#[test]
+fn anything_gives_a_value_or_an_error() {
+    let flags = Array::from(vec![true, false]);
+    let nodes = [
+        Array::from(vec![1u64, 2]).node().clone(),
+        Array::from(vec![-1i64, 3]).node().clone(),
+        Array::from(vec![0.5f64]).node().clone(),
+        Array::from(vec![(1i64, 2.0f64), (3, 4.0)]).node().clone(),
+        flags.node().clone(),
+        Array::from([[1u64, 2], [3, 4]]).node().clone(),
+        Array::scalar(2u64).node().clone(),
+        Array::scalar((2u64, 3u64)).node().clone(),
+        call("sum").sum(flags.node()),
+        call("map_segments")
+            .segments(flags.node(), flags.node())
+            .lengths,
+    ];
+    let bodies = || {
+        [
+            literal(1),
+            with(Op::Gt, 1),
+            operator(Op::Add, Ty::I64),
+            Body::default(),
+        ]
+    };
+    let b = call("any");
+    let mut made: Vec<Arc<Node>> = Vec::new();
+    let all = |of: Segments| [of.lengths, of.data];
+    for x in &nodes {
+        made.extend(all(b.indices_s(x)));
+        made.extend(all(b.to_segmented(x)));
+        made.push(b.offsets(x));
+        for y in &nodes {
+            let raw = Segments {
+                lengths: x.clone(),
+                data: y.clone(),
+            };
+            for of in [b.segments(x, y), raw] {
+                let folds = [
+                    b.sum_s(&of),
+                    b.product_s(&of),
+                    b.min_s(&of),
+                    b.max_s(&of),
+                    b.mean_s(&of),
+                    b.min_index_s(&of),
+                    b.max_index_s(&of),
+                ];
+                made.extend(folds);
+                for f in bodies() {
+                    made.extend([b.any_s(&of, f.clone()), b.all_s(&of, f.clone())]);
+                    made.extend([b.count_if_s(&of, f.clone()), b.fold1_s(&of, f.clone())]);
+                    made.push(b.fold_seq_s(&of, literal(1), f.clone()));
+                    made.push(b.aggregate_s(&of, literal(1), f.clone(), f.clone()));
+                    made.extend(all(b.scan_exclusive_s(&of, literal(1), f.clone())));
+                    made.extend(all(b.scan_seq_s(&of, f.clone(), f.clone())));
+                    made.extend(all(b.filter_s(&of, f.clone())));
+                    made.extend(all(b.map_s(&of, x, f)));
+                }
+                made.extend(all(b.pack_s(&of, x)));
+                made.extend(all(b.flatten_s(&of, x)));
+                made.extend(all(b.append_s(&of, &rows().nodes())));
+                made.extend(all(b.append_s(&rows().nodes(), &of)));
+                let parts = [Part::Segments(of.clone()), Part::Array(x.clone())];
+                let results = b.map_segments(&parts, |given| {
+                    vec![
+                        Part::Array(given[0].clone()),
+                        Part::Array(given[1].clone()),
+                        Part::Array(call("sum").sum(&given[0])),
+                        Part::Segments(Segments {
+                            lengths: given[0].clone(),
+                            data: given[0].clone(),
+                        }),
+                        Part::Array(y.clone()),
+                        Part::Segments(of.clone()),
+                    ]
+                });
+                made.extend(results.into_iter().flat_map(|all| match all {
+                    OfAll::Each(node) => vec![node],
+                    OfAll::Segments(of) => vec![of.lengths, of.data],
+                    OfAll::Nested(counts, of) => vec![counts, of.lengths, of.data],
+                }));
+            }
+            made.extend(all(b.replicate_s(x, y)));
+            made.extend(all(b.from_offsets(x, y)));
+            made.extend(all(b.enum_from_step_s(x, y, x)));
+            made.extend(all(b.enum_from_step_s(x, x, y)));
+            made.extend(all(b.from_uniform(Axis::delayed(x.clone()), y)));
+            let n = Axis::delayed(x.clone());
+            made.extend(b.iterate_n(n, std::slice::from_ref(y), |state| state.to_vec()));
+            let state = [x.clone(), y.clone()];
+            made.extend(b.iterate_n(Axis::from(2), &state, |state| {
+                vec![state[1].clone(), state[0].clone()]
+            }));
+            let ends = |_: &[Arc<Node>]| flags.node().clone();
+            made.extend(b.iterate_while(&state, ends, |state| state.to_vec()));
+        }
+    }
+    let values = made.iter().map(words).filter(|w| w.is_ok()).count();
+    assert!(values > 0 && values < made.len());
+}
