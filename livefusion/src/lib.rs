@@ -22,6 +22,7 @@
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
 //! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
 //! | [`custom`] | combinators of your own |
+//! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
 //! | [`stages`] | what becomes of a program: the calls, the graph, the schedule, the loops, the code |
@@ -54,6 +55,8 @@
 pub mod array;
 pub mod ast;
 pub mod custom;
+#[cfg(feature = "docs")]
+pub mod docs;
 pub mod elt;
 pub mod error;
 pub mod exp;

@@ -10,6 +10,7 @@ use crate::source::Span;
 use crate::value::Value;
 use livefusion::Clustering;
 use livefusion::ast::Node;
+use livefusion::docs;
 use livefusion::stages;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -334,11 +335,13 @@ fn help(s: &mut Session, at: Span) -> Result<String, String> {
         if !c.aliases.is_empty() {
             text += &format!("also {}\n", c.aliases.join(", "));
         }
+        text += &docs::of(c.name).map_or_else(String::new, |d| format!("\n{d}\n"));
         return Ok(text + &format!("  {}\n", c.example));
     }
     if let Some(f) = SCALARS.iter().find(|f| f.name == name) {
+        let text = docs::of(f.name).map_or_else(String::new, |d| format!("\n{d}\n"));
         return Ok(format!(
-            "{}: a function on scalars\n  {}\n",
+            "{}: a function on scalars\n{text}  {}\n",
             f.name, f.example
         ));
     }

@@ -12,7 +12,7 @@ use crate::value::{Env, Value};
 use crate::{combinators, holes};
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
-use livefusion::{CancelToken, Engine};
+use livefusion::{CancelToken, Engine, ErrorKind, Progress};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +33,9 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
         thread.spawn_scoped(scope, f).ok()?.join().ok()
     })
 }
+
+/// So long a force says nothing of how far it is.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// What a text gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -92,6 +95,8 @@ pub struct Session {
     pub entered: Vec<String>,
     /// The folder that names of files begin at.
     pub folder: PathBuf,
+    /// Whether long forces say on the standard error stream how far they are.
+    pub progress: bool,
     /// Stops a force.
     pub stop: Stop,
     places: Places,
@@ -124,6 +129,7 @@ impl Session {
             colours: false,
             entered: Vec::new(),
             folder: PathBuf::from("."),
+            progress: false,
             stop: Stop::default(),
             places: Places::default(),
         };
@@ -277,11 +283,15 @@ impl Session {
             display::nodes(value, &mut own);
             let time = match &together {
                 Ok(time) => *time,
+                // Whoever stopped it wants no other try.
+                Err(e) if e.kind == ErrorKind::Cancelled => {
+                    answer.err += &self.fault(e, *span);
+                    break;
+                }
                 Err(_) => match self.force(&own) {
                     Ok(time) => time,
                     Err(e) => {
-                        let wrong = self.places.fault(&e, *span);
-                        answer.err += &self.draw(&wrong);
+                        answer.err += &self.fault(&e, *span);
                         continue;
                     }
                 },
@@ -313,8 +323,19 @@ impl Session {
         let token = CancelToken::new();
         self.stop.set(Some(token.clone()));
         let start = Instant::now();
-        let forced = force_nodes(&engine.with_cancel(token), nodes);
+        let mut engine = engine.with_cancel(token);
+        if self.progress {
+            engine = engine.with_progress(move |p| {
+                if start.elapsed() > QUIET {
+                    eprint!("\r{}", far(&p));
+                }
+            });
+        }
+        let forced = force_nodes(&engine, nodes);
         let time = start.elapsed();
+        if self.progress && time > QUIET {
+            eprint!("\r\x1b[K");
+        }
         self.stop.set(None);
         forced.map(|_| time)
     }
@@ -365,6 +386,15 @@ impl Session {
         }
         all
     }
+}
+
+/// How far a force is.
+fn far(p: &Progress) -> String {
+    let done = match p.total.filter(|n| *n > 0) {
+        Some(n) => format!("{:3.0} %", p.steps as f64 * 100.0 / n as f64),
+        None => format!("{} elements", p.steps),
+    };
+    format!("loop {} of {}: {done}", p.loop_index + 1, p.loops)
 }
 
 /// A time as people read it.

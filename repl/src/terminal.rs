@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::shell::{Assistant, Vocabulary, history_path};
 use crate::value::Value;
 use rustyline::error::ReadlineError;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// The names of a session, as they were when the prompt was last shown.
@@ -56,6 +57,7 @@ impl Vocabulary for Names {
 /// Reads and answers until `:quit` or the end of the input.
 pub fn run(mut session: Session) -> ExitCode {
     session.settings.types = true;
+    session.progress = std::io::stderr().is_terminal();
     let stop = session.stop.clone();
     // Without a handler Ctrl-C ends the process, as it does elsewhere.
     let _ = ctrlc::set_handler(move || {

@@ -40,3 +40,12 @@ fn names_are_not_taken_twice() {
     let twice = names.windows(2).find(|w| w[0] == w[1]);
     assert_eq!(twice, None);
 }
+
+/// All but what is the shell's own have a text in the library's documentation.
+#[test]
+fn documented() {
+    let named = combinators::all().map(|c| c.name);
+    let all = named.chain(SCALARS.iter().map(|f| f.name));
+    let without: Vec<_> = all.filter(|n| livefusion::docs::of(n).is_none()).collect();
+    assert_eq!(without, ["Boundary::Constant", "segmented", "load", "save"]);
+}

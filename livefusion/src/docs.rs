@@ -1,0 +1,120 @@
+//! What the documentation says of combinators and of functions on scalars, as text, for shells: from the comments in this crate's own
+//! sources, so that it is what the pages of the API say. With the feature `docs`.
+//!
+//! ```
+//! let text = livefusion::docs::of("take_while").unwrap();
+//! assert!(text.starts_with("The elements before the first one"));
+//! assert_eq!(livefusion::docs::of("no_such_combinator"), None);
+//! ```
+
+/// Where combinators are, in the order in which they are looked for.
+const SOURCES: &[&str] = &[
+    include_str!("array/adjacent.rs"),
+    include_str!("array/append.rs"),
+    include_str!("array/combine.rs"),
+    include_str!("array/extremum.rs"),
+    include_str!("array/filter.rs"),
+    include_str!("array/fold.rs"),
+    include_str!("array/gather.rs"),
+    include_str!("array/generate.rs"),
+    include_str!("array/interleave.rs"),
+    include_str!("array/length.rs"),
+    include_str!("array/map.rs"),
+    include_str!("array/merge.rs"),
+    include_str!("array/prefix.rs"),
+    include_str!("array/reduce.rs"),
+    include_str!("array/right.rs"),
+    include_str!("array/scan.rs"),
+    include_str!("array/scatter.rs"),
+    include_str!("array/search.rs"),
+    include_str!("array/slice.rs"),
+    include_str!("array/windows.rs"),
+    include_str!("array/zip.rs"),
+    include_str!("ranked/axes.rs"),
+    include_str!("ranked/fold.rs"),
+    include_str!("ranked/index.rs"),
+    include_str!("ranked/join.rs"),
+    include_str!("ranked/nest.rs"),
+    include_str!("ranked/product.rs"),
+    include_str!("ranked/reduce.rs"),
+    include_str!("ranked/right.rs"),
+    include_str!("ranked/scan.rs"),
+    include_str!("ranked/scatter.rs"),
+    include_str!("ranked/select.rs"),
+    include_str!("ranked/slice.rs"),
+    include_str!("ranked/stencil.rs"),
+    include_str!("segmented/append.rs"),
+    include_str!("segmented/elements.rs"),
+    include_str!("segmented/extremum.rs"),
+    include_str!("segmented/filter.rs"),
+    include_str!("segmented/fold.rs"),
+    include_str!("segmented/mod.rs"),
+    include_str!("segmented/reduce.rs"),
+    include_str!("segmented/scan.rs"),
+    include_str!("segmented/uniform.rs"),
+    include_str!("nested/mod.rs"),
+    include_str!("iterate/mod.rs"),
+    include_str!("exp/compare.rs"),
+    include_str!("exp/control.rs"),
+    include_str!("exp/float.rs"),
+    include_str!("exp/int.rs"),
+];
+
+/// The text above the function of this name, without its examples in Rust. The untyped forms are left out.
+pub fn of(name: &str) -> Option<String> {
+    SOURCES.iter().find_map(|source| within(source, name))
+}
+
+fn within(source: &str, name: &str) -> Option<String> {
+    let mut comment: Vec<&str> = Vec::new();
+    let mut untyped = false;
+    for line in source.lines() {
+        match line {
+            "}" => untyped = false,
+            line if line.starts_with("impl Builder") => untyped = true,
+            _ => {}
+        }
+        let line = line.trim();
+        if let Some(text) = line.strip_prefix("///") {
+            comment.push(text.strip_prefix(' ').unwrap_or(text));
+        } else if !line.starts_with("#[") && !line.starts_with("$(#[") {
+            if !untyped && !comment.is_empty() && declares(line, name) {
+                return Some(prose(&comment));
+            }
+            comment.clear();
+        }
+    }
+    None
+}
+
+/// Whether a line begins the function, or is its row in a table of a macro: `sqrt Sqrt;`.
+fn declares(line: &str, name: &str) -> bool {
+    let function = line.strip_prefix("pub fn ").unwrap_or("");
+    let row = || {
+        let mut words = line.trim_end_matches(';').split_whitespace();
+        line.ends_with(';') && words.next() == Some(name) && words.next().is_some()
+    };
+    let rest = function.strip_prefix(name);
+    rest.is_some_and(|r| r.starts_with(['(', '<'])) || row()
+}
+
+/// A comment without its code, and without empty lines where that was.
+fn prose(comment: &[&str]) -> String {
+    let mut text = String::new();
+    let (mut code, mut empty) = (false, false);
+    for line in comment {
+        if line.starts_with("```") {
+            code = !code;
+        } else if !code && line.is_empty() {
+            empty = true;
+        } else if !code {
+            if empty && !text.is_empty() {
+                text.push('\n');
+            }
+            empty = false;
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
