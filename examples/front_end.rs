@@ -84,7 +84,7 @@ fn combinator(call: &Word<'_>, args: &[Word<'_>], names: &HashMap<&str, Arc<Node
             let n = args.first().and_then(|n| n.text.parse().ok());
             to("iota").iota(Len::Known(n.unwrap_or(0)))
         }
-        ("map", Some(xs)) => to("map").map(&[xs.clone()], function(args, &xs.types)),
+        ("map", Some(xs)) => to("map").map(std::slice::from_ref(xs), function(args, &xs.types)),
         ("filter", Some(xs)) => to("filter").filter(xs, function(args, &xs.types)),
         ("sum", Some(xs)) => to("sum").sum(xs),
         // Nothing to build it from.

@@ -2,9 +2,17 @@
 
 use crate::array::length::Amount;
 use crate::array::{Array, Dim, IntoLen, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, shape_of};
-use crate::ast::{Axis, Builder, Shape};
+use crate::ast::{Axis, Builder, Node, Shape};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
+use std::sync::Arc;
+
+impl Builder {
+    /// The lengths of an array's axes; of one with a mistake it may be nothing but zeros.
+    pub fn shape(self, xs: &Arc<Node>) -> Shape {
+        shape_of(self, xs)
+    }
+}
 
 impl<T: Elt, D: Dim> Array<T, D> {
     /// The lengths of the axes, as delayed scalars: an array, of rank [`IxDyn`] a `Vec`. Asking for them computes no
@@ -20,7 +28,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// ```
     #[track_caller]
     pub fn shape(&self) -> D::Lens {
-        let shape = shape_of(Builder::named("shape"), self.node());
+        let shape = Builder::named("shape").shape(self.node());
         let mut axes = shape.axes().iter();
         D::lens(&mut std::iter::from_fn(|| {
             axes.next().map(|axis| Array::wrap(axis.node().clone()))

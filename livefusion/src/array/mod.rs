@@ -28,6 +28,9 @@
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
 //!
+//! In each file the untyped forms come first, as methods of [`Builder`](crate::ast::Builder): the typed ones trace their
+//! closures and call them.
+//!
 //! What runs along axes of arrays of rank 2 and more, and `slice` of every rank, is in [`ranked`](crate::ranked).
 
 mod adjacent;

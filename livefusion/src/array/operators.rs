@@ -29,8 +29,9 @@ impl Builder {
     fn applied(self, op: Op, sides: &[Side<'_>]) -> Arc<Node> {
         let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
         let rank = sides.iter().map(rank_of).max().unwrap_or(0);
+        let is_input = |n: &Node| n.rank > 0 || rank == 0;
         let in_step = |s: &Side<'_>| match s {
-            Side::Array(n) if n.rank == rank || n.rank > 0 => Some((*n).clone()),
+            Side::Array(n) if is_input(n) => Some((*n).clone()),
             _ => None,
         };
         let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
@@ -45,7 +46,7 @@ impl Builder {
         b.locate(Some(self.loc()));
         let mut params = 0;
         let mut term = |s: &Side<'_>| match s {
-            Side::Array(n) if n.rank == rank || n.rank > 0 => {
+            Side::Array(n) if is_input(n) => {
                 params += 1;
                 b.param(params - 1)
             }

@@ -1,4 +1,30 @@
 //! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
+//!
+//! A front end whose types are known at run time only builds with these alone. Each combinator is a method of [`Builder`], which
+//! carries its name and the place of its call, beside the typed one of its name; a closure on scalars is a [`Body`], which
+//! [`trace`] makes of a closure on [`Field`]s; [`force_nodes`](crate::runtime::force_nodes) computes.
+//!
+//! ```
+//! use livefusion::ast::{Builder, Const, Field, Fields, Len, Op, Ty, Value, trace};
+//! use livefusion::runtime::force_nodes;
+//! use livefusion::{Engine, Loc};
+//! // `iota 4 | map x -> x * x | sum`
+//! let at = |column| Loc::in_text("squares.txt", 1, column);
+//! let numbers = Builder::at("iota", at(1)).iota(Len::Known(4));
+//! let square = trace(&[Ty::U64], |x| Fields::from_elem(Field::op(Op::Mul, &[x[0], x[0]], at(22)), 1));
+//! let squares = Builder::at("map", at(10)).map(&[numbers.clone()], square);
+//! let total = Builder::at("sum", at(28)).sum(&squares);
+//! let values = force_nodes(Engine::default_engine(), &[total])?;
+//! assert!(matches!(&values[0], Value::Scalar(fields) if fields[..] == [Const::u64(14)]));
+//! // `iota 4 | map x -> x < 2.5`: a mistake has a place, too.
+//! let half = Field::literal(Const::f64(2.5));
+//! let small = trace(&[Ty::U64], |x| Fields::from_elem(Field::op(Op::Lt, &[x[0], half], at(22)), 1));
+//! let small = Builder::at("map", at(10)).map(&[numbers], small);
+//! let error = force_nodes(Engine::default_engine(), &[small]).unwrap_err();
+//! let expected = "`map` at squares.txt:1:22: expected operands that `lt` takes, got (u64, f64)";
+//! assert_eq!(error.to_string(), expected);
+//! # Ok::<(), livefusion::Error>(())
+//! ```
 
 mod array_loop;
 mod body;
@@ -36,8 +62,11 @@ pub use term::{
 
 /// What closures on scalars are traced with: expressions whose types are known at run time only.
 pub use crate::exp::trace::{Field, Fields, trace};
-/// Operators, types and constants of scalars.
-pub use loop_lang::{Const, Op, Ty};
+/// Types and constants of scalars.
+pub use loop_lang::{Const, Ty};
+
+/// An operator of scalars. It is an alias, since the compiler's messages would else tell [`Exp`](crate::Exp) from its variant.
+pub type Op = loop_lang::Op;
 
 pub use livefusion_backend::Buffer;
 use smallvec::SmallVec;

@@ -1,9 +1,8 @@
 //! Choice and repetition in expressions.
 
 use crate::elt::Elt;
-use crate::exp::{Exp, Fields, IntoExp, ToExp, apply, exp_of, fields_of, trace};
+use crate::exp::{Exp, Field, IntoExp, ToExp, exp_of, fields_of, trace};
 use crate::loc::Loc;
-use loop_lang::op::Op;
 
 impl Exp<bool> {
     /// `if self { then } else { otherwise }`. Only the arm that is taken is computed, so it may guard
@@ -103,22 +102,8 @@ pub fn iterate<I: IntoExp, S: ToExp<I::Elt>>(
     start: I,
     step: impl FnOnce(<I::Elt as Elt>::Exp) -> S,
 ) -> <I::Elt as Elt>::Exp {
-    let loc = Loc::caller();
     let n = n.to_exp().field();
-    let mut state = vec![Exp::lit(0u64).field()];
-    state.extend(fields_of::<I::Elt>(start.to_exp()));
-    let end = trace::while_loop(
-        &state,
-        |s| trace::op(Op::Lt, &[s[0], n], loop_lang::Ty::Bool, loc),
-        |s| {
-            let next: Exp<u64> = apply(Op::Add, &[s[0], Exp::lit(1u64).field()], loc);
-            let mut all = Fields::from_slice(&[next.field()]);
-            all.extend(fields_of::<I::Elt>(
-                step(exp_of::<I::Elt>(&s[1..])).to_exp(),
-            ));
-            all
-        },
-        loc,
-    );
-    exp_of::<I::Elt>(&end[1..])
+    let start = fields_of::<I::Elt>(start.to_exp());
+    let next = |state: &[Field]| fields_of::<I::Elt>(step(exp_of::<I::Elt>(state)).to_exp());
+    exp_of::<I::Elt>(&Field::iterate(n, &start, next, Loc::caller()))
 }

@@ -5,7 +5,7 @@ use crate::array::shape_of;
 use crate::ast::{Body, Builder, Node, show_types};
 use crate::loc::Loc;
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// Each of these takes the place that it is blamed on. Types are checked: a mistake does not panic, but is an expression that the
@@ -127,6 +127,27 @@ impl Field {
         loc: Loc,
     ) -> Fields {
         trace::while_loop(start, test, next, loc).into()
+    }
+
+    /// `next` applied `n` times (a `u64`) to `start`. The closure is traced once.
+    pub fn iterate(
+        n: Field,
+        start: &[Field],
+        next: impl FnOnce(&[Field]) -> Fields,
+        loc: Loc,
+    ) -> Fields {
+        let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
+        let mut end = Field::while_loop(
+            &[&[zero], start].concat(),
+            |state| Field::op(Op::Lt, &[state[0], n], loc),
+            |state| {
+                let turns = Field::op(Op::Add, &[state[0], one], loc);
+                std::iter::once(turns).chain(next(&state[1..])).collect()
+            },
+            loc,
+        );
+        end.drain(..end.len().min(1));
+        end
     }
 
     /// An expression of a type that stands for a mistake of the closure which uses it.

@@ -2,9 +2,12 @@
 
 use crate::{call, error, mistake, place, same};
 use livefusion::array::Amount;
-use livefusion::ast::{Body, Builder, Const, Field, Fields, Fold, Len, Op, ScanKind, Ty, trace};
+use livefusion::ast::{
+    Body, Builder, Const, Field, Fields, Fold, Len, Node, Op, ScanKind, Ty, trace,
+};
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind};
+use std::sync::Arc;
 
 /// A body of one result.
 fn body(params: &[Ty], f: impl FnOnce(&[Field]) -> Field) -> Body {
@@ -544,6 +547,25 @@ fn mistakes_in_closures() {
     mistake(&node, "sum", "elements of one number each", "bool");
 }
 
+/// Powers, by products.
+#[test]
+fn repetition_in_closures() {
+    let xs = Array::from(vec![1i64, -2, 3]);
+    let powers = |n: Field| {
+        let times = |s: &[Field], x: Field| Field::op(Op::Mul, &[s[0], x], place());
+        body(&[Ty::I64], |x| {
+            let one = [Exp::lit(1i64).field()];
+            let next = |s: &[Field]| Fields::from_slice(&[times(s, x[0])]);
+            Field::iterate(n, &one, next, place())[0]
+        })
+    };
+    let node = xs.node().clone();
+    let cubes = call("map").map(std::slice::from_ref(&node), powers(Exp::lit(3u64).field()));
+    same(&cubes, xs.map(|x| x * x * x).node());
+    let wrong = call("map").map(&[node], powers(Exp::lit(3i64).field()));
+    mistake(&wrong, "map", "operands that `lt` takes", "(u64, i64)");
+}
+
 /// `while n != 1 { n = if n is odd { 3 n + 1 } else { n / 2 }; steps += 1 }`.
 #[test]
 fn loops_in_closures() {
@@ -564,4 +586,170 @@ fn loops_in_closures() {
     });
     let steps = call("map").map(&[xs.node().clone()], steps);
     same(&steps, Array::from(vec![0i64, 8, 16]).node());
+}
+
+/// Whatever an untyped form is given, it gives nodes, which have a value or an error when they are forced.
+#[test]
+fn nothing_panics() {
+    let kind = || ErrorKind::Empty;
+    let xs = Array::from(vec![2i64, 0]);
+    let nodes = [
+        xs.node().clone(),
+        xs.filter(is_odd).node().clone(),
+        xs.map(|x| x.cast::<f64>()).node().clone(),
+        Array::from(vec![true, false]).node().clone(),
+        pairs().node().clone(),
+        xs.sum().node().clone(),
+        xs.len().node().clone(),
+        Array::scalar((1.5f64, true)).node().clone(),
+        Array::from([[1i64, 2], [3, 4]]).node().clone(),
+        call("none").fault(&[], 1, kind()),
+        call("none").fault(&[], 0, kind()),
+        call("none").fault(&[Ty::I64], 2, kind()),
+    ];
+    let leaked = std::cell::Cell::new(None);
+    let pass = |x: &[Field]| Fields::from_slice(x);
+    let bodies = [
+        number(1),
+        body(&[], |_| Field::literal(Const::bool(true))),
+        odd(),
+        operator(Op::Add, Ty::I64),
+        operator(Op::Lt, Ty::I64),
+        body(&[Ty::I64], |x| {
+            leaked.set(Some(x[0]));
+            x[0]
+        }),
+        body(&[], |_| leaked.get().unwrap_or(Exp::lit(1u8).field())),
+        body(&[Ty::F64], |x| {
+            Field::op(Op::Rem, &[x[0], Exp::lit(1i64).field()], place())
+        }),
+        trace(&[Ty::I64, Ty::F64], pass),
+        trace(&[Ty::Bool], pass),
+        trace(&[], pass),
+        Body::default(),
+    ];
+    let b = call("any");
+    let mut made = Vec::new();
+    for (x, of_one) in nodes.iter().map(|x| (x, of_one(b, x))) {
+        made.extend(of_one);
+        for f in &bodies {
+            made.extend(of_body(b, x, f));
+        }
+        for y in &nodes {
+            made.extend(of_two(b, x, y, &bodies));
+        }
+    }
+    let engine = Engine::interp();
+    let values = made.iter().filter(|node| {
+        let value = livefusion::runtime::force_nodes(&engine, std::slice::from_ref(node));
+        value.is_ok()
+    });
+    // Most do not fit.
+    assert!((100..made.len() / 2).contains(&values.count()));
+}
+
+fn of_one(b: Builder, x: &Arc<Node>) -> Vec<Arc<Node>> {
+    let (values, lengths) = b.group(x);
+    let mut all = vec![values, lengths];
+    let two = |w: &[Fields]| Fields::from_slice(&[w[0][..].to_vec(), w[1][..].to_vec()].concat());
+    let boundary = [
+        Boundary::Clamp,
+        Boundary::Wrap,
+        Boundary::Mirror,
+        Boundary::Constant(number(1)),
+    ];
+    all.extend(
+        boundary
+            .iter()
+            .map(|boundary| b.windows(x, 2, boundary, two)),
+    );
+    all.extend([
+        b.sum(x),
+        b.product(x),
+        b.min(x),
+        b.max(x),
+        b.mean(x),
+        b.var(x),
+        b.std(x),
+    ]);
+    all.extend([
+        b.min_index(x),
+        b.max_index(x),
+        b.cumsum(x),
+        b.first(x),
+        b.last(x),
+        b.reverse(x),
+    ]);
+    all.extend([
+        b.enumerate(x),
+        b.unique(x),
+        b.indices_of(x),
+        b.zip_cut(std::slice::from_ref(x)),
+    ]);
+    all.extend(
+        [Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, std::slice::from_ref(x))),
+    );
+    for n in [
+        Amount::Known(1),
+        Amount::Negative(-1),
+        Amount::Delayed(x.clone()),
+    ] {
+        all.extend([b.take_n(x, n.clone()), b.drop(x, n)]);
+    }
+    all
+}
+
+fn of_body(b: Builder, x: &Arc<Node>, f: &Body) -> Vec<Arc<Node>> {
+    let (kept, others) = b.partition(x, f.clone());
+    let (scan, total) = b.scan_with_total(x, number(1), f.clone());
+    let (values, lengths) = b.group_by(x, f);
+    let fold = || Fold::associative(number(1), f.clone());
+    let mut all = vec![kept, others, scan, total, values, lengths];
+    all.extend([
+        b.any(x, f.clone()),
+        b.all(x, f.clone()),
+        b.count(x, f.clone()),
+    ]);
+    all.extend([
+        b.find(x, f.clone()),
+        b.position(x, f.clone()),
+        b.drop_while(x, f.clone()),
+    ]);
+    all.extend([
+        b.scan1(x, f.clone()),
+        b.scan1_right(x, f.clone()),
+        b.fold_right(x, fold()),
+    ]);
+    all.push(b.scan_right(x, fold(), ScanKind::Exclusive));
+    all.extend([
+        b.unique_by(x, f),
+        b.shift(x, 1, f),
+        b.item(x, f),
+        b.bins(Len::Known(2), f),
+    ]);
+    all.extend([b.update(x, f, &number(1)), b.update(x, &number(1), f)]);
+    all.push(b.windows(x, 3, &Boundary::Constant(f.clone()), |w| w[0].clone()));
+    all.push(b.enum_from_step(Len::Delayed(x.clone()), f, &number(1)));
+    all
+}
+
+fn of_two(b: Builder, x: &Arc<Node>, y: &Arc<Node>, bodies: &[Body]) -> Vec<Arc<Node>> {
+    let both = [x.clone(), y.clone()];
+    let mut all = vec![
+        b.concat(&both),
+        b.zip_cut(&both),
+        b.gather(x, y),
+        b.interleave(x, y),
+    ];
+    all.extend([
+        b.combine(x, y, y),
+        b.combine(y, x, y),
+        b.operator(Op::Add, &both),
+    ]);
+    for f in bodies {
+        all.push(b.merge_sorted(x, y, f));
+        all.push(b.reduce_by_index((Len::Known(2), f), x, y, operator(Op::Add, Ty::I64)));
+        all.push(b.reduce_by_index((Len::Known(2), &number(1)), x, y, f.clone()));
+    }
+    all
 }
