@@ -391,7 +391,7 @@ impl Builder {
     }
 
     /// How many elements of each segment have a true tag: the lengths of the segments that
-    /// [`pack`](Builder::pack) by these tags leaves.
+    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count_if_s`](Builder::count_if_s).)
     pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
         d.arrays();

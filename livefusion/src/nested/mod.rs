@@ -68,7 +68,7 @@ pub enum OfAll {
 }
 
 impl Part {
-    /// The part, or a mistake in its place if it is no array of this rank at most, or no segments.
+    /// The part, or a mistake in its place: an array is of this rank at least and 1 at most.
     fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
         let wrong = |node: &Arc<Node>, types: &[Ty], expected: &str| {
             let expected = expected.to_string();

@@ -34,11 +34,11 @@ use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::sync::Arc;
 
-/// Segments whose element type is known at run time only: the untyped [`Segmented`]. What is made of them, is, by the methods of
-/// [`Builder`] that have the names of its methods.
+/// Segments whose element type is known at run time only: the untyped [`Segmented`]. What methods there make is made of these by
+/// methods of [`Builder`] that have the same names.
 ///
 /// ```
-/// use livefusion::ast::{Builder, Value};
+/// use livefusion::ast::Builder;
 /// use livefusion::prelude::*;
 /// use livefusion::runtime::force_nodes;
 /// let (lengths, data) = (Array::from(vec![2u32, 0, 1]), Array::from(vec![1.0f64, 2.0, 4.0]));

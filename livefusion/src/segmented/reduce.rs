@@ -59,7 +59,7 @@ impl Builder {
         self.joined_s(&tags, Op::And, Const::bool(true))
     }
 
-    /// For how many elements of each segment the test is true. (Of tags that are there, see [`Builder::count_s`].)
+    /// For how many elements of each segment the test is true. (By tags it is [`count_s`](Builder::count_s).)
     pub fn count_if_s(self, of: &Segments, test: Body) -> Arc<Node> {
         let ones = self.ones(&of.data, test);
         self.joined_s(&of.with_data(ones), Op::Add, Const::u64(0))

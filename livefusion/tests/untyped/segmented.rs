@@ -279,8 +279,8 @@ fn loops_over_arrays() {
     let step = |state: &[Arc<Node>]| {
         let [xs, m, n] = state else { panic!() };
         let longer = call("append").append(&[xs.clone(), xs.clone()]);
-        let more = call("map").map(&[m.clone()], with(Op::Add, 1));
-        let twice = call("map").map(&[n.clone()], with(Op::Mul, 2));
+        let more = call("map").map(std::slice::from_ref(m), with(Op::Add, 1));
+        let twice = call("map").map(std::slice::from_ref(n), with(Op::Mul, 2));
         vec![longer, more, twice]
     };
     let ended = call("iterate_n").iterate_n(Axis::from(2), &start, step);
