@@ -5,11 +5,12 @@ use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit};
 use crate::grammar;
 use crate::nearest;
+use crate::plot;
 use crate::session::{Answer, Session, duration};
 use crate::source::Span;
 use crate::value::Value;
 use livefusion::Clustering;
-use livefusion::ast::Node;
+use livefusion::ast::{Buffer, Const, Node, Value as Memory};
 use livefusion::docs;
 use livefusion::stages;
 use std::fmt::Write as _;
@@ -87,6 +88,7 @@ pub static COMMANDS: &[Command] = &[
         s.engine.explain(&nodes).map(|e| e.svg()).map_err(|e| s.fault(&e, at))
     }),
     command("time", E, "how long it takes on each backend", time),
+    command("plot", E, "its numbers as bars", plotted),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {
         if let Some(n) = number(s, at)? {
@@ -262,6 +264,41 @@ fn time(s: &mut Session, at: Span) -> Result<String, String> {
         );
     }
     Ok(text + &bytes.map_or_else(|_| String::new(), |b| b + "\n"))
+}
+
+fn plotted(s: &mut Session, at: Span) -> Result<String, String> {
+    let value = s.value_of(at)?;
+    let Value::Array(array) = &value else {
+        return Err(refuse(
+            s,
+            at,
+            &format!("expected an array, got {}", value.describe()),
+        ));
+    };
+    if array.elt.scalar().is_none() || array.node.rank != 1 {
+        return Err(refuse(
+            s,
+            at,
+            &format!("expected numbers along one axis, got {array}"),
+        ));
+    }
+    let nodes = [array.node.clone()];
+    s.force(&nodes).map_err(|e| s.fault(&e, at))?;
+    match array.node.value.get() {
+        Some(Memory::Array(columns)) => {
+            let column = columns.first();
+            let words = |c: &Arc<Buffer>| {
+                (0..c.len())
+                    .filter_map(|i| Some(Const::new(c.ty(), c.get_word(i)?)))
+                    .collect()
+            };
+            let numbers: Vec<Const> = column.map_or_else(Vec::new, words);
+            Ok(plot::bars(
+                &numbers.into_iter().map(display::number).collect::<Vec<_>>(),
+            ))
+        }
+        _ => Ok(String::new()),
+    }
 }
 
 fn backend(s: &mut Session, at: Span) -> Result<String, String> {

@@ -78,6 +78,16 @@ fn word(c: Const) -> String {
     }
 }
 
+/// A constant as the nearest float.
+pub fn number(c: Const) -> f64 {
+    match c.ty {
+        Ty::F32 => f64::from(f32::from_bits(c.bits as u32)),
+        Ty::F64 => f64::from_bits(c.bits),
+        ty if ty.is_signed() => c.bits as i64 as f64,
+        _ => c.bits as f64,
+    }
+}
+
 fn element(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>) -> String {
     match elt {
         Elt::Scalar(_) => words.next().flatten().map_or("?".into(), word),

@@ -1,5 +1,12 @@
-//! The front end of `lf`, a small language over the combinators of livefusion: from a text to a tree, with errors that point
-//! at the text. Its grammar is in [`grammar`].
+//! `lf`, a small language over the combinators of livefusion, and its shell. A text becomes a tree ([`parse`], by the tables in
+//! [`grammar`]), the tree a graph of the library's nodes ([`eval`]), and these are forced when they are shown ([`session`]).
+//!
+//! ```
+//! use livefusion_repl::session::Session;
+//! let mut session = Session::new();
+//! let answer = session.submit("<1>", "let xs = 0..10\nxs |> filter(_ > 3) |> sum");
+//! assert_eq!(answer.out, "39\n");
+//! ```
 //!
 //! ```
 //! use livefusion_repl::{Sources, parse};
@@ -25,6 +32,7 @@ mod literal;
 mod nearest;
 mod outline;
 mod parser;
+pub mod plot;
 mod print;
 pub mod session;
 pub mod shell;

@@ -361,9 +361,8 @@ impl Session {
         let mut all = Answer::default();
         // Each part stands behind as many line ends as before it, so that lines are counted as in the file.
         let mut part = String::new();
-        let mut lines = 0;
         let mut parts = Vec::new();
-        for line in text.lines() {
+        for (lines, line) in text.lines().enumerate() {
             let is_command = line.trim_start().starts_with(':');
             if is_command {
                 parts.push(std::mem::replace(&mut part, "\n".repeat(lines + 1)));
@@ -372,7 +371,6 @@ impl Session {
                 part += line;
                 part.push('\n');
             }
-            lines += 1;
         }
         parts.push(part);
         for part in parts.iter().filter(|p| !p.trim().is_empty()) {

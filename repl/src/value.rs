@@ -7,6 +7,7 @@ use livefusion::ast::{Axis, Fields, Node, Types};
 use livefusion::io::Table;
 use loop_lang::Ty;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value. What is delayed is a node of the library's graph; nothing is computed before it is shown.
@@ -25,7 +26,7 @@ pub enum Value {
     /// Values of any kind beside each other.
     Tuple(Vec<Value>),
     /// A function of the user's.
-    Function(Arc<Closure>),
+    Function(Rc<Closure>),
     /// A combinator, or a function on scalars, by its name.
     Named(Named),
     /// `a..b`: of which ends there are.
@@ -212,7 +213,7 @@ impl Value {
 
 /// Names and their values, the latest first. Cheap to clone: closures keep what was there when they were made.
 #[derive(Clone, Default, Debug)]
-pub struct Env(Option<Arc<Frame>>);
+pub struct Env(Option<Rc<Frame>>);
 
 #[derive(Debug)]
 struct Frame {
@@ -224,7 +225,7 @@ struct Frame {
 impl Env {
     /// The same with one more name.
     pub fn with(&self, name: impl Into<String>, value: Value) -> Env {
-        Env(Some(Arc::new(Frame {
+        Env(Some(Rc::new(Frame {
             name: name.into(),
             value,
             rest: self.clone(),
@@ -250,7 +251,7 @@ impl Drop for Env {
     /// Without recursion, as a long session has many names.
     fn drop(&mut self) {
         let mut next = self.0.take();
-        while let Some(mut frame) = next.and_then(Arc::into_inner) {
+        while let Some(mut frame) = next.and_then(Rc::into_inner) {
             next = frame.rest.0.take();
         }
     }

@@ -145,7 +145,7 @@ pub static ROWS: &[Combinator] = &[
     row("append", &[XS, XS], "([T], [T], …) => [T]", "[1, 2].append([3])", |c| {
         let first = c.array(0)?;
         let mut nodes = vec![first.node];
-        for k in 1..c.len() {
+        for k in c.from(1) {
             let other = c.array(k)?;
             c.same(k, &other.elt, &first.elt)?;
             nodes.push(other.node);
@@ -307,7 +307,7 @@ fn map(c: &mut Call<'_, '_>) -> Result<Value> {
 /// All arguments, and the tuple of their elements.
 fn arrays(c: &mut Call<'_, '_>) -> Result<(Vec<Arc<Node>>, Elt)> {
     let (mut nodes, mut elts) = (Vec::new(), Vec::new());
-    for k in 0..c.len() {
+    for k in c.from(0) {
         let xs = c.array(k)?;
         nodes.push(xs.node);
         elts.push(xs.elt);

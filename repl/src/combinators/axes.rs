@@ -181,7 +181,7 @@ fn joined(
     let axis = c.axis(0)?;
     let first = c.array(1)?;
     let mut nodes = vec![first.node];
-    for k in 2..c.len() {
+    for k in c.from(2) {
         let other = c.array(k)?;
         c.same(k, &other.elt, &first.elt)?;
         nodes.push(other.node);

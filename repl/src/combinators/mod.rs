@@ -167,11 +167,7 @@ pub fn find(name: &str) -> Option<&'static Combinator> {
 }
 
 /// What may be beyond the ends of an array, beside a constant.
-static BOUNDARIES: &[(&str, fn() -> Boundary<Box<Value>>)] = &[
-    ("Boundary::Clamp", || Boundary::Clamp),
-    ("Boundary::Wrap", || Boundary::Wrap),
-    ("Boundary::Mirror", || Boundary::Mirror),
-];
+static BOUNDARIES: &[&str] = &["Boundary::Clamp", "Boundary::Wrap", "Boundary::Mirror"];
 
 /// What a name stands for that no user has given.
 pub fn value(name: &str) -> Option<Value> {
@@ -181,8 +177,11 @@ pub fn value(name: &str) -> Option<Value> {
     if let Some(f) = SCALARS.iter().find(|f| f.name == name) {
         return Some(Value::Named(Named::Scalar(f)));
     }
-    if let Some((_, boundary)) = BOUNDARIES.iter().find(|(n, _)| *n == name) {
-        return Some(Value::Boundary(boundary()));
+    match BOUNDARIES.iter().position(|n| *n == name) {
+        Some(0) => return Some(Value::Boundary(Boundary::Clamp)),
+        Some(1) => return Some(Value::Boundary(Boundary::Wrap)),
+        Some(_) => return Some(Value::Boundary(Boundary::Mirror)),
+        None => {}
     }
     let (_, value) = CONSTANTS.iter().find(|(n, _)| *n == name)?;
     Some(scalars::constant(*value))
@@ -195,7 +194,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     combinators
         .chain(scalars)
         .chain(CONSTANTS.iter().map(|(n, _)| *n))
-        .chain(BOUNDARIES.iter().map(|(n, _)| *n))
+        .chain(BOUNDARIES.iter().copied())
 }
 
 /// Whether what is called by a name takes a function as this argument: so far a `_` reaches.

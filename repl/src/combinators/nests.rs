@@ -29,11 +29,9 @@ pub static ROWS: &[Combinator] = &[
 /// What a function that makes nodes of a node is called with.
 type OnRow<'f> = &'f mut dyn FnMut(&Arc<Node>) -> Vec<Arc<Node>>;
 
-fn rows_of(
-    c: &mut Call<'_, '_>,
-    k: usize,
-    make: fn(Builder, &Arc<Node>, usize, OnRow<'_>) -> Vec<Arc<Node>>,
-) -> Result<Value> {
+type MapRows = fn(Builder, &Arc<Node>, usize, OnRow<'_>) -> Vec<Arc<Node>>;
+
+fn rows_of(c: &mut Call<'_, '_>, k: usize, make: MapRows) -> Result<Value> {
     let xs = c.array(0)?;
     let axis = if k == 2 { c.axis(1)? } else { 0 };
     let (f, at, builder) = (c.value(k).clone(), c.at(k), c.builder);

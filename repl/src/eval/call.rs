@@ -75,9 +75,9 @@ impl<'e, 's> Call<'e, 's> {
         Err(Box::new(wrong.note(format!("for example: {}", of.example))))
     }
 
-    /// How many arguments there are.
-    pub fn len(&self) -> usize {
-        self.args.len()
+    /// The numbers of the arguments from one on.
+    pub fn from(&self, first: usize) -> std::ops::Range<usize> {
+        first..self.args.len()
     }
 
     /// An argument as it is.

@@ -23,6 +23,7 @@ use livefusion::{Error, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::{Const, Ty};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value, or what is wrong with the text.
@@ -109,7 +110,7 @@ impl<'s> Eval<'s> {
     }
 
     fn closure(&self, env: &Env, function: &Arc<Function>, name: Option<String>) -> Value {
-        Value::Function(Arc::new(Closure {
+        Value::Function(Rc::new(Closure {
             function: function.clone(),
             env: env.clone(),
             name,

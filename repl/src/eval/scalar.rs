@@ -39,6 +39,9 @@ struct Operands {
     elts: Vec<Elt>,
 }
 
+/// What makes fields of scalars.
+type OnScalars<'f> = &'f mut dyn FnMut(&mut Eval<'_>, &[Value]) -> Result<(Fields, Elt)>;
+
 impl Eval<'_> {
     /// That something is wrong at a place.
     pub fn refuse<T>(&self, message: impl Into<String>, span: Span) -> Result<T> {
@@ -252,7 +255,7 @@ impl Eval<'_> {
         name: &'static str,
         values: Vec<Value>,
         span: Span,
-        f: &mut dyn FnMut(&mut Self, &[Value]) -> Result<(Fields, Elt)>,
+        f: OnScalars<'_>,
     ) -> Result<Value> {
         if let Some(Value::Segmented(first)) =
             values.iter().find(|v| matches!(v, Value::Segmented(_)))
