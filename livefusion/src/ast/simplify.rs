@@ -52,7 +52,7 @@ fn is_simple(body: &Body) -> bool {
         if changes || before.iter().any(again) {
             return false;
         }
-        traps |= u32::from(may_trap(&data.term, data.ty, may)) << i;
+        traps |= u32::from(may_fail(&data.term, data.ty, may)) << i;
     }
     let dead = !live_bits(body) & !(u32::MAX << terms.len());
     dead >> body.params.len() == 0
@@ -174,7 +174,7 @@ impl Rewriter {
             return *id;
         }
         let id = TermId(self.out.len() as u32);
-        let traps = may_trap(&key.0, data.ty, |t| self.traps[t.index()]);
+        let traps = may_fail(&key.0, data.ty, |t| self.traps[t.index()]);
         self.traps.push(traps);
         self.out.push(TermData {
             term: key.0,
@@ -183,6 +183,11 @@ impl Rewriter {
         self.known.insert(key, id);
         id
     }
+}
+
+/// Whether a term may be an error: a delayed scalar may be one elsewhere, and is not asked for where its term is left out.
+fn may_fail(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
+    matches!(term, Term::Scalar { .. }) || may_trap(term, ty, operand)
 }
 
 /// Whether a check holds of equal operands, whatever they are.

@@ -319,7 +319,6 @@ impl Algebra {
                     _ => None,
                 },
                 Term::Cond(c, a, b) => match [c, a, b].map(size) {
-                    [_, Some(a), Some(b)] if a == b => Some(a),
                     [Some(c), Some(a), Some(b)] => Some(self.part(Part::Cond([c, a, b]))),
                     _ => None,
                 },
@@ -362,7 +361,13 @@ impl Algebra {
             (Op::Mul, [x, y], Ty::U64) => product(self.sum(*x), self.sum(*y)),
             _ => None,
         };
-        if let Some(sum) = sum {
+        // What an operand depends on has to be computed, since it may be an error: no part goes lost.
+        let keeps = |sum: &Sum| {
+            let kept = |f: &Factor| sum.iter().any(|(product, _)| product.contains(f));
+            let parts = args.iter().flat_map(|a| self.sum(*a));
+            parts.flat_map(|(product, _)| product).all(kept)
+        };
+        if let Some(sum) = sum.filter(keeps) {
             return self.number(sum);
         }
         if op.joins_in_any_order(ty) {
