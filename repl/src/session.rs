@@ -296,6 +296,10 @@ impl Session {
                     }
                 },
             };
+            // What only saves has nothing to show.
+            if matches!(value, Value::Tuple(parts) if parts.is_empty()) {
+                continue;
+            }
             answer.out += &display::show(value, self.settings.show);
             answer.out.push('\n');
             if self.settings.types {
