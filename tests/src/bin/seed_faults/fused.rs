@@ -342,8 +342,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "scatter does not check its indices",
         file: "lower/scatter.rs",
-        sound: "if *places == Places::Anywhere {",
-        faulty: "if *places == Places::Within {",
+        sound: "if places == Places::Anywhere {",
+        faulty: "if places == Places::Within {",
     },
     Fault {
         what: "scatter overwrites where it should combine",
