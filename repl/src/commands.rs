@@ -8,6 +8,7 @@ use crate::nearest;
 use crate::plot;
 use crate::session::{Answer, Session, duration};
 use crate::source::Span;
+use crate::trace;
 use crate::value::Value;
 use livefusion::Clustering;
 use livefusion::ast::{Buffer, Const, Node, Value as Memory};
@@ -32,7 +33,7 @@ pub struct Command {
 impl Command {
     /// Whether an expression follows it.
     pub fn takes_expression(&self) -> bool {
-        self.argument == "EXPRESSION"
+        self.argument.ends_with(E)
     }
 }
 
@@ -87,6 +88,7 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         s.engine.explain(&nodes).map(|e| e.svg()).map_err(|e| s.fault(&e, at))
     }),
+    command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
     command("time", E, "how long it takes on each backend", time),
     command("plot", E, "its numbers as bars", plotted),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),

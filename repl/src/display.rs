@@ -68,7 +68,7 @@ pub fn show(value: &Value, limit: Limit) -> String {
 }
 
 /// A word as a Rust literal without suffix.
-fn word(c: Const) -> String {
+pub fn word(c: Const) -> String {
     match c.ty {
         Ty::Bool => (c.bits != 0).to_string(),
         Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
