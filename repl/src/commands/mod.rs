@@ -9,6 +9,7 @@ use crate::display::{self, Limit};
 use crate::nearest;
 use crate::session::{Answer, Session};
 use crate::source::Span;
+use crate::trace;
 use crate::value::Value;
 use livefusion::Clustering;
 use livefusion::ast::Node;
@@ -34,7 +35,7 @@ pub struct Command {
 impl Command {
     /// Whether an expression follows it.
     pub fn takes_expression(&self) -> bool {
-        self.argument == "EXPRESSION"
+        self.argument.ends_with(E)
     }
 }
 
@@ -89,6 +90,7 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         explained(s, at, &nodes).map(|e| Answer::of(e.svg()))
     }),
+    command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
     command("time", E, "how long it takes on each backend, from literals and files on", time::time),
     command("plot", E, "its numbers as bars", plot::plot),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
