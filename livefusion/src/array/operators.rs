@@ -11,7 +11,7 @@
 //! ```
 
 use crate::array::{Array, Join, Rank};
-use crate::ast::{BodyBuilder, Builder, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Bits, Int, Num, Scalar};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
@@ -35,8 +35,14 @@ impl Builder {
             _ => None,
         };
         let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
-        if let Some(several) = inputs.iter().find(|n| n.types.len() != 1) {
-            return self.unfit(several, &several.types, rank, SCALARS);
+        let arrays = sides.iter().filter_map(|s| match s {
+            Side::Array(n) => Some(*n),
+            Side::Number(_) => None,
+        });
+        let arrays: Vec<&Arc<Node>> = arrays.collect();
+        if let Some(several) = arrays.iter().find(|n| n.types.len() != 1) {
+            let got = show_types(&several.types);
+            return self.instead(&arrays, (&several.types, rank), SCALARS, got);
         }
         let types: Vec<_> = inputs
             .iter()

@@ -4,7 +4,6 @@ use crate::array::search::up_to_first;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, show_types};
 use crate::elt::{Elt, Num, Scalar};
-use crate::error::ErrorKind;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -113,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// In place of a node that a combinator cannot be built from: with the mistake that it has, else with this one.
+    /// In place of a node of these types and this rank that cannot be built of an input because of the types that it has.
     pub(crate) fn unfit(
         self,
         input: &Arc<Node>,
@@ -121,14 +120,8 @@ impl Builder {
         rank: u8,
         expected: &str,
     ) -> Arc<Node> {
-        if input.error.is_some() {
-            return self.mistaken(input, types, rank);
-        }
-        let kind = ErrorKind::Malformed {
-            expected: expected.to_string(),
-            got: show_types(&input.types),
-        };
-        self.fault(types, rank, kind)
+        let got = show_types(&input.types);
+        self.instead(&[input], (types, rank), expected, got)
     }
 
     /// A fold by a single operator, which lowering recognises.

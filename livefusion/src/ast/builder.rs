@@ -567,6 +567,22 @@ impl Builder {
         d.finish(Kind::Zip, Types::from_slice(types), rank)
     }
 
+    /// In place of a node of these types and this rank that cannot be built of its inputs: it carries the first mistake that one of
+    /// them has, else that something else was expected.
+    pub(crate) fn instead(
+        self,
+        inputs: &[&Arc<Node>],
+        (types, rank): (&[Ty], u8),
+        expected: &str,
+        got: String,
+    ) -> Arc<Node> {
+        if let Some(wrong) = inputs.iter().find(|n| n.error.is_some()) {
+            return self.mistaken(wrong, types, rank);
+        }
+        let expected = expected.to_string();
+        self.fault(types, rank, ErrorKind::Malformed { expected, got })
+    }
+
     /// A component of the state that a loop over arrays ends with, of these types: an array (rank 1) or a delayed scalar.
     pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());

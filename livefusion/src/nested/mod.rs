@@ -70,22 +70,20 @@ pub enum OfAll {
 impl Part {
     /// The part, or a mistake in its place: an array is of this rank at least and 1 at most.
     fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
-        let wrong = |node: &Arc<Node>, types: &[Ty], expected: &str| {
-            let expected = expected.to_string();
-            let got = show_node(node);
-            b.fault(types, 1, ErrorKind::Malformed { expected, got })
+        let instead = |inputs: &[&Arc<Node>], types: &[Ty], expected: &str, wrong: &Node| {
+            Part::Array(b.instead(inputs, (types, 1), expected, show_node(wrong)))
         };
         match self {
             Part::Array(node) if node.rank < least || node.rank > 1 => {
-                Part::Array(wrong(node, &node.types, expected))
+                instead(&[node], &node.types, expected, node)
             }
-            Part::Segments(Segments { lengths, .. })
+            Part::Segments(Segments { lengths, data })
                 if lengths.rank != 1 || *lengths.types != [Ty::U64] =>
             {
-                Part::Array(wrong(lengths, &[Ty::U64], "lengths of type u64"))
+                instead(&[lengths, data], &[Ty::U64], "lengths of type u64", lengths)
             }
-            Part::Segments(Segments { data, .. }) if data.rank != 1 => {
-                Part::Array(wrong(data, &data.types, "elements of rank 1"))
+            Part::Segments(Segments { lengths, data }) if data.rank != 1 => {
+                instead(&[lengths, data], &data.types, "elements of rank 1", data)
             }
             _ => self.clone(),
         }

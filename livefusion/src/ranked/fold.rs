@@ -15,6 +15,9 @@ use crate::exp::{IntoExp, ToExp, closure, value};
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
+/// What a fold starts with, in messages.
+pub(super) const START: &str = "a starting value";
+
 impl Builder {
     /// Elements folded along one axis, several axes, or all: an array without these axes, or a delayed scalar. Along other axes than
     /// the last ones each fold goes from left to right. It is [`fold_axis`](crate::Array::fold_axis),
@@ -37,15 +40,16 @@ impl Builder {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn fold_axes(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
-        let types = match &fold.style {
-            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
-        };
+        let types = fold.state(&xs.types);
         along(self, xs, axes, &types, |folded, elements| {
-            if let FoldStyle::Aggregate(join) = &fold.style {
-                // A fold from left to right does not need it.
-                let both = [&types[..], &types[..]].concat();
-                fits(join, "a combine function", &both, Some(&types))?;
+            // A fold from left to right asks for less.
+            match &fold.style {
+                FoldStyle::Associative => fits(&fold.start, START, &[], Some(&types))?,
+                FoldStyle::Aggregate(join) => {
+                    let both = [&types[..], &types[..]].concat();
+                    fits(join, "a combine function", &both, Some(&types))?;
+                }
+                FoldStyle::First | FoldStyle::Sequential => {}
             }
             Ok(folded.fold(self, elements, fold))
         })

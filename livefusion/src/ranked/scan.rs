@@ -1,7 +1,7 @@
 //! Running folds along axes: `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts
 //! of rows: `fold_seg`.
 
-use super::fold::Folded;
+use super::fold::{Folded, START};
 use super::make::{axis_of, built, computed, flat, indices, number, shaped};
 use crate::array::{Array, Dim, Multi, length_of, operator, operator_of, reversed, shape_of};
 use crate::ast::{
@@ -89,7 +89,7 @@ impl Builder {
     /// Each row along the last axis cut into segments of these lengths, integers of rank 1, and the elements of each folded. The last
     /// axis of the result has as many elements as there are segments. A vector is a mistake.
     pub fn fold_seg(self, xs: &Arc<Node>, lengths: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let types = Running::state(xs, &fold);
+        let types = fold.state(&xs.types);
         built(self, &[xs, lengths], (&types, xs.rank), || {
             if xs.rank < 2 {
                 return Err(ErrorKind::Malformed {
@@ -237,16 +237,8 @@ impl Running {
     /// The types of what it gives.
     fn types(&self, xs: &Node) -> Types {
         match self {
-            Running::From(fold, _) => Running::state(xs, fold),
+            Running::From(fold, _) => fold.state(&xs.types),
             Running::First(_) => xs.types.clone(),
-        }
-    }
-
-    /// The types of a fold's state.
-    fn state(xs: &Node, fold: &Fold) -> Types {
-        match fold.style {
-            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
         }
     }
 
@@ -254,7 +246,8 @@ impl Running {
     fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
         match self {
             Running::From(fold, _) => match fold.style {
-                FoldStyle::Associative | FoldStyle::Sequential => Ok(()),
+                FoldStyle::Associative => fits(&fold.start, START, &[], Some(&xs.types)),
+                FoldStyle::Sequential => Ok(()),
                 FoldStyle::First | FoldStyle::Aggregate(_) => Err(ErrorKind::Malformed {
                     expected: "a scan with a starting value".to_string(),
                     got: "another".to_string(),

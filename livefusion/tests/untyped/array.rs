@@ -179,6 +179,43 @@ fn scans() {
     mistake(&scan, "scan1", from, got);
 }
 
+/// States from the right are joined with what is on the left on the left.
+#[test]
+fn states_from_the_right() {
+    // Functions y -> 3 y + x, the last one applied first, as what they multiply by and what they add.
+    let with = |op: Op, a: Field, b: Field| Field::op(op, &[a, b], place());
+    let state = [Ty::I64, Ty::I64];
+    let start = trace(&[], |_| {
+        [1, 0]
+            .map(|n| Exp::lit(n as i64).field())
+            .into_iter()
+            .collect()
+    });
+    let step = trace(&[Ty::I64; 3], |p| {
+        let three = Exp::lit(3i64).field();
+        let added = with(Op::Mul, p[2], three);
+        Fields::from_iter([with(Op::Mul, p[1], three), with(Op::Add, added, p[0])])
+    });
+    let join = trace(&[state, state].concat(), |p| {
+        let added = with(Op::Mul, p[0], p[3]);
+        Fields::from_iter([with(Op::Mul, p[0], p[2]), with(Op::Add, added, p[1])])
+    });
+    let numbers: Vec<i64> = (0..100_000).map(|i| i * i % 1000 - 500).collect();
+    let expected = numbers.iter().rev().fold((1i64, 0i64), |(a, b), x| {
+        (a.wrapping_mul(3), b.wrapping_mul(3).wrapping_add(*x))
+    });
+    let xs = Array::from(numbers);
+    let folds = [
+        Fold::sequential(start.clone(), step.clone()),
+        Fold::aggregate(start, step, join),
+    ];
+    for fold in folds {
+        let folded = call("fold_right").fold_right(xs.node(), fold);
+        let folded: Array<(i64, i64), Ix0> = Array::from_node(folded).unwrap();
+        assert_eq!(folded.force().unwrap(), expected);
+    }
+}
+
 #[test]
 fn searches_and_parts() {
     for xs in all_kinds() {
@@ -472,7 +509,15 @@ fn operators() {
     let wrong = call("add").operator(Op::Add, &[xs.node().clone(), fs.node().clone()]);
     mistake(&wrong, "add", "operands that `add` takes", "(i64, f64)");
     let wrong = call("add").operator(Op::Add, &[pairs().node().clone(), fs.node().clone()]);
-    mistake(&wrong, "add", "elements of one scalar each", "(i64, f64)");
+    let one_each = "elements of one scalar each";
+    mistake(&wrong, "add", one_each, "(i64, f64)");
+    let pair = Array::scalar((1i64, 2.0f64));
+    let wrong = call("add").operator(Op::Add, &[xs.node().clone(), pair.node().clone()]);
+    mistake(&wrong, "add", one_each, "(i64, f64)");
+    // What an operand has wrong comes before what is wrong with them.
+    let sum = call("sum").sum(Array::from(vec![true]).node());
+    let wrong = call("add").operator(Op::Add, &[pairs().node().clone(), sum]);
+    mistake(&wrong, "sum", "elements of one number each", "bool");
     let m = Array::from([[1i64, 2]]);
     let wrong = call("add").operator(Op::Add, &[xs.node().clone(), m.node().clone()]);
     assert!(

@@ -577,6 +577,33 @@ fn folds_of_other_elements() {
     }
 }
 
+/// A start of another type than the elements is that of a sequential fold only, whatever a fold is rewritten to.
+#[test]
+fn starts_of_another_type() {
+    let m = matrix();
+    let half = || body(&[], |_| Field::literal(Const::f64(0.5)));
+    let step = || {
+        body(&[Ty::F64, Ty::I64], |p| {
+            op(Op::Add, &[p[0], p[1].cast(Ty::F64, place())])
+        })
+    };
+    let expected = "a starting value to i64";
+    for xs in [m.clone(), m.transpose()] {
+        for axis in 0..2 {
+            let fold = || Fold::associative(half(), step());
+            let folded = call("f").fold_axes(xs.node(), &[axis], fold());
+            mistake(&folded, "f", expected, "one to f64");
+            let scanned = call("f").scan_axis(xs.node(), axis, fold(), ScanKind::Inclusive);
+            mistake(&scanned, "f", expected, "one to f64");
+            let fold = Fold::sequential(half(), step());
+            let sums = call("f").fold_axes(xs.node(), &[axis], fold);
+            let floats = xs.map(|x| x.cast::<f64>());
+            let typed = floats.fold_seq_axis(axis, 0.5, |a, b| a + b);
+            same(&sums, typed.node());
+        }
+    }
+}
+
 #[test]
 fn scans_along_axes() {
     let (m, cube, pairs) = (matrix(), cube(), pairs());
