@@ -261,7 +261,7 @@ impl Session {
             c => " ".repeat(c.len_utf8()),
         };
         let before: String = full[..at.start].chars().map(blank).collect();
-        let name = self.sources.name(at.source).to_string();
+        let name = self.sources.name(at.source);
         let source = self.sources.add(name, before + &full[at.start..]);
         let parsed = parse(&self.sources, source);
         self.sources.uncover(source, &full);
