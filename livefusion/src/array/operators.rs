@@ -13,6 +13,7 @@
 use crate::array::{Array, Join, Rank};
 use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Bits, Int, Num, Scalar};
+use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::ops::*;
@@ -41,8 +42,9 @@ impl Builder {
         });
         let arrays: Vec<&Arc<Node>> = arrays.collect();
         if let Some(several) = arrays.iter().find(|n| n.types.len() != 1) {
-            let got = show_types(&several.types);
-            return self.instead(&arrays, (&several.types, rank), SCALARS, got);
+            let (expected, got) = (SCALARS.to_string(), show_types(&several.types));
+            let kind = ErrorKind::Malformed { expected, got };
+            return self.instead(&arrays, (&several.types, rank), kind);
         }
         let types: Vec<_> = inputs
             .iter()

@@ -1,6 +1,6 @@
 //! From the last element to the first: `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right`.
 
-use crate::array::fold::{Joined, operator};
+use crate::array::fold::{Joined, operator_of};
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Builder, Field, Fold, FoldStyle, Node, ScanKind, trace};
 use crate::elt::Elt;
@@ -70,7 +70,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -86,7 +86,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1_right");
-        Array::wrap(builder.scan1_right(self.node(), operator::<T, R>(op)))
+        Array::wrap(builder.scan1_right(self.node(), operator_of::<T, R>(op)))
     }
 
     /// Running folds from the right: element `i` joins the elements behind `i`, and `start` behind them; the last one is
@@ -105,7 +105,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Exclusive))
     }
 
@@ -128,7 +128,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_right");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, operator::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold_right(self.node(), fold))
     }
 }

@@ -1,10 +1,8 @@
 //! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
 
-use super::make::{Element, axes_of, built, chosen, computed, flat, others, rearranged, shaped};
+use super::make::{Element, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{
-    Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of, shape_of,
-};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
     TermId, fits, flat_index, plain,
@@ -203,9 +201,9 @@ pub(super) fn along(
 ) -> Arc<Node> {
     let rank = usize::from(xs.rank).saturating_sub(axes.len()) as u8;
     built(builder, &[xs], (types, rank), || {
-        let shape = shape_of(builder, xs);
+        let shape = builder.shape(xs);
         let folded = Folded::new(&shape, axes)?;
-        let made = make(&folded, &flat(builder, xs))?;
+        let made = make(&folded, &builder.flatten(xs))?;
         Ok(folded.result(builder, &made))
     })
 }

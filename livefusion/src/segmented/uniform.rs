@@ -4,6 +4,7 @@ use super::{Segmented, Segments};
 use crate::array::{Array, IntoLen, Ix2, extent, length_of};
 use crate::ast::{Axis, BodyBuilder, Builder, Node, Shape, show_node};
 use crate::elt::Elt;
+use crate::error::ErrorKind;
 use crate::exp::types_of;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -46,8 +47,9 @@ impl Builder {
                 data: self.reshape(matrix, None),
             },
             None => {
-                let got = show_node(matrix);
-                let data = self.instead(&[matrix], (&matrix.types, 1), "an array of rank 2", got);
+                let (expected, got) = ("an array of rank 2".to_string(), show_node(matrix));
+                let kind = ErrorKind::Malformed { expected, got };
+                let data = self.instead(&[matrix], (&matrix.types, 1), kind);
                 let lengths = self.mistaken(&data, &[Ty::U64], 1);
                 Segments { lengths, data }
             }

@@ -434,8 +434,15 @@ fn anything_gives_a_value_or_an_error() {
             .segments(flags.node(), flags.node())
             .lengths,
     ];
+    let by_hand = |change: fn(&mut Body)| {
+        let mut f = with(Op::Gt, 1);
+        change(&mut f);
+        f
+    };
     let bodies = || {
         [
+            by_hand(|f| f.terms.clear()),
+            by_hand(|f| f.terms.reverse()),
             literal(1),
             with(Op::Gt, 1),
             operator(Op::Add, Ty::I64),
