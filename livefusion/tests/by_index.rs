@@ -145,6 +145,29 @@ fn in_closures_in_closures() {
     );
 }
 
+/// Along both axes of a matrix.
+#[test]
+fn in_closures_on_rows() {
+    let all = numbers(7 * 11);
+    let rows: Vec<&[i64]> = all.chunks(11).collect();
+    let columns = (0..11).map(|j| rows.iter().map(|row| row[j]).collect::<Vec<i64>>());
+    let along_rows: Vec<i64> = rows.iter().flat_map(|row| sums_plain(row)).collect();
+    let along_columns: Vec<Vec<i64>> = columns.map(|column| counts_plain(&column)).collect();
+    for engine in engines() {
+        let m = Array::from_vec((7, 11), all.clone());
+        let sums = m.map_rows(|row| sums(&row)).flatten();
+        let counts = m
+            .map_axis(0, |column| counts(&column))
+            .transpose()
+            .flatten();
+        let (sums, counts) = (&sums, &counts).force_with(&engine).unwrap();
+        assert_eq!(
+            (&sums[..], &counts[..]),
+            (&along_rows[..], &along_columns.concat()[..])
+        );
+    }
+}
+
 #[test]
 fn in_steps_of_loops() {
     let xs = numbers(200);

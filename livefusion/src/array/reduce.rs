@@ -307,13 +307,6 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The body that is one constant.
-pub(crate) fn constant(value: Const) -> Body {
-    let mut b = BodyBuilder::new(&[]);
-    let value = b.lit(value);
-    b.finish(&[value])
-}
-
 /// The number 1.
 pub(crate) fn one(ty: Ty) -> Const {
     match ty {
@@ -325,7 +318,9 @@ pub(crate) fn one(ty: Ty) -> Const {
 
 /// A fold by a single operator, which lowering recognises.
 pub(crate) fn by(op: Op, start: Const) -> Fold {
-    Fold::associative(constant(start), step_of(op, start.ty))
+    let mut b = BodyBuilder::new(&[]);
+    let value = b.lit(start);
+    Fold::associative(b.finish(&[value]), step_of(op, start.ty))
 }
 
 /// The step that is a single operator on numbers of a type.

@@ -169,10 +169,7 @@ impl Builder {
             let made = match self.descriptors(&rows).pop() {
                 // Each element is there as often as all new axes say.
                 Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
-                    let types: Vec<Ty> = [Ty::U64].iter().chain(&source.types).copied().collect();
-                    let mut b = BodyBuilder::new(&types);
-                    let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
-                    self.expand(&rows, &[source], b.finish(&fields))
+                    self.spread(&rows, &source)
                 }
                 _ => make::reading(self, &source, &to, |b, parts| {
                     let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();

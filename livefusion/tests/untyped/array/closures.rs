@@ -101,3 +101,16 @@ fn loops_in_closures() {
     let steps = call("map").map(&[xs.node().clone()], steps);
     same(&steps, Array::from(vec![0i64, 8, 16]).node());
 }
+
+/// A field of another type than the expression's is converted.
+#[test]
+fn expressions_of_fields() {
+    assert_eq!(
+        Exp::<f64>::of(Exp::lit(3i64).field()).field().as_literal(),
+        Some(Const::f64(3.0))
+    );
+    let halves = body(&[Ty::I64], |x| (Exp::<f64>::of(x[0]) / 2.0).field());
+    let xs = Array::from(vec![1i64, 2]);
+    let typed = xs.map(|x| x.cast::<f64>() / 2.0);
+    same(&call("map").map(&[xs.node().clone()], halves), typed.node());
+}
