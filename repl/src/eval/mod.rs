@@ -117,7 +117,7 @@ impl<'s> Eval<'s> {
     /// A builder of nodes that a call at this place makes.
     pub fn builder(&mut self, name: &'static str, span: Span) -> Builder {
         let place = self.sources.place(span);
-        let loc = Loc::in_text(&place.name, place.line as u32, place.column as u32);
+        let loc = Loc::in_text(place.name, place.line as u32, place.column as u32);
         self.places.insert(loc, span);
         Builder::at(name, loc)
     }
