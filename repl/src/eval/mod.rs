@@ -25,7 +25,7 @@ use crate::value::{Array, Closure, Elt, Env, Named, Range, Value};
 use livefusion::ast::{self, Body, Builder, Const, Fields, Node, Ty, Types};
 use livefusion::{CancelToken, Error, ErrorKind, Loc};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ pub struct Eval<'s> {
     pub places: &'s mut Places,
     /// The folder that relative names of files begin at.
     pub folder: &'s Path,
-    /// What files had in them, where they need not be read again.
-    pub loaded: Option<&'s mut HashMap<PathBuf, Value>>,
+    /// What files had in them, by what `load` was called with, where they need not be read again.
+    pub loaded: Option<&'s mut HashMap<Vec<String>, Value>>,
     /// Ends what evaluates for long, as a function does that calls itself.
     pub stop: CancelToken,
     depth: usize,
