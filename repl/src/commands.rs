@@ -6,6 +6,7 @@ use crate::display::{self, Limit};
 use crate::grammar;
 use crate::nearest;
 use crate::plot;
+use crate::rust;
 use crate::session::{Answer, Session, duration};
 use crate::source::Span;
 use crate::trace;
@@ -89,6 +90,7 @@ pub static COMMANDS: &[Command] = &[
         s.engine.explain(&nodes).map(|e| e.svg()).map_err(|e| s.fault(&e, at))
     }),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
+    command("rust", E, "the same as a program in Rust, with what it needs of what was typed", rust::command),
     command("time", E, "how long it takes on each backend", time),
     command("plot", E, "its numbers as bars", plotted),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),

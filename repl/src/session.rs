@@ -5,9 +5,10 @@ use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit};
 use crate::eval::{Eval, Places};
 use crate::parser::{ParseError, parse};
+use crate::rust::Notes;
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
-use crate::syntax::Script;
+use crate::syntax::{Script, Statement, StatementKind};
 use crate::value::{Env, Value};
 use crate::{combinators, holes};
 use livefusion::ast::Node;
@@ -204,6 +205,12 @@ impl Session {
         self.evaluated(parsed, keep)
     }
 
+    /// Whether an argument is a function: one of what nobody knows is, too, as that it is misspelt is what has to be said.
+    fn takes_function(&self, name: &str, k: usize) -> bool {
+        let known = self.env.get(name).is_some() || combinators::value(name).is_some();
+        combinators::takes_function(name, k) || !known && k > 0
+    }
+
     fn evaluated(
         &mut self,
         parsed: Result<Script, ParseError>,
@@ -213,12 +220,7 @@ impl Session {
             Ok(script) => script,
             Err(e) => return Err((Vec::new(), e.draw(&self.sources, self.colours) + "\n")),
         };
-        // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
-        let takes = |name: &str, k: usize| {
-            let known = self.env.get(name).is_some() || combinators::value(name).is_some();
-            combinators::takes_function(name, k) || !known && k > 0
-        };
-        if let Err(e) = holes::fill(&mut script, &takes) {
+        if let Err(e) = holes::fill(&mut script, &|name, k| self.takes_function(name, k)) {
             return Err((Vec::new(), self.draw(&e)));
         }
         let mut shown = Vec::new();
@@ -252,17 +254,24 @@ impl Session {
         Ok(shown)
     }
 
-    /// The value of a command's expression, which is the last that its text shows.
-    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+    /// A command's whole text, and its expression alone: it keeps its place, so that mistakes point into the line that was
+    /// typed.
+    fn expression(&self, at: Span) -> (String, String) {
         let full = self.sources.text(at.source).to_string();
-        // The text keeps its place, so that mistakes point into the line that was typed.
         let blank = |c: char| match c {
             '\n' => "\n".to_string(),
             c => " ".repeat(c.len_utf8()),
         };
         let before: String = full[..at.start].chars().map(blank).collect();
+        let text = before + &full[at.start..];
+        (full, text)
+    }
+
+    /// The value of a command's expression, which is the last that its text shows.
+    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+        let (full, text) = self.expression(at);
         let name = self.sources.name(at.source).to_string();
-        let source = self.sources.add(name, before + &full[at.start..]);
+        let source = self.sources.add(name, text);
         let parsed = parse(&self.sources, source);
         self.sources.uncover(source, &full);
         let shown = self.evaluated(parsed, false).map_err(|(_, e)| e)?;
@@ -270,6 +279,46 @@ impl Session {
             Some((value, _)) => Ok(value),
             None => Err(self.draw(&Diagnostic::new("expected an expression", at))),
         }
+    }
+
+    /// What was typed so far, then a command's expression: the statements, evaluated anew, and what became of each expression.
+    pub fn noted(&mut self, at: Span) -> Result<(Vec<Statement>, Notes), String> {
+        let (full, text) = self.expression(at);
+        let name = self.sources.name(at.source).to_string();
+        let mut texts: Vec<(String, String, Option<String>)> = Vec::new();
+        let entered = self.entered.iter().cloned();
+        texts.extend(entered.map(|text| ("<before>".to_string(), text, None)));
+        texts.push((name, text, Some(full)));
+        let mut statements = Vec::new();
+        for (name, text, shown) in texts {
+            let source = self.sources.add(name, text);
+            let parsed = parse(&self.sources, source);
+            if let Some(shown) = &shown {
+                self.sources.uncover(source, shown);
+            }
+            let mut script = match parsed {
+                Ok(script) => script,
+                Err(e) => return Err(e.draw(&self.sources, self.colours) + "\n"),
+            };
+            if let Err(e) = holes::fill(&mut script, &|name, k| self.takes_function(name, k)) {
+                return Err(self.draw(&e));
+            }
+            // What was shown before is not shown again, nor saved.
+            let named = |s: &Statement| !matches!(s.kind, StatementKind::Show(_));
+            let own = shown.is_some();
+            let kept = script.statements.into_iter().filter(|s| own || named(s));
+            statements.extend(kept);
+        }
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        eval.notes = Some(Notes::default());
+        let mut env = Env::default();
+        for s in &statements {
+            if let Err(e) = eval.statement(&mut env, s) {
+                return Err(self.draw(&e));
+            }
+        }
+        let notes = eval.notes.take().unwrap_or_default();
+        Ok((statements, notes))
     }
 
     /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what

@@ -13,6 +13,7 @@ pub use functions::{Form, Mistake, Traced};
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
 use crate::nearest;
+use crate::rust::Notes;
 use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
@@ -63,6 +64,8 @@ pub struct Eval<'s> {
     pub places: &'s mut Places,
     /// The folder that relative names of files begin at.
     pub folder: &'s std::path::Path,
+    /// What becomes of each expression, if somebody wants to know.
+    pub notes: Option<Notes>,
     depth: usize,
     /// Whether a function is being traced, in which scalars are terms.
     tracing: bool,
@@ -79,6 +82,7 @@ impl<'s> Eval<'s> {
             sources,
             places,
             folder,
+            notes: None,
             depth: 0,
             tracing: false,
         }
@@ -128,6 +132,9 @@ impl<'s> Eval<'s> {
         self.depth += 1;
         let value = self.expr_here(env, e);
         self.depth -= 1;
+        if let (Some(notes), Ok(value)) = (&mut self.notes, &value) {
+            notes.expression(e.span, value);
+        }
         value
     }
 
@@ -225,6 +232,9 @@ impl<'s> Eval<'s> {
 
     /// Names for what a pattern takes a value apart into.
     fn bind(&mut self, env: &Env, pattern: &Pattern, value: Value) -> Result<Env> {
+        if let Some(notes) = &mut self.notes {
+            notes.pattern(pattern.span, &value);
+        }
         match &pattern.kind {
             PatternKind::Name(name) => Ok(env.with(name.clone(), value)),
             PatternKind::Any => Ok(env.clone()),
