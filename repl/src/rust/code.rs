@@ -26,6 +26,8 @@ pub struct Code {
     pub level: u8,
     /// Where the dots of its outermost chain are.
     links: Vec<usize>,
+    /// What it consists of, if it is a tuple.
+    parts: Vec<String>,
 }
 
 impl Code {
@@ -35,6 +37,7 @@ impl Code {
             text: text.into(),
             level,
             links: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -65,6 +68,7 @@ impl Code {
             text: format!("{}.{name}({})", of.text, args.join(", ")),
             level: level::DOT,
             links,
+            parts: Vec::new(),
         }
     }
 
@@ -74,10 +78,21 @@ impl Code {
         Code::new(format!("{left} {op} {right}"), level)
     }
 
-    /// Its text, a call to a line if that is long.
+    /// Its text, a call or a part to a line if that is long.
     pub fn broken(&self, before: usize) -> String {
         const LONG: usize = 96;
-        if self.links.len() < 2 || before + self.text.chars().count() <= LONG {
+        if before + self.text.chars().count() <= LONG {
+            return self.text.clone();
+        }
+        if !self.parts.is_empty() {
+            let lines: String = self
+                .parts
+                .iter()
+                .map(|p| format!("        {p},\n"))
+                .collect();
+            return format!("(\n{lines}    )");
+        }
+        if self.links.len() < 2 {
             return self.text.clone();
         }
         let mut text = String::new();
@@ -150,10 +165,14 @@ pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
 
 /// `(a, b)`
 pub fn tuple(parts: &[String]) -> Code {
-    Code::atom(match parts {
+    let text = match parts {
         [one] => format!("({one},)"),
         parts => format!("({})", parts.join(", ")),
-    })
+    };
+    Code {
+        parts: parts.to_vec(),
+        ..Code::atom(text)
+    }
 }
 
 /// A name, which may be a word of Rust's.

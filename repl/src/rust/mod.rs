@@ -70,7 +70,8 @@ fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Re
                 .zip(parts)
                 .map(|(k, p)| part(k, p, value.span))
                 .collect();
-            lines.push(shows(&code::tuple(&parts?).text));
+            let values = code::tuple(&parts?);
+            lines.push(shows(&values.broken("    println!(\"{:?}\", );".len())));
         }
         Note::Int(_) | Note::Float(_) | Note::Known(..) => lines.push(shows(&code.text)),
         Note::Table(_) => {

@@ -2206,7 +2206,11 @@ mod p157 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        let value = (Array::from([1i64, 2, 3]).map(|x| x.gt(1)), Array::from([4.0f64]).map(|x| x.sqrt()), Array::from([1.5f64]).map(|x| x.cast::<i64>()));
+        let value = (
+            Array::from([1i64, 2, 3]).map(|x| x.gt(1)),
+            Array::from([4.0f64]).map(|x| x.sqrt()),
+            Array::from([1.5f64]).map(|x| x.cast::<i64>()),
+        );
         println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
         Ok(())
     }
@@ -2249,8 +2253,20 @@ mod p160 {
 
     fn main() -> livefusion::Result<()> {
         let xs = Array::from([5i64, 6, 7]);
-        let value = (xs.at(0), xs.index_axis(0, -1), xs.slice(1..), xs.slice(..-1), xs.slice(1..=1));
-        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?, value.4.force()?));
+        let value = (
+            xs.at(0),
+            xs.index_axis(0, -1),
+            xs.slice(1..),
+            xs.slice(..-1),
+            xs.slice(1..=1),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
         Ok(())
     }
 
@@ -2265,8 +2281,20 @@ mod p161 {
 
     fn main() -> livefusion::Result<()> {
         let m = generate((2, 3), |(i, j)| i * 10 + j);
-        let value = (m.at((1, 2)), m.slice((-1, 0)), m.slice((0, ..)), m.slice((.., -1)), m.map(|x| x + 1).sum_axis(0));
-        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?, value.4.force()?));
+        let value = (
+            m.at((1, 2)),
+            m.slice((-1, 0)),
+            m.slice((0, ..)),
+            m.slice((.., -1)),
+            m.map(|x| x + 1).sum_axis(0),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
         Ok(())
     }
 
