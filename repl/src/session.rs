@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
 use crate::eval::{Eval, Places};
 use crate::parser::{ParseError, parse, parse_text};
+use crate::rust::Notes;
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
 use crate::syntax::{Script, Statement, StatementKind};
@@ -287,8 +288,8 @@ impl Session {
         value.map_err(|e| self.draw(&e))
     }
 
-    /// The value of a command's expression, which is the last that its text shows.
-    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+    /// A command's expression.
+    fn expression(&self, at: Span) -> Result<Script, String> {
         // What stands before it is left out, in such a way that places stay what they are.
         let blank = |c: char| match c {
             '\n' => "\n".to_string(),
@@ -296,9 +297,13 @@ impl Session {
         };
         let text = self.sources.text(at.source);
         let before: String = text[..at.start].chars().map(blank).collect();
-        let parsed = parse_text(&(before + &text[at.start..at.end]), at.source);
+        self.filled(parse_text(&(before + &text[at.start..at.end]), at.source))
+    }
+
+    /// The value of a command's expression, which is the last that its text shows.
+    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
         let (mut env, mut last) = (self.env.clone(), None);
-        for s in self.filled(parsed)?.statements {
+        for s in self.expression(at)?.statements {
             last = self.statement(&mut env, &s)?.or(last);
         }
         last.ok_or_else(|| self.draw(&Diagnostic::new("expected an expression", at)))
@@ -323,6 +328,24 @@ impl Session {
         let value = self.value_of(at);
         self.env = before;
         value
+    }
+
+    /// What gives names so far, then a command's expression: the statements, evaluated anew, and what became of each
+    /// expression.
+    pub fn noted(&mut self, at: Span) -> Result<(Vec<Statement>, Notes), String> {
+        let mut statements = self.bindings.clone();
+        statements.extend(self.expression(at)?.statements);
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        eval.stop = self.stop.token();
+        eval.notes = Some(Notes::default());
+        let mut env = Env::default();
+        for s in &statements {
+            if let Err(e) = eval.statement(&mut env, s) {
+                return Err(self.draw(&e));
+            }
+        }
+        let notes = eval.notes.take().unwrap_or_default();
+        Ok((statements, notes))
     }
 
     /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what

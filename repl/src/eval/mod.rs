@@ -17,6 +17,7 @@ pub use functions::{Form, Mistake, Traced};
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
 use crate::nearest;
+use crate::rust::Notes;
 use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
@@ -75,6 +76,8 @@ pub struct Eval<'s> {
     pub loaded: Option<&'s mut HashMap<Vec<String>, Value>>,
     /// Ends what evaluates for long, as a function does that calls itself.
     pub stop: CancelToken,
+    /// What becomes of each expression, if somebody wants to know.
+    pub notes: Option<Notes>,
     depth: usize,
     /// Whether a function is being traced, in which scalars are terms.
     tracing: bool,
@@ -109,6 +112,7 @@ impl<'s> Eval<'s> {
             folder,
             loaded: None,
             stop: CancelToken::new(),
+            notes: None,
             depth: 0,
             tracing: false,
         }
@@ -171,6 +175,9 @@ impl<'s> Eval<'s> {
         self.depth += 1;
         let value = self.expr_here(env, e);
         self.depth -= 1;
+        if let (Some(notes), Ok(value)) = (&mut self.notes, &value) {
+            notes.expression(e.span, value);
+        }
         value
     }
 
@@ -268,6 +275,9 @@ impl<'s> Eval<'s> {
 
     /// Names for what a pattern takes a value apart into.
     fn bind(&mut self, env: &Env, pattern: &Pattern, value: Value) -> Result<Env> {
+        if let Some(notes) = &mut self.notes {
+            notes.pattern(pattern.span, &value);
+        }
         match &pattern.kind {
             PatternKind::Name(name) => Ok(env.with(name.clone(), value)),
             PatternKind::Any => Ok(env.clone()),
