@@ -46,15 +46,11 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
 fn default_limit() -> usize {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: two questions to the system, which have no other effect.
-        let (pages, size) = unsafe {
-            (
-                libc::sysconf(libc::_SC_PHYS_PAGES),
-                libc::sysconf(libc::_SC_PAGESIZE),
-            )
-        };
-        if let (Ok(pages), Ok(size)) = (usize::try_from(pages), usize::try_from(size)) {
-            return pages.saturating_mul(size) / 4;
+        let all = rustix::system::sysinfo();
+        if let (Ok(units), Ok(size)) =
+            (usize::try_from(all.totalram), usize::try_from(all.mem_unit))
+        {
+            return units.saturating_mul(size) / 4;
         }
     }
     512 << 20
