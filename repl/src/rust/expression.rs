@@ -74,6 +74,9 @@ impl Writer<'_> {
                 }
                 _ => Ok(known(&mut fields.into_iter(), &elt)),
             },
+            Note::Range(_) if matches!(&e.kind, ExprKind::Name(name) if self.bound.contains(name)) => {
+                self.made(e, want)
+            }
             Note::Range(Some((start, end, ty))) => {
                 let n = (end - start).max(0);
                 let first = integer(start, ty, true).text;
@@ -132,7 +135,11 @@ impl Writer<'_> {
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
         let shared = matches!(
             self.note(e)?,
-            Note::Array(..) | Note::Delayed(_) | Note::Segments(_) | Note::Tuple(_)
+            Note::Array(..)
+                | Note::Delayed(_)
+                | Note::Segments(_)
+                | Note::Range(_)
+                | Note::Tuple(_)
         );
         Ok(match named && shared {
             true => code.call("clone", &[]),
@@ -149,7 +156,10 @@ impl Writer<'_> {
     pub fn side(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, false)?;
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
-        let array = matches!(self.note(e)?, Note::Array(..) | Note::Delayed(_));
+        let array = matches!(
+            self.note(e)?,
+            Note::Array(..) | Note::Delayed(_) | Note::Range(_)
+        );
         Ok(match named && array {
             true => code.borrowed(),
             false => code,

@@ -43,7 +43,9 @@ impl Writer<'_> {
     fn result(&mut self, body: &Expr) -> Result<Code> {
         let ty = self.note(body)?.elt().and_then(Elt::scalar);
         match (self.note(body)?, &body.kind) {
-            (Note::Array(..) | Note::Delayed(_) | Note::Segments(_), _) => self.owned(body),
+            (Note::Array(..) | Note::Delayed(_) | Note::Segments(_) | Note::Range(_), _) => {
+                self.owned(body)
+            }
             _ => self.value(body, ty, true),
         }
     }
