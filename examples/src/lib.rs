@@ -1,5 +1,7 @@
 //! What the examples share: where their data is, and how they fail and measure.
 
+#[cfg(doctest)]
+mod book;
 pub mod picture;
 
 use std::path::PathBuf;

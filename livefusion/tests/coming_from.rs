@@ -1,4 +1,4 @@
-//! The tables of `docs/coming-from.md`: each row compiles, and is computed without an error.
+//! The tables of `docs/book/src/coming-from.md`: each row compiles, and is computed without an error.
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion --test coming_from` writes the tables anew; the text between them is the file's own.
 
@@ -158,11 +158,11 @@ fn check(name: &str, rows: Vec<Row>) {
             [Err(e), _] | [_, Err(e)] => panic!("{}: {e}", row.here),
         }
     }
-    let path = format!("{}/../docs/coming-from.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../docs/book/src/coming-from.md", env!("CARGO_MANIFEST_DIR"));
     // One test after the other writes to the file.
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
-    let text = std::fs::read_to_string(&path).expect("docs/coming-from.md");
+    let text = std::fs::read_to_string(&path).expect("docs/book/src/coming-from.md");
     let begin = text
         .find(&format!("| {name} | here |"))
         .expect("a table of this name");
@@ -172,7 +172,7 @@ fn check(name: &str, rows: Vec<Row>) {
     let expected = table(name, &rows);
     if std::env::var_os("LOOP_BLESS").is_some() {
         let new = format!("{}{expected}{}", &text[..begin], &text[begin + len..]);
-        std::fs::write(&path, new).expect("docs/coming-from.md");
+        std::fs::write(&path, new).expect("docs/book/src/coming-from.md");
         return;
     }
     assert_eq!(
