@@ -23,3 +23,12 @@ mod early_ends {}
 
 #[doc = include_str!("../../docs/book/src/numbers.md")]
 mod numbers {}
+
+#[doc = include_str!("../../docs/book/src/backends.md")]
+mod backends {}
+
+#[doc = include_str!("../../docs/book/src/performance.md")]
+mod performance {}
+
+#[doc = include_str!("../../docs/book/src/errors.md")]
+mod errors {}
