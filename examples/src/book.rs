@@ -32,3 +32,6 @@ mod performance {}
 
 #[doc = include_str!("../../docs/book/src/errors.md")]
 mod errors {}
+
+#[doc = include_str!("../../docs/book/src/cookbook.md")]
+mod cookbook {}
