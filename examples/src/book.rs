@@ -35,3 +35,6 @@ mod errors {}
 
 #[doc = include_str!("../../docs/book/src/cookbook.md")]
 mod cookbook {}
+
+#[doc = include_str!("../../docs/book/src/adding-a-combinator.md")]
+mod adding_a_combinator {}

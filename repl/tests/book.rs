@@ -9,7 +9,7 @@
 //! * `console`: what stands behind `$` is run by a shell, in the same folder, if it calls `lf`; the lines below are what it prints.
 //! * `sh`: lines that begin with `lf eval` or `lf run` must succeed.
 //! * `rust`: a test of the documentation of `examples/src/book.rs`, which has to name the page.
-//! * `rust,ignore`: lines of a source file of the library.
+//! * `rs`: lines that stand in a source file of the library.
 //! * `text`, `toml`, `mermaid`: nothing does.
 
 #[path = "book/links.rs"]
@@ -86,7 +86,7 @@ fn fences() {
                     tests.contains(&format!("{}\"", page.name())),
                     "{page}: examples/src/book.rs does not name it"
                 ),
-                "rust,ignore" => assert!(
+                "rs" => assert!(
                     sources.iter().any(|s| s.contains(&pages::plain(block.body))),
                     "{page}:{}: no file of livefusion/src has these lines",
                     block.line
