@@ -3,20 +3,9 @@
 use crate::ast::{Axis, Kind, Node, Value};
 use crate::elt::Elt;
 use livefusion_backend::Buffer;
-use loop_lang::types::Ty;
+use loop_lang::types::Const;
 use std::fmt::{self, Write};
 use std::sync::Arc;
-
-/// A canonical word as a Rust literal without suffix.
-pub(crate) fn word(ty: Ty, word: u64) -> String {
-    match ty {
-        Ty::Bool => (word != 0).to_string(),
-        Ty::F32 => format!("{:?}", f32::from_bits(word as u32)),
-        Ty::F64 => format!("{:?}", f64::from_bits(word)),
-        _ if ty.is_signed() => (word as i64).to_string(),
-        _ => word.to_string(),
-    }
-}
 
 /// Elements shown at either end of a long array.
 const ENDS: usize = 4;
@@ -43,11 +32,7 @@ pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result 
         }
         Some(Value::Scalar(fields)) => {
             let mut fields = fields.iter();
-            let mut next = || {
-                fields
-                    .next()
-                    .map_or_else(String::new, |c| word(c.ty, c.bits))
-            };
+            let mut next = || fields.next().map_or_else(String::new, |c| c.bare());
             T::show(&mut next, f)
         }
         None => combinators(f, n, DEPTH),
@@ -84,8 +69,8 @@ fn rows<T: Elt>(
         let mut next = || {
             let field = columns
                 .next()
-                .and_then(|c| Some((c.ty(), c.get_word(start)?)));
-            field.map_or_else(String::new, |(ty, w)| word(ty, w))
+                .and_then(|c| Some(Const::new(c.ty(), c.get_word(start)?)));
+            field.map_or_else(String::new, Const::bare)
         };
         return T::show(&mut next, f);
     };

@@ -1,11 +1,14 @@
 //! Lengths that are known at run time only: those that are equal by algebra are one length. Arrays of them go in one loop,
 //! nothing is checked that cannot fail, and what differs is the same mistake as ever.
 
+use livefusion::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId};
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
-use livefusion::runtime::Explanation;
+use livefusion::runtime::{Explanation, force_nodes};
 use livefusion::{Error, ErrorKind, Force, Result};
+use loop_lang::types::{Const, Ty};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 type Scalar = Array<u64, Ix0>;
 
@@ -254,6 +257,89 @@ fn other_constants_may_be_other_lengths() -> Result<()> {
         assert!(force(5, 4).is_err());
         assert_eq!(force(7, 7)?, 16);
         assert!(force(7, 8).is_err());
+    }
+    Ok(())
+}
+
+/// So are those of a length that is asked for, which is in memory beside the one that it is equal to.
+#[test]
+fn constants_of_a_root_may_be_another_length() -> Result<()> {
+    for engine in engines() {
+        let force = |a: u64, b: u64| {
+            let n = late(3);
+            let m = n.map(move |n| n + a - b);
+            let sum = (&row(&n) + &row(&m)).sum();
+            (&m, &sum).force_with(&engine)
+        };
+        assert_eq!(force(5, 5)?, (3, 16));
+        for (a, b) in [(5, 4), (4, 5)] {
+            let e = force(a, b).unwrap_err();
+            assert!(matches!(e.kind, ErrorKind::LengthMismatch { .. }), "{e}");
+        }
+        assert_eq!(force(7, 7)?, (3, 16));
+    }
+    Ok(())
+}
+
+/// Constants of scalars that are no lengths may be any: the graph is recognised.
+#[test]
+fn constants_that_are_no_lengths_are_recognised() -> Result<()> {
+    let engine = Engine::interp();
+    let force = |a: u64, b: u64| {
+        let n = late(3);
+        let (x, y) = (n.map(move |n| n * 2 + a), n.map(move |n| n + b));
+        let z = (&x, &y).zip_with(|x, y| x * y);
+        (&x, &y, &z).force_with(&engine)
+    };
+    assert_eq!(force(1, 2)?, (7, 5, 35));
+    let before = engine.counters();
+    assert_eq!(force(3, 4)?, (9, 7, 63));
+    assert_eq!(force(4, 3)?, (10, 6, 60));
+    let after = engine.counters();
+    assert_eq!(after.recognised, before.recognised + 2);
+    assert_eq!(after.misses, before.misses);
+    Ok(())
+}
+
+/// What a computation ensures is said of its constants, and rows of a constant are checked against those that they are zipped
+/// with.
+#[test]
+fn what_is_ensured_is_said_of_these_constants() -> Result<()> {
+    let call = || Builder::named("test");
+    let late = |n: u64| (iota(99).filter(move |x| x.lt(n)).len().node()).clone();
+    let rows = |n: &Arc<Node>, each: &dyn Fn(&mut BodyBuilder) -> TermId| {
+        let mut of_row = BodyBuilder::new(&[Ty::U64]);
+        let each = each(&mut of_row);
+        let lengths = call().generate(Len::Delayed(n.clone()), of_row.finish(&[each]));
+        let mut of_index = BodyBuilder::new(&[Ty::U64]);
+        let index = of_index.param(0);
+        call().expand(&lengths, &[], of_index.finish(&[index]))
+    };
+    for engine in engines() {
+        let force = |k: u64, m: u64| {
+            let (n, m) = (late(2), late(m));
+            let threes = rows(&n, &|b| b.lit(Const::u64(3)));
+            let others = rows(&n, &|b| b.scalar(&m, 0));
+            let mut ensured = BodyBuilder::new(&[]);
+            let (m, k) = (ensured.scalar(&m, 0), ensured.lit(Const::u64(k)));
+            let same = ensured.ensure(Ensure::Equal, &[m, k]);
+            let ensured = call().compute(ensured.finish(&[same]));
+            let zipped = call().zip(&[threes, others]);
+            force_nodes(&engine, &[zipped, ensured]).map(|_| ())
+        };
+        for (k, m) in [(3, 3), (4, 4), (3, 4), (4, 3), (3, 3), (2, 2)] {
+            let result = force(k, m);
+            assert_eq!(result.is_ok(), (k, m) == (3, 3), "{k} and {m}: {result:?}");
+            if let Err(e) = result {
+                assert!(
+                    matches!(
+                        e.kind,
+                        ErrorKind::LengthMismatch { .. } | ErrorKind::Segments { .. }
+                    ),
+                    "{e}"
+                );
+            }
+        }
     }
     Ok(())
 }

@@ -64,6 +64,30 @@ impl Loop {
     pub fn label_name(&self, label: Label) -> String {
         format!("{}_{}", label.section.name(), self.comb(label.comb).name)
     }
+
+    /// A statement's line; of one with regions, the first.
+    ///
+    /// ```
+    /// # use loop_lang::{ir::Place, parse};
+    /// let text = "loop f\ncomb 0 pure\ninit_0:\n  let two_0 = add 1 1\n  goto done_0\ndone_0:\n  return two_0\n";
+    /// let program = parse::parse(text)?;
+    /// let (_, init) = program.blocks.iter().next().expect("a block");
+    /// assert_eq!(program.line(&init.stmts[0]), "let two_0 = add 1 1");
+    /// # Ok::<(), parse::ParseError>(())
+    /// ```
+    pub fn line(&self, stmt: &Stmt) -> String {
+        let text = Line(self, stmt).to_string();
+        text.lines().next().unwrap_or_default().to_string()
+    }
+}
+
+struct Line<'a>(&'a Loop, &'a Stmt);
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Line(program, stmt) = *self;
+        Printer { program, f }.stmt(stmt, 0)
+    }
 }
 
 impl Display for Loop {

@@ -162,6 +162,61 @@ impl Const {
     pub fn int(ty: Ty, x: i64) -> Const {
         Const::new(ty, x as u64)
     }
+    /// A number of type `ty`; none if the type does not have it exactly.
+    ///
+    /// ```
+    /// use loop_lang::types::{Const, Ty};
+    /// assert_eq!(Const::exactly(Ty::U8, 255), Some(Const::int(Ty::U8, 255)));
+    /// assert_eq!(Const::exactly(Ty::U8, -1), None);
+    /// assert_eq!(Const::exactly(Ty::F32, (1 << 24) + 1), None);
+    /// ```
+    pub fn exactly(ty: Ty, x: i128) -> Option<Const> {
+        let c = match ty {
+            Ty::Bool => return None,
+            Ty::F32 => Const::f32(x as f32),
+            Ty::F64 => Const::f64(x as f64),
+            _ => Const::new(ty, x as u64),
+        };
+        let back = match ty {
+            Ty::F32 => f32::from_bits(c.bits as u32) as i128,
+            Ty::F64 => f64::from_bits(c.bits) as i128,
+            _ => c.integer()?,
+        };
+        (back == x).then_some(c)
+    }
+    /// The number that a constant of an integer type is.
+    pub fn integer(self) -> Option<i128> {
+        match self.ty {
+            ty if !ty.is_int() => None,
+            ty if ty.is_signed() => Some(i128::from(self.bits as i64)),
+            _ => Some(i128::from(self.bits)),
+        }
+    }
+    /// The nearest `f64` of a number; 0 or 1 of a `bool`.
+    pub fn number(self) -> f64 {
+        match self.ty {
+            Ty::F32 => f64::from(f32::from_bits(self.bits as u32)),
+            Ty::F64 => f64::from_bits(self.bits),
+            ty if ty.is_signed() => self.bits as i64 as f64,
+            _ => self.bits as f64,
+        }
+    }
+    /// The value as Rust writes it, without a suffix: what people read where the type is said elsewhere.
+    ///
+    /// ```
+    /// use loop_lang::types::{Const, Ty};
+    /// assert_eq!(Const::int(Ty::I8, -1).bare(), "-1");
+    /// assert_eq!(Const::f32(0.1).bare(), "0.1");
+    /// ```
+    pub fn bare(self) -> String {
+        match self.ty {
+            Ty::Bool => (self.bits != 0).to_string(),
+            Ty::F32 => format!("{:?}", f32::from_bits(self.bits as u32)),
+            Ty::F64 => format!("{:?}", f64::from_bits(self.bits)),
+            ty if ty.is_signed() => (self.bits as i64).to_string(),
+            _ => self.bits.to_string(),
+        }
+    }
     /// Zero (`false`, `0`, `0.0`) of type `ty`.
     pub fn zero(ty: Ty) -> Const {
         Const { ty, bits: 0 }

@@ -1,11 +1,13 @@
 //! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows, tables.
 
-use crate::value::{Array, Elt, Segmented, Value};
+use crate::syntax::Literal;
+use crate::value::{Array, Elt, Saved, Segmented, Value};
 use livefusion::ast::{Node, Value as Memory};
 use livefusion::io::{Table, Type};
 use livefusion_backend::Buffer;
-use loop_lang::{Const, Ty};
+use loop_lang::Const;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What has to be in memory before a value can be shown: its nodes, and lengths of axes that are delayed.
 pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
@@ -22,6 +24,11 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
             array(&s.data.node);
         }
         Value::Tuple(parts) => parts.iter().for_each(|p| nodes(p, out)),
+        Value::Save(save) => match &save.what {
+            Saved::Npy(node) => array(node),
+            Saved::Csv(columns) => columns.iter().for_each(|(_, node)| array(node)),
+            Saved::Table(_) => {}
+        },
         _ => {}
     }
 }
@@ -61,36 +68,15 @@ pub fn show(value: &Value, limit: Limit) -> String {
                 false => format!("({})", parts.join(", ")),
             }
         }
-        Value::Text(text) => format!("{text:?}"),
+        Value::Text(text) => Literal::Text(text.to_string()).to_string(),
         Value::Table(t) => table(t, limit),
         other => other.ty(),
     }
 }
 
-/// A word as a Rust literal without suffix.
-fn word(c: Const) -> String {
-    match c.ty {
-        Ty::Bool => (c.bits != 0).to_string(),
-        Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
-        Ty::F64 => format!("{:?}", f64::from_bits(c.bits)),
-        ty if ty.is_signed() => (c.bits as i64).to_string(),
-        _ => c.bits.to_string(),
-    }
-}
-
-/// A constant as the nearest float.
-pub fn number(c: Const) -> f64 {
-    match c.ty {
-        Ty::F32 => f64::from(f32::from_bits(c.bits as u32)),
-        Ty::F64 => f64::from_bits(c.bits),
-        ty if ty.is_signed() => c.bits as i64 as f64,
-        _ => c.bits as f64,
-    }
-}
-
 fn element(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>) -> String {
     match elt {
-        Elt::Scalar(_) => words.next().flatten().map_or("?".into(), word),
+        Elt::Scalar(_) => words.next().flatten().map_or("?".into(), Const::bare),
         Elt::Tuple(parts) => {
             let parts: Vec<_> = parts.iter().map(|p| element(p, words)).collect();
             format!("({})", parts.join(", "))
@@ -219,4 +205,15 @@ fn table(t: &Table, limit: Limit) -> String {
     };
     let lines: Vec<String> = (0..height).map(line).collect();
     lines.join("\n")
+}
+
+/// A time as people read it.
+pub fn duration(time: Duration) -> String {
+    let ns = time.as_nanos();
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
 }

@@ -4,7 +4,7 @@
 //!
 //! * Calls are Rust's, `sum(xs)` and `xs.sum()`, which are the same: what stands before the dot is the first argument. So is
 //!   what comes down a pipe: `xs |> fold(0, |a, b| a + b) |> sqrt`. Any name can be called in each of these ways, those of `def` too.
-//! * A step of a pipe is a name, a call, or a function: `xs |> sum`, `xs |> take(3)`, `xs |> \x -> x.sum() / x.len()`.
+//! * A step of a pipe is a name, a call, or a function: `xs |> sum`, `xs |> take(3)`, `xs |> \x -> x / x.sum()`.
 //! * Functions are `\x y -> x + y` or `|x, y| x + y`, and reach as far to the right as they can.
 //! * `_` is the element: an argument that is to be a function is made one by a `_` in it, so `xs.filter(_ > 0)` is
 //!   `xs.filter(|x| x > 0)`. It belongs to the nearest argument around it that a combinator takes as a function: in
@@ -117,7 +117,7 @@ pub static TABLE: &[Level] = &[
     level(Side::Left, &[row("as", Does::Cast, "-a as f64 / 2.0")]),
     level(Side::Prefix, &[
         row("-", Does::Unary(Unary::Neg), "-x.abs()"),
-        row("!", Does::Unary(Unary::Not), "!any(tags)"),
+        row("!", Does::Unary(Unary::Not), "!tags.any(_)"),
     ]),
     level(Side::Postfix, &[
         row("(", Does::Call, "dot(xs, ys)"),
@@ -150,7 +150,7 @@ const fn form(head: &'static str, written: &'static str, example: &'static str) 
 #[rustfmt::skip]
 pub static FORMS: &[Form] = &[
     form("let", "let PATTERN = EXPRESSION", "let (kept, total) = (xs, sum(xs))"),
-    form("def", "def NAME(PATTERN, …) = EXPRESSION", "def mean_of(xs) = xs.sum() / xs.len()"),
+    form("def", "def NAME(PATTERN, …) = EXPRESSION", "def mean_of(xs) = xs.sum() / xs.len() as f64"),
     form("name", "NAME", "f64::MAX"),
     form("name", "_", "xs.map(_ * 2 + 1)"),
     form("int", "NUMBER", "0xff_u8"),
@@ -169,7 +169,7 @@ pub static FORMS: &[Form] = &[
     form("block", "{ let …; EXPRESSION }", "xs.map(|x| { let y = x * x; y + 1 })"),
     form("_", "_ (a pattern)", r"xs.map(\_ -> 1)"),
     form("tuple", "(PATTERN, …) (a pattern)", "points.map(|(x, y)| x * y)"),
-    form("vector", "[PATTERN, …] (a pattern)", "xs.windows(|[a, _, b]| b - a)"),
+    form("vector", "[PATTERN, …] (a pattern)", "xs.windows(Boundary::Clamp, |[a, _, b]| b - a)"),
 ];
 
 /// Words that name nothing.

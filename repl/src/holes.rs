@@ -8,8 +8,8 @@ use crate::syntax::{
 use std::sync::Arc;
 
 /// Makes a function of each argument that is to be one and has a `_` in it. `takes_function` says whether what is called by a
-/// name takes a function as its argument of this number (what stands before the dot or the pipe is number 0). A `_`
-/// belongs to the nearest such argument; one that has none is an error. Afterwards `_` is a name like others, that of a
+/// name takes a function as its argument of this number (what stands before the dot or the pipe is number 0). It is asked of
+/// names only that the text has not given before: what these call is a user's, and takes none. A `_` belongs to the nearest such argument; one that has none is an error. Afterwards `_` is a name like others, that of a
 /// function's parameter.
 ///
 /// ```
@@ -26,7 +26,11 @@ pub fn fill(
     script: &mut Script,
     takes_function: &dyn Fn(&str, usize) -> bool,
 ) -> Result<(), Box<Diagnostic>> {
-    let walk = Walk { takes_function };
+    let bound = Vec::new();
+    let mut walk = Walk {
+        takes_function,
+        bound,
+    };
     script
         .statements
         .iter_mut()
@@ -35,29 +39,62 @@ pub fn fill(
 
 struct Walk<'a> {
     takes_function: &'a dyn Fn(&str, usize) -> bool,
+    /// The names that are known where the walk is, of those that the text gives.
+    bound: Vec<String>,
 }
 
 /// The first hole of an expression that belongs to something around it.
 type Free = Option<Span>;
 
 impl Walk<'_> {
-    fn statement(&self, kind: &mut StatementKind) -> Result<(), Box<Diagnostic>> {
+    fn statement(&mut self, kind: &mut StatementKind) -> Result<(), Box<Diagnostic>> {
+        let free = self.names(kind)?;
+        refuse(free, "no combinator is around it that takes a function")
+    }
+
+    /// A statement, and the names that it gives to those behind it.
+    fn names(&mut self, kind: &mut StatementKind) -> Result<Free, Box<Diagnostic>> {
         match kind {
-            StatementKind::Let { value, .. } | StatementKind::Show(value) => {
+            StatementKind::Let { pattern, value } => {
                 let free = self.expression(value)?;
-                refuse(free, "no combinator is around it that takes a function")
+                self.bind(pattern);
+                Ok(free)
             }
-            StatementKind::Def { function, .. } => self.function(function),
+            StatementKind::Def { name, function } => {
+                // It may call itself.
+                self.bound.push(name.text.clone());
+                self.function(function)?;
+                Ok(None)
+            }
+            StatementKind::Show(value) => self.expression(value),
         }
     }
 
-    fn function(&self, function: &mut Arc<Function>) -> Result<(), Box<Diagnostic>> {
+    fn function(&mut self, function: &mut Arc<Function>) -> Result<(), Box<Diagnostic>> {
+        let outside = self.bound.len();
         // What was just parsed is shared by nobody, and so is not copied.
-        let free = self.expression(&mut Arc::make_mut(function).body)?;
+        let Function { params, body, .. } = Arc::make_mut(function);
+        params.iter().for_each(|p| self.bind(p));
+        let free = self.expression(body)?;
+        self.bound.truncate(outside);
         refuse(free, "a function around it has parameters with names")
     }
 
-    fn expression(&self, e: &mut Expr) -> Result<Free, Box<Diagnostic>> {
+    fn bind(&mut self, pattern: &Pattern) {
+        match &pattern.kind {
+            PatternKind::Name(name) => self.bound.push(name.clone()),
+            PatternKind::Any => {}
+            PatternKind::Tuple(parts) | PatternKind::Vector(parts) => {
+                parts.iter().for_each(|p| self.bind(p));
+            }
+        }
+    }
+
+    fn takes(&self, name: &String, k: usize) -> bool {
+        !self.bound.contains(name) && (self.takes_function)(name, k)
+    }
+
+    fn expression(&mut self, e: &mut Expr) -> Result<Free, Box<Diagnostic>> {
         if e.is_hole() {
             return Ok(Some(e.span));
         }
@@ -70,20 +107,13 @@ impl Walk<'_> {
                 Ok(None)
             }
             ExprKind::Block { statements, value } => {
-                let mut free = None;
+                let (mut free, outside) = (None, self.bound.len());
                 for s in statements {
-                    let own = match &mut s.kind {
-                        StatementKind::Let { value, .. } | StatementKind::Show(value) => {
-                            self.expression(value)?
-                        }
-                        StatementKind::Def { function, .. } => {
-                            self.function(function)?;
-                            None
-                        }
-                    };
+                    let own = self.names(&mut s.kind)?;
                     free = free.or(own);
                 }
                 let own = self.expression(value)?;
+                self.bound.truncate(outside);
                 Ok(free.or(own))
             }
             ExprKind::Call { callee, args, .. } => {
@@ -91,7 +121,7 @@ impl Walk<'_> {
                 for (k, arg) in args.iter_mut().enumerate() {
                     let own = self.expression(arg)?;
                     if let (Some(hole), ExprKind::Name(name)) = (own, &callee.kind)
-                        && (self.takes_function)(name, k)
+                        && self.takes(name, k)
                     {
                         wrap(arg, hole);
                     } else {

@@ -39,6 +39,7 @@ pub mod shell;
 pub mod source;
 pub mod syntax;
 pub mod terminal;
+pub mod trace;
 pub mod value;
 
 pub use diagnostic::{Diagnostic, Suggestion};

@@ -66,6 +66,9 @@ fn options() -> Result<Options, lexopt::Error> {
         (None, [what, text]) if what == "eval" => Task::Eval(text.clone().string()?),
         (None, [what, file]) if what == "run" => Task::Run(file.into()),
         (None, [what]) if what == "run" => return Err("`run` takes a file".into()),
+        (None, [what, _, extra, ..]) if what == "eval" || what == "run" => {
+            return Err(format!("unexpected argument `{}`", extra.display()).into());
+        }
         (None, [what, ..]) => {
             return Err(format!("expected `eval` or `run`, got `{}`", what.display()).into());
         }
@@ -92,7 +95,7 @@ fn run(options: Options) -> ExitCode {
         Task::Run(file) => match session.load(&file) {
             Ok(answer) => answer,
             Err(e) => {
-                eprintln!("lf: {}: {e}", file.display());
+                eprintln!("lf: {e}");
                 return ExitCode::from(2);
             }
         },

@@ -2,17 +2,18 @@
 
 use crate::commands;
 use crate::diagnostic::Diagnostic;
-use crate::display::{self, Limit};
+use crate::display::{self, Limit, duration};
 use crate::eval::{Eval, Places};
-use crate::parser::{ParseError, parse};
+use crate::parser::{ParseError, parse, parse_text};
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
-use crate::syntax::Script;
+use crate::syntax::{Script, Statement, StatementKind};
 use crate::value::{Env, Value};
 use crate::{combinators, holes};
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
 use livefusion::{CancelToken, Engine, ErrorKind, Progress};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +49,16 @@ pub struct Answer {
     pub quit: bool,
 }
 
+impl Answer {
+    /// Something to print, and nothing wrong.
+    pub fn of(out: impl ToString) -> Answer {
+        Answer {
+            out: out.to_string(),
+            ..Answer::default()
+        }
+    }
+}
+
 /// Stops what runs, from another thread.
 #[derive(Clone, Default, Debug)]
 pub struct Stop(Arc<Mutex<Option<CancelToken>>>);
@@ -59,8 +70,22 @@ impl Stop {
         running.as_ref().inspect(|t| t.cancel()).is_some()
     }
 
-    fn set(&self, token: Option<CancelToken>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = token;
+    /// What the text that runs looks at; a new one where none runs.
+    fn token(&self) -> CancelToken {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.clone().unwrap_or_default()
+    }
+
+    /// Begins a text, unless it is part of another one; whether it is not.
+    fn begin(&self) -> bool {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = running.is_none();
+        running.get_or_insert_default();
+        first
+    }
+
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -93,6 +118,10 @@ pub struct Session {
     pub colours: bool,
     /// Statements that were good, for `:save`.
     pub entered: Vec<String>,
+    /// Those of them that name something, in their order.
+    bindings: Vec<Statement>,
+    /// How many scripts load each other.
+    loading: usize,
     /// The folder that names of files begin at.
     pub folder: PathBuf,
     /// Whether long forces say on the standard error stream how far they are.
@@ -108,8 +137,21 @@ impl Default for Session {
     }
 }
 
-/// Values to be shown, and where they stand.
-type Shown = Vec<(Value, Span)>;
+/// So many scripts may load each other.
+const MAX_LOADS: usize = 32;
+
+/// What a text gave before it ended, or a mistake did.
+#[derive(Default)]
+struct Evaluated {
+    /// Values to be shown, and where they stand.
+    shown: Vec<(Value, Span)>,
+    /// Statements without a mistake.
+    good: Vec<Statement>,
+    /// The names of before, and those that the text gave.
+    env: Env,
+    /// The mistake, drawn.
+    err: String,
+}
 
 impl Session {
     /// An empty session on the interpreter.
@@ -128,6 +170,8 @@ impl Session {
             settings,
             colours: false,
             entered: Vec::new(),
+            bindings: Vec::new(),
+            loading: 0,
             folder: PathBuf::from("."),
             progress: false,
             stop: Stop::default(),
@@ -158,19 +202,21 @@ impl Session {
 
     /// Takes a text: statements, or a command.
     pub fn submit(&mut self, name: &str, text: &str) -> Answer {
+        let first = self.stop.begin();
+        let answer = self.taken(name, text);
+        if first {
+            self.stop.end();
+        }
+        answer
+    }
+
+    fn taken(&mut self, name: &str, text: &str) -> Answer {
         match command(text) {
             Some((word, rest)) => {
                 let source = self.sources.add(name, text);
-                let start = text.len() - rest.len();
-                commands::run(
-                    self,
-                    word,
-                    Span {
-                        source,
-                        start,
-                        end: text.len(),
-                    },
-                )
+                let start = text.len() - rest.trim_start().len();
+                let end = start + rest.trim().len();
+                commands::run(self, word, Span { source, start, end })
             }
             None => {
                 let source = self.sources.add(name, text);
@@ -180,105 +226,124 @@ impl Session {
     }
 
     fn script(&mut self, source: SourceId, text: &str) -> Answer {
+        let done = self.evaluated(parse(&self.sources, source));
+        self.env = done.env;
         let mut answer = Answer::default();
-        let shown = self.values(source, true);
-        match shown {
-            Ok(shown) => {
-                self.show_all(&shown, &mut answer);
-                if answer.err.is_empty() && !text.trim().is_empty() {
-                    self.entered.push(text.trim().to_string());
-                }
-            }
-            Err((shown, err)) => {
-                self.show_all(&shown, &mut answer);
-                answer.err += &err;
+        let failed = self.show_all(&done.shown, &mut answer);
+        answer.err += &done.err;
+        match answer.err.is_empty() {
+            true if text.trim().is_empty() => {}
+            // As it was typed, with its comments.
+            true => self.entered.push(text.trim().to_string()),
+            false => {
+                let good = done.good.iter().map(|s| s.span);
+                let good = good.filter(|span| !failed.contains(span));
+                let texts = good.map(|span| self.sources.slice(span).to_string());
+                self.entered.extend(texts);
             }
         }
+        let names = |s: &Statement| !matches!(s.kind, StatementKind::Show(_));
+        self.bindings.extend(done.good.into_iter().filter(names));
         answer
     }
 
-    /// Evaluates a text: the values that it shows. On a mistake, those before it, and the mistake, drawn. With `keep`, names
-    /// are kept.
-    fn values(&mut self, source: SourceId, keep: bool) -> Result<Shown, (Shown, String)> {
-        let parsed = parse(&self.sources, source);
-        self.evaluated(parsed, keep)
-    }
-
-    fn evaluated(
-        &mut self,
-        parsed: Result<Script, ParseError>,
-        keep: bool,
-    ) -> Result<Shown, (Shown, String)> {
+    /// Evaluates a text, up to its first mistake.
+    fn evaluated(&mut self, parsed: Result<Script, ParseError>) -> Evaluated {
+        let mut done = Evaluated {
+            env: self.env.clone(),
+            ..Evaluated::default()
+        };
         let mut script = match parsed {
             Ok(script) => script,
-            Err(e) => return Err((Vec::new(), e.draw(&self.sources, self.colours) + "\n")),
+            Err(e) => {
+                done.err = e.draw(&self.sources, self.colours) + "\n";
+                return done;
+            }
         };
         // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
-        let takes = |name: &str, k: usize| {
-            let known = self.env.get(name).is_some() || combinators::value(name).is_some();
-            combinators::takes_function(name, k) || !known && k > 0
+        let takes = |name: &str, k: usize| match combinators::value(name) {
+            _ if self.env.get(name).is_some() => false,
+            Some(_) => combinators::takes_function(name, k),
+            None => k > 0,
         };
         if let Err(e) = holes::fill(&mut script, &takes) {
-            return Err((Vec::new(), self.draw(&e)));
+            done.err = self.draw(&e);
+            return done;
         }
-        let mut shown = Vec::new();
-        let mut env = self.env.clone();
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
-        for s in &script.statements {
-            match eval.statement(&mut env, s) {
-                Ok(value) => shown.extend(value.map(|v| (v, s.span))),
-                Err(e) => {
-                    if keep {
-                        self.env = env;
+        eval.stop = self.stop.token();
+        for s in script.statements {
+            let value = eval
+                .statement(&mut done.env, &s)
+                .and_then(|value| match value {
+                    // A range is shown as the array that it is wherever one is wanted.
+                    Some(Value::Range(range)) if range.end.is_some() => {
+                        eval.range(*range, s.span).map(|a| Some(Value::Array(a)))
                     }
-                    return Err((shown, self.draw(&e)));
+                    other => Ok(other),
+                });
+            match value {
+                Ok(value) => {
+                    done.shown.extend(value.map(|v| (v, s.span)));
+                    done.good.push(s);
+                }
+                Err(e) => {
+                    done.err = self.draw(&e);
+                    break;
                 }
             }
         }
-        // A range is shown as the array that it is wherever one is wanted.
-        for (value, span) in &mut shown {
-            if let Value::Range(range) = value
-                && range.end.is_some()
-            {
-                match eval.range((**range).clone(), *span) {
-                    Ok(array) => *value = Value::Array(array),
-                    Err(e) => return Err((Vec::new(), self.draw(&e))),
-                }
-            }
-        }
-        if keep {
-            self.env = env;
-        }
-        Ok(shown)
+        done
     }
 
     /// The value of a command's expression, which is the last that its text shows.
     pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
-        let full = self.sources.text(at.source).to_string();
-        // The text keeps its place, so that mistakes point into the line that was typed.
+        // What stands before it is left out, in such a way that places stay what they are.
         let blank = |c: char| match c {
             '\n' => "\n".to_string(),
             c => " ".repeat(c.len_utf8()),
         };
-        let before: String = full[..at.start].chars().map(blank).collect();
-        let name = self.sources.name(at.source).to_string();
-        let source = self.sources.add(name, before + &full[at.start..]);
-        let parsed = parse(&self.sources, source);
-        self.sources.uncover(source, &full);
-        let shown = self.evaluated(parsed, false).map_err(|(_, e)| e)?;
-        match shown.into_iter().next_back() {
+        let text = self.sources.text(at.source);
+        let before: String = text[..at.start].chars().map(blank).collect();
+        let parsed = parse_text(&(before + &text[at.start..at.end]), at.source);
+        let done = self.evaluated(parsed);
+        match done.shown.into_iter().next_back() {
+            _ if !done.err.is_empty() => Err(done.err),
             Some((value, _)) => Ok(value),
             None => Err(self.draw(&Diagnostic::new("expected an expression", at))),
         }
     }
 
+    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Files are read once
+    /// for all that is given the same map.
+    pub fn value_anew(
+        &mut self,
+        at: Span,
+        loaded: &mut HashMap<PathBuf, Value>,
+    ) -> Result<Value, String> {
+        let mut env = Env::default();
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        eval.loaded = Some(loaded);
+        eval.stop = self.stop.token();
+        let mut bindings = self.bindings.iter();
+        if let Err(e) = bindings.try_for_each(|s| eval.statement(&mut env, s).map(|_| ())) {
+            return Err(self.draw(&e));
+        }
+        let before = std::mem::replace(&mut self.env, env);
+        let value = self.value_of(at);
+        self.env = before;
+        value
+    }
+
     /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what
     /// it concerns.
-    fn show_all(&mut self, shown: &[(Value, Span)], answer: &mut Answer) {
+    /// Gives the places of those that failed.
+    fn show_all(&mut self, shown: &[(Value, Span)], answer: &mut Answer) -> Vec<Span> {
         let mut all = Vec::new();
         shown.iter().for_each(|(v, _)| display::nodes(v, &mut all));
         let together = self.force(&all);
-        for (value, span) in shown {
+        let mut failed = Vec::new();
+        for (k, (value, span)) in shown.iter().enumerate() {
             let mut own = Vec::new();
             display::nodes(value, &mut own);
             let time = match &together {
@@ -286,18 +351,25 @@ impl Session {
                 // Whoever stopped it wants no other try.
                 Err(e) if e.kind == ErrorKind::Cancelled => {
                     answer.err += &self.fault(e, *span);
+                    failed.extend(shown[k..].iter().map(|(_, span)| *span));
                     break;
                 }
                 Err(_) => match self.force(&own) {
                     Ok(time) => time,
                     Err(e) => {
                         answer.err += &self.fault(&e, *span);
+                        failed.push(*span);
                         continue;
                     }
                 },
             };
-            // What only saves has nothing to show.
-            if matches!(value, Value::Tuple(parts) if parts.is_empty()) {
+            let err = self.saved(value);
+            if !err.is_empty() {
+                answer.err += &err;
+                failed.push(*span);
+                continue;
+            }
+            if value.only_saves() {
                 continue;
             }
             answer.out += &display::show(value, self.settings.show);
@@ -315,6 +387,19 @@ impl Session {
                 answer.out += &format!("{on}  {}{took}{off}\n", value.ty());
             }
         }
+        failed
+    }
+
+    /// Writes the files that a value says are to be written; what is wrong with them, drawn.
+    fn saved(&self, value: &Value) -> String {
+        match value {
+            Value::Tuple(parts) => parts.iter().map(|p| self.saved(p)).collect(),
+            Value::Save(save) => match save.write() {
+                Ok(()) => String::new(),
+                Err(e) => self.draw(&Diagnostic::new(e.to_string(), save.at)),
+            },
+            _ => String::new(),
+        }
     }
 
     /// Computes nodes, and how long it took.
@@ -322,12 +407,10 @@ impl Session {
         self.force_on(&self.engine, nodes)
     }
 
-    /// Computes nodes on an engine. [`Stop`] stops it.
+    /// Computes nodes on an engine.
     pub fn force_on(&self, engine: &Engine, nodes: &[Arc<Node>]) -> livefusion::Result<Duration> {
-        let token = CancelToken::new();
-        self.stop.set(Some(token.clone()));
         let start = Instant::now();
-        let mut engine = engine.with_cancel(token);
+        let mut engine = engine.with_cancel(self.stop.token());
         if self.progress {
             engine = engine.with_progress(move |p| {
                 if start.elapsed() > QUIET {
@@ -340,7 +423,6 @@ impl Session {
         if self.progress && time > QUIET {
             eprint!("\r\x1b[K");
         }
-        self.stop.set(None);
         forced.map(|_| time)
     }
 
@@ -354,10 +436,17 @@ impl Session {
         e.draw(&self.sources, self.colours) + "\n"
     }
 
-    /// Takes a file's text, whose lines may be commands.
-    pub fn load(&mut self, path: &Path) -> std::io::Result<Answer> {
-        let text = std::fs::read_to_string(self.folder.join(path))?;
-        Ok(self.run(&path.display().to_string(), &text))
+    /// Takes a file's text, whose lines may be commands; or what is wrong with the file.
+    pub fn load(&mut self, path: &Path) -> Result<Answer, String> {
+        if self.loading == MAX_LOADS {
+            return Err(format!("more than {MAX_LOADS} scripts load each other"));
+        }
+        let text = std::fs::read_to_string(self.folder.join(path));
+        let text = text.map_err(|e| format!("{}: {e}", path.display()))?;
+        self.loading += 1;
+        let answer = self.run(&path.display().to_string(), &text);
+        self.loading -= 1;
+        Ok(answer)
     }
 
     /// Takes the text of a script, in which lines that begin with `:` are commands. It ends with the first mistake.
@@ -397,15 +486,4 @@ fn far(p: &Progress) -> String {
         None => format!("{} elements", p.steps),
     };
     format!("loop {} of {}: {done}", p.loop_index + 1, p.loops)
-}
-
-/// A time as people read it.
-pub fn duration(time: Duration) -> String {
-    let ns = time.as_nanos();
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
 }

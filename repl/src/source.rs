@@ -75,15 +75,6 @@ impl Sources {
         SourceId(self.0.len() as u32 - 1)
     }
 
-    /// Gives a text that was added another look: of the same bytes, but what was not to be parsed. Others are left out.
-    pub(crate) fn uncover(&mut self, source: SourceId, text: &str) {
-        if let Some(known) = self.0.get_mut(source.0 as usize)
-            && known.text.len() == text.len()
-        {
-            known.text = text.to_string();
-        }
-    }
-
     /// The name of a text; nothing for one of other sources.
     pub fn name(&self, source: SourceId) -> &str {
         self.get(source).map_or("", |s| &s.name)
@@ -110,6 +101,16 @@ impl Sources {
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
         }
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     fn get(&self, source: SourceId) -> Option<&Source> {

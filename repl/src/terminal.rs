@@ -19,12 +19,12 @@ struct Names {
 impl Names {
     fn of(session: &Session) -> Names {
         let bound: Vec<String> = session.env.names().map(String::from).collect();
-        let tables = bound
-            .iter()
-            .filter(|n| matches!(session.env.get(n), Some(Value::Table(_))))
-            .map(|n| (n.clone(), commands::members(session, n)));
+        let columns = |n: &String| match session.env.get(n) {
+            Some(Value::Table(t)) => Some((n.clone(), t.names().map(String::from).collect())),
+            _ => None,
+        };
         Names {
-            tables: tables.collect(),
+            tables: bound.iter().filter_map(columns).collect(),
             bound,
         }
     }

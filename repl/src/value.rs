@@ -1,12 +1,14 @@
 //! What expressions have as values.
 
 use crate::combinators::Combinator;
+use crate::source::Span;
 use crate::syntax::Function;
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Fields, Node, Types};
 use livefusion::io::Table;
 use loop_lang::Ty;
 use std::fmt;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -37,6 +39,30 @@ pub enum Value {
     Text(Arc<str>),
     /// Columns with names.
     Table(Arc<Table>),
+    /// A value that is to be written to a file. Evaluation writes nothing: the session does, when the value is shown.
+    Save(Save),
+}
+
+/// What is to be written, and where.
+#[derive(Clone, Debug)]
+pub struct Save {
+    /// The file.
+    pub path: PathBuf,
+    /// Where its name stands.
+    pub at: Span,
+    /// What to write, and in which format.
+    pub what: Saved,
+}
+
+/// What a file is written of.
+#[derive(Clone, Debug)]
+pub enum Saved {
+    /// One array.
+    Npy(Arc<Node>),
+    /// A table that was read.
+    Table(Arc<Table>),
+    /// Columns with their names.
+    Csv(Vec<(String, Arc<Node>)>),
 }
 
 /// A node with the tuples that its elements are.
@@ -122,6 +148,19 @@ impl Elt {
         }
     }
 
+    /// Of types of numbers that have none yet, the one that has both.
+    pub fn wider(self, other: Elt) -> Elt {
+        match (self, other) {
+            (Elt::Scalar(Ty::I64), other @ Elt::Scalar(Ty::U64 | Ty::F64)) => other,
+            (Elt::Scalar(Ty::U64), other @ Elt::Scalar(Ty::F64)) => other,
+            (Elt::Tuple(own), Elt::Tuple(others)) if own.len() == others.len() => {
+                let parts = own.into_iter().zip(others);
+                Elt::Tuple(parts.map(|(a, b)| a.wider(b)).collect())
+            }
+            (own, _) => own,
+        }
+    }
+
     /// The type, if it is one scalar.
     pub fn scalar(&self) -> Option<Ty> {
         match self {
@@ -161,11 +200,71 @@ impl fmt::Display for Array {
 }
 
 impl Value {
+    /// Whether it is one scalar or a tuple of such, no array.
+    pub fn is_scalar(&self) -> bool {
+        match self {
+            Value::Int(_) | Value::Float(_) | Value::Scalar(..) => true,
+            Value::Array(a) => a.node.rank == 0,
+            Value::Tuple(parts) => parts.iter().all(Value::is_scalar),
+            _ => false,
+        }
+    }
+
+    /// Whether there is nothing to show of it but that files are written.
+    pub fn only_saves(&self) -> bool {
+        match self {
+            Value::Save(_) => true,
+            Value::Tuple(parts) => parts.iter().all(Value::only_saves),
+            _ => false,
+        }
+    }
+
+    /// Whether it is an array or a delayed scalar, or has one in it.
+    pub fn has_delayed(&self) -> bool {
+        match self {
+            Value::Array(_) => true,
+            Value::Tuple(parts) => parts.iter().any(Value::has_delayed),
+            _ => false,
+        }
+    }
+
+    /// What elements it has; none of a number without a type, and of what has no elements.
+    pub fn elt(&self) -> Option<Elt> {
+        match self {
+            Value::Scalar(_, elt) => Some(elt.clone()),
+            Value::Array(a) => Some(a.elt.clone()),
+            Value::Segmented(s) => Some(s.data.elt.clone()),
+            Value::Tuple(parts) => {
+                let parts: Option<Vec<_>> = parts.iter().map(Value::elt).collect();
+                parts.map(Elt::Tuple)
+            }
+            _ => None,
+        }
+    }
+
+    /// The elements that it has where nothing else is wanted: a number without a type is an `i64` or an `f64`, and a `u64`
+    /// where only that has it.
+    pub fn default_elt(&self) -> Elt {
+        match self {
+            Value::Float(_) => Elt::Scalar(Ty::F64),
+            Value::Int(n) if *n > i128::from(i64::MAX) => Elt::Scalar(Ty::U64),
+            Value::Tuple(parts) => Elt::Tuple(parts.iter().map(Value::default_elt).collect()),
+            other => other.elt().unwrap_or(Elt::Scalar(Ty::I64)),
+        }
+    }
+
+    /// The same, but an integer without a type as a float.
+    pub fn floating(&self) -> Value {
+        match self {
+            Value::Int(n) => Value::Float(*n as f64),
+            other => other.clone(),
+        }
+    }
+
     /// Its type, as `:type` says it.
     pub fn ty(&self) -> String {
         match self {
-            Value::Int(_) => "i64".into(),
-            Value::Float(_) => "f64".into(),
+            Value::Int(_) | Value::Float(_) => self.default_elt().to_string(),
             Value::Scalar(_, elt) => elt.to_string(),
             Value::Array(array) => array.to_string(),
             Value::Segmented(s) => {
@@ -190,6 +289,7 @@ impl Value {
                 let columns: Vec<_> = columns.map(|(n, t)| format!("{n}: {t}")).collect();
                 format!("table of {} rows ({})", table.len(), columns.join(", "))
             }
+            Value::Save(save) => format!("a file to be written, {}", save.path.display()),
         }
     }
 
@@ -206,7 +306,11 @@ impl Value {
             Value::Named(Named::Combinator(c)) => format!("the combinator `{}`", c.name),
             Value::Named(Named::Scalar(c)) => format!("the function `{}`", c.name),
             Value::Table(_) => "a table".into(),
-            Value::Function(_) | Value::Range(_) | Value::Boundary(_) | Value::Text(_) => self.ty(),
+            Value::Function(_)
+            | Value::Range(_)
+            | Value::Boundary(_)
+            | Value::Text(_)
+            | Value::Save(_) => self.ty(),
         }
     }
 }

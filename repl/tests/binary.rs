@@ -74,15 +74,11 @@ fn files() {
 
 #[test]
 fn usage() {
-    for wrong in [
-        &["evil"][..],
-        &["run"],
-        &["eval"],
-        &["--fast"],
-        &["run", "a", "b"],
-    ] {
+    for wrong in [&["evil"][..], &["run"], &["eval"], &["--fast"]] {
         check(wrong, "", 2, "", "lf: ");
     }
+    let extra = "lf: unexpected argument `b`\n";
+    check(&["run", "a", "b"], "", 2, "", extra);
     check(
         &["--backend", "fpga", "eval", "1"],
         "",

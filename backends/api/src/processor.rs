@@ -7,8 +7,7 @@
 pub fn here() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: a question to the system, without effects.
-        usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+        Some(rustix::thread::sched_getcpu())
     }
     #[cfg(not(target_os = "linux"))]
     None
@@ -19,22 +18,16 @@ pub fn here() -> Option<usize> {
 pub fn leave(processor: usize) {
     #[cfg(target_os = "linux")]
     {
-        let size = size_of::<libc::cpu_set_t>();
-        if processor >= 8 * size {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let all = sched_getaffinity(None).ok();
+        let Some(all) = all.filter(|all| processor < CpuSet::MAX_CPU && all.count() > 1) else {
             return;
-        }
-        // SAFETY: a set is bits, for which zeros are valid; the calls read or write one set of that size and
-        // concern the calling thread only; `processor` is one of the set's bits.
-        unsafe {
-            let mut all: libc::cpu_set_t = std::mem::zeroed();
-            if libc::sched_getaffinity(0, size, &raw mut all) != 0 || libc::CPU_COUNT(&all) < 2 {
-                return;
-            }
-            let mut others = all;
-            libc::CPU_CLR(processor, &mut others);
-            if libc::sched_setaffinity(0, size, &raw const others) == 0 {
-                libc::sched_setaffinity(0, size, &raw const all);
-            }
+        };
+        let mut others = all;
+        others.unset(processor);
+        // A thread that may not be moved stays, which costs time only.
+        if sched_setaffinity(None, &others).is_ok() {
+            let _ = sched_setaffinity(None, &all);
         }
     }
     #[cfg(not(target_os = "linux"))]

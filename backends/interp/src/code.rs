@@ -4,7 +4,7 @@
 //! to a parameter or a slot of the frame.
 
 use loop_lang::eval::eval;
-use loop_lang::ir::{CombId, TrapId};
+use loop_lang::ir::{CombId, Exit, Place, Stmt, TrapId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -209,6 +209,8 @@ pub enum Instr {
     Check { ok: Reg, site: u32 },
     /// One more for a counter of counting mode.
     Count { counter: u32 },
+    /// Tells the observer of a step, in `watched`.
+    Watch(u32),
     /// Anything else, in `rare`.
     Rare(u32),
     /// The loop was left early.
@@ -232,6 +234,24 @@ pub struct Op3 {
 pub struct TrapSite {
     pub trap: TrapId,
     pub payload: Vec<(Ty, Reg)>,
+}
+
+/// A step of which an observer is told.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    pub place: Place,
+    pub step: Watch,
+    /// Variables that matter to it, with the registers of their values.
+    pub values: Vec<(Var, Reg)>,
+}
+
+/// What a step is, in the loop.
+#[derive(Clone, Debug)]
+pub enum Watch {
+    Enter,
+    Statement(Box<Stmt>),
+    Exit(Exit),
+    Return,
 }
 
 /// A lane that is updated at the end of the iteration.
@@ -392,6 +412,8 @@ pub struct Code {
     pub current: Vec<(Reg, Ty, u32)>,
     /// Held variables: register, word of the value that waits.
     pub held: Vec<(Reg, Ty, u32)>,
+    /// What an observer is told of.
+    pub watched: Vec<Watched>,
     /// What counting mode counts, by counter.
     pub counters: Vec<crate::counts::Counted>,
 }

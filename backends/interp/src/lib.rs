@@ -8,12 +8,14 @@
 //! | `rare` | instructions that run seldom: arrays, results |
 //! | `groups` | lanes and blocks of carried groups |
 //! | [`counts`] | counting mode |
+//! | [`observe`] | what an observer is told of each step |
 
 mod code;
 mod compile;
 pub mod counts;
 mod groups;
 mod machine;
+pub mod observe;
 mod rare;
 
 use code::Code;
@@ -26,14 +28,32 @@ use loop_lang::ir::{CHUNK, Type};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::verify::verify;
 use machine::Machine;
+use observe::Observer;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Compiles loops to [`InterpKernel`]s, in microseconds and with no compiler.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct InterpBackend {
     counting: bool,
     chunk: u64,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl fmt::Debug for InterpBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InterpBackend {
+            counting,
+            chunk,
+            observer,
+        } = self;
+        f.debug_struct("InterpBackend")
+            .field("counting", counting)
+            .field("chunk", chunk)
+            .field("observed", &observer.is_some())
+            .finish()
+    }
 }
 
 impl Default for InterpBackend {
@@ -41,6 +61,7 @@ impl Default for InterpBackend {
         InterpBackend {
             counting: false,
             chunk: CHUNK,
+            observer: None,
         }
     }
 }
@@ -68,6 +89,14 @@ impl InterpBackend {
         }
     }
 
+    /// An interpreter that tells an observer of each step. Without one, kernels have no instruction for it.
+    pub fn observed(observer: Arc<dyn Observer>) -> InterpBackend {
+        InterpBackend {
+            observer: Some(observer),
+            ..InterpBackend::default()
+        }
+    }
+
     /// As [`Backend::compile`], with the kernel's own type.
     pub fn compile_kernel(&self, program: &Loop) -> Result<InterpKernel, CompileError> {
         verify(program).map_err(|faults| {
@@ -81,6 +110,7 @@ impl InterpBackend {
         let mode = Mode {
             summary: false,
             counting: self.counting,
+            observed: self.observer.is_some(),
         };
         let emit = compile::compile(program, &layout, mode).map_err(CompileError::Malformed)?;
         Ok(InterpKernel {
@@ -89,6 +119,7 @@ impl InterpBackend {
             emit,
             counting: self.counting,
             chunk: self.chunk,
+            observer: self.observer.clone(),
             summaries: Mutex::default(),
             counts: Mutex::default(),
         })
@@ -118,6 +149,7 @@ pub struct InterpKernel {
     emit: Code,
     counting: bool,
     chunk: u64,
+    observer: Option<Arc<dyn Observer>>,
     /// By level, compiled when first asked for.
     summaries: Mutex<BTreeMap<u32, Arc<OnceLock<Summary>>>>,
     counts: Mutex<Counts>,
@@ -144,6 +176,7 @@ impl InterpKernel {
             let mode = Mode {
                 summary: true,
                 counting: self.counting,
+                observed: false,
             };
             let code = compile::compile(&program, &self.layout, mode);
             Summary { program, code }
@@ -182,6 +215,7 @@ impl InterpKernel {
     ) -> Outcome {
         let mut machine = Machine::new(program, code, frame, args, steps);
         machine.chunk = self.chunk;
+        machine.observer = self.observer.as_deref();
         let outcome = machine.run();
         if self.counting {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

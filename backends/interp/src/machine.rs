@@ -1,6 +1,7 @@
 //! Runs [`Code`] over a frame: the instruction loop, and entry to and exit from a span.
 
 use crate::code::{Code, Instr, Pc, Rare, Reg};
+use crate::observe::Observer;
 use livefusion_backend::{Arg, Frame, Outcome, TrapReport, View};
 use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
@@ -42,6 +43,7 @@ pub struct Machine<'a, 'm> {
     pub(crate) regs: Vec<u64>,
     /// What counting mode counted.
     pub(crate) counts: Vec<u64>,
+    pub(crate) observer: Option<&'a dyn Observer>,
     waiting: Vec<Vec<Wait>>,
     pub(crate) steps: u64,
     /// Steps per chunk.
@@ -72,6 +74,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             params: args.iter().map(view_of).collect(),
             regs: vec![0; code.registers as usize],
             counts: vec![0; code.counters.len()],
+            observer: None,
             waiting: vec![Vec::new(); code.guards.len()],
             steps,
             chunk: CHUNK,
@@ -389,6 +392,11 @@ impl<'a, 'm> Machine<'a, 'm> {
                     }
                 }
                 Instr::Count { counter } => self.counts[counter as usize] += 1,
+                Instr::Watch(i) => {
+                    if !whole!(self.watch(&code.watched[i as usize])) {
+                        break Stop::Failed(Outcome::Paused);
+                    }
+                }
                 Instr::Rare(i) => {
                     let rare: &'a Rare = &code.rare[i as usize];
                     if let Some(stop) = whole!(self.rare(rare)) {

@@ -6,7 +6,7 @@ use crate::array::merge::truth;
 use crate::array::reduce::{constant, operator};
 use crate::ast::{
     Body, BodyBuilder, Builder, Field, Fields, Fold, Kind, Node, ScanKind, Term, TermData, TermId,
-    identity, may_trap, trace,
+    identity, trace,
 };
 use crate::elt::Elt;
 use crate::loc::Loc;
@@ -159,10 +159,8 @@ fn selects(tags: &Arc<Node>, flags: &Arc<Node>, wanted: bool) -> bool {
 
 /// No traps, which would be blamed on another combinator, and nothing that costs much.
 fn is_cheap(body: &Body) -> bool {
-    body.terms.iter().all(|d| {
-        let costly = matches!(&d.term, Term::Op(op, _) if op.is_transcendental());
-        !costly && !may_trap(&d.term, d.ty, |_| false)
-    })
+    let costs = |d: &TermData| matches!(&d.term, Term::Op(op, _) if op.is_transcendental());
+    !body.may_trap() && !body.terms.iter().any(costs)
 }
 
 /// Of two packs by the flags and by their opposite nothing has to be packed: where a flag is true the

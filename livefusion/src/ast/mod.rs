@@ -56,6 +56,7 @@ pub use node::{
 pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
+pub(crate) use term::divides_all;
 pub use term::{
     Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap,
 };

@@ -158,6 +158,11 @@ pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     }
 }
 
+/// Whether any integer can be divided by this one.
+pub(crate) fn divides_all(divisor: Const) -> bool {
+    divisor.bits != 0 && (!divisor.ty.is_signed() || divisor.bits != u64::MAX)
+}
+
 /// A term with its type and where the user wrote it. Location and exponent are not part of its identity.
 #[derive(Clone, Copy, Debug)]
 pub struct TermData {
@@ -248,6 +253,18 @@ impl DerefMut for Body {
 }
 
 impl Body {
+    /// Whether computing it may trap or not end. A division by a literal that divides all does not.
+    pub(crate) fn may_trap(&self) -> bool {
+        let is_fine = |term: &Term| match term {
+            Term::Op(_, args) => args.get(1).is_some_and(
+                |by| matches!(self.terms[by.index()].term, Term::Lit(c) if divides_all(c)),
+            ),
+            _ => false,
+        };
+        let mut terms = self.terms.iter();
+        terms.any(|t| may_trap(&t.term, t.ty, |_| false) && !is_fine(&t.term))
+    }
+
     /// Whether it was found well formed and simple, and not changed since.
     pub(super) fn is_sound(&self) -> bool {
         self.0.sound

@@ -69,7 +69,7 @@ pub type Fields = SmallVec<[Field; 4]>;
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scope {
-            LITERAL => write!(f, "{}({})", self.ty, crate::show::word(self.ty, self.word)),
+            LITERAL => write!(f, "{}({})", self.ty, Const::new(self.ty, self.word).bare()),
             MISTAKE => write!(f, "{}(mistake)", self.ty),
             _ => write!(f, "{}(term {})", self.ty, self.word),
         }
@@ -228,19 +228,10 @@ fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
     if op.may_trap(from) && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
-        let [dividend, divisor] = [0, 1].map(|i| integer(args[i]));
+        let [dividend, divisor] = [0, 1].map(|i| args[i].integer().unwrap_or(0));
         return Err(ErrorKind::Division { dividend, divisor });
     }
     Ok(Const::new(to, eval(op, from, to, &words)))
-}
-
-/// The value of an integer constant.
-fn integer(c: Const) -> i128 {
-    if c.ty.is_signed() {
-        c.bits as i64 as i128
-    } else {
-        c.bits as i128
-    }
 }
 
 /// `if c { a } else { b }`, field by field; only one arm is computed.

@@ -7,7 +7,7 @@
 //! it, a `reverse` between them reads memory as any function of an index does.
 
 use super::rates::{ClassKind, Rates, indexed_array};
-use crate::ast::{Kind, Term, TermId, may_trap};
+use crate::ast::{Body, Kind, Term, TermId};
 use crate::sharing::{Graph, NodeId, bodies};
 use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -207,11 +207,7 @@ impl Directions {
 fn is_ordered(kind: &Kind) -> bool {
     match kind {
         Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) | Kind::Len => false,
-        Kind::Map(_) | Kind::Generate(..) => bodies(kind).iter().any(|body| {
-            body.terms
-                .iter()
-                .any(|t| may_trap(&t.term, t.ty, |_| false))
-        }),
+        Kind::Map(_) | Kind::Generate(..) => bodies(kind).into_iter().any(Body::may_trap),
         Kind::Filter(_)
         | Kind::ZipShortest
         | Kind::Merge(_)

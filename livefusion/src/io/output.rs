@@ -33,15 +33,20 @@ impl Output {
             return Ok(Output { file, to, beside });
         }
         let name = to.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-        let mut other = std::ffi::OsString::from(".");
-        other.push(name);
-        let (process, n) = (std::process::id(), NEXT.fetch_add(1, Relaxed));
-        other.push(format!(".{process}.{n}.tmp"));
-        let beside = to.with_file_name(other);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&beside)?;
+        let (file, beside) = loop {
+            let mut other = std::ffi::OsString::from(".");
+            other.push(name);
+            let (process, n) = (std::process::id(), NEXT.fetch_add(1, Relaxed));
+            other.push(format!(".{process}.{n}.tmp"));
+            let beside = to.with_file_name(other);
+            let mut new = OpenOptions::new();
+            match new.write(true).create_new(true).open(&beside) {
+                Ok(file) => break (file, beside),
+                // A process of this number was killed before it had finished.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        };
         let output = Output {
             file,
             to,

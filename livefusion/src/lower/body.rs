@@ -7,7 +7,7 @@ use super::emission::{Emission, Flat};
 use super::placement::Spot;
 use super::pull::{self, Known};
 use super::scope::Column;
-use crate::ast::{Body, Ensure, Term, TermId};
+use crate::ast::{Body, Ensure, Term, TermId, divides_all};
 use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -549,9 +549,4 @@ impl Inliner<'_, '_, '_> {
         }));
         Ok(())
     }
-}
-
-/// Whether any integer can be divided by this one.
-pub fn divides_all(divisor: Const) -> bool {
-    divisor.bits != 0 && (!divisor.ty.is_signed() || divisor.bits != u64::MAX)
 }

@@ -126,7 +126,7 @@ pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
                 false => made_before(n),
             })
         }
-        Length::Rows(lengths) => {
+        Length::Row(lengths) | Length::Rows(lengths) => {
             let behind = scope.plan.pulls.behind(lengths.0).iter();
             behind.copied().all(made_before)
         }

@@ -309,7 +309,8 @@ pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
         }
         let each = |rows| match uniform_value(graph, rows) {
             Some(Uniform::Scalar(field)) => Some(Length::Scalar(field)),
-            _ => None,
+            Some(Uniform::Literal(..)) => Some(Length::Row(rows)),
+            None => None,
         };
         if !graph.algebra.are_equal_rows(own, rows)
             && let (Some(got), Some(expected)) = (each(own), each(rows))

@@ -14,7 +14,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
 use super::{generate, operators};
-use crate::ast::{Body, Kind, Places, ScanKind, Term};
+use crate::ast::{Body, Kind, Places, ScanKind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -55,8 +55,8 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         values,
     } = joined(e, at, spot, *places)?;
     match combine {
-        Some(op) if !op.captures.is_empty() || may_trap(op) => {
-            let old = read(e, at, &arrays, index);
+        Some(op) if !op.captures.is_empty() || op.may_trap() => {
+            let old = read(e, (comb, Section::Yield), &arrays, index);
             let new = step(e, at, op, old, &values)?;
             write(e, comb, &arrays, index, &new);
         }
@@ -92,7 +92,7 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         index,
         values,
     } = joined(e, at, spot, *places)?;
-    let old = read(e, at, &arrays, index);
+    let old = read(e, (comb, Section::Body), &arrays, index);
     let new = step(e, at, op, old.clone(), &values)?;
     write(e, comb, &arrays, index, &new);
     let elements = match kind {
@@ -121,10 +121,6 @@ fn joined(
     places: Places,
 ) -> Lower<Joined> {
     let (arrays, len) = bases(e, id)?;
-    let here = arrays.iter().copied().zip(0..);
-    e.values
-        .bases
-        .extend(here.map(|(array, f)| ((id, f), array)));
     let columns = e.scope.columns(id, 1..3).into_iter();
     let elements = columns.map(|c| e.elt(c, spot));
     let mut values = elements.collect::<Result<Vec<_>, _>>()?;
@@ -172,6 +168,7 @@ fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
             e.push(comb, Section::Init, StmtKind::FillArray(out, len, value));
             arrays.push(out);
         }
+        note(e, id, &arrays);
         return Ok((arrays, len));
     }
     let mut len = loop_lang::types::Const::u64(0).into();
@@ -183,25 +180,20 @@ fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
         len = e.array_len(out, comb);
         arrays.push(out);
     }
+    note(e, id, &arrays);
     Ok((arrays, len))
 }
 
-/// Whether an operator without captures may trap: combine functions do not.
-fn may_trap(op: &Body) -> bool {
-    op.terms.iter().any(|data| match &data.term {
-        Term::Op(operator, args) if operator.may_trap(data.ty) => {
-            let divisor = args.get(1).map(|by| &op.terms[by.index()].term);
-            !matches!(divisor, Some(Term::Lit(c)) if body::divides_all(*c))
-        }
-        Term::Ensure(..) => true,
-        _ => false,
-    })
+/// Notes the arrays that a node joins values onto, for later phases.
+fn note(e: &mut Emission<'_>, id: NodeId, arrays: &[Var]) {
+    let fields = (0..).map(|f| (id, f));
+    e.values.bases.extend(fields.zip(arrays.iter().copied()));
 }
 
 /// Reads what is at an index.
 fn read(
     e: &mut Emission<'_>,
-    (_, comb, section): (NodeId, CombId, Section),
+    (comb, section): (CombId, Section),
     arrays: &[Var],
     index: Atom,
 ) -> Vec<Atom> {

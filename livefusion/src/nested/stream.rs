@@ -9,7 +9,6 @@ use super::lift::{Lift, Lifted, Name};
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
-    may_trap,
 };
 use crate::sharing::bodies;
 use loop_lang::op::Op;
@@ -73,8 +72,7 @@ impl Stream {
 
     /// Whether computing its elements may fail.
     pub(super) fn may_trap(&self) -> bool {
-        let mut terms = self.bodies().into_iter().flat_map(|body| &body.terms);
-        terms.any(|t| may_trap(&t.term, t.ty, |_| false))
+        self.bodies().into_iter().any(Body::may_trap)
     }
 
     /// The fields of each source, and of what more there is of it.

@@ -368,9 +368,9 @@ impl Store {
     }
 }
 
-/// The memory of an array that nobody else has.
+/// The memory of an array that nobody else has, and that may be written.
 fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
-    let array = Arc::get_mut(array)?;
+    let array = Arc::get_mut(array).filter(|a| !a.is_foreign())?;
     let none = Buffer::empty(array.ty());
     Some(std::mem::replace(array, none))
 }

@@ -65,19 +65,21 @@ pub struct Needs {
     lengths: FxHashMap<NodeId, usize>,
     /// Nodes whose lengths are not known beforehand.
     unknown: FxHashSet<NodeId>,
+    /// Whether some length is a result.
+    measures: bool,
 }
 
 impl Needs {
     /// What the loops of a program need, and what the user.
     pub fn of(graph: &Graph, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
+        let unknown = graph.ids().filter(|n| lengths[n.index()].is_none());
+        let is_length = |r: &NodeId| matches!(graph.node(*r).kind, Kind::Len);
         let mut needs = Needs {
             kept: graph.roots.iter().flat_map(|r| graph.fields(*r)).collect(),
             arrays: FxHashMap::default(),
             lengths: FxHashMap::default(),
-            unknown: graph
-                .ids()
-                .filter(|n| lengths[n.index()].is_none())
-                .collect(),
+            unknown: unknown.collect(),
+            measures: graph.roots.iter().any(is_length),
         };
         for (at, l) in loops.iter().enumerate() {
             for source in &l.sources {
@@ -103,6 +105,9 @@ impl Needs {
     fn others(&self, at: usize, field: FieldRef) -> Option<Copied> {
         if self.kept.contains(&field) {
             return Some(Copied::Result);
+        }
+        if self.measures && self.unknown.contains(&field.0) {
+            return Some(Copied::Later);
         }
         let told_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
         match self.arrays.get(&field) {
@@ -131,7 +136,7 @@ pub fn updates(
         let Some(Source::Array(field)) = lowered.sources.get(param) else {
             return None;
         };
-        let lent = || is_lent(graph, needs, *field).then_some(Copied::Lent);
+        let lent = || is_lent(graph, *field).then_some(Copied::Lent);
         Some(Update {
             comb: s.comb,
             param,
@@ -145,14 +150,11 @@ pub fn updates(
 }
 
 /// Whether an array is there before the program, which must leave it as it is.
-fn is_lent(graph: &Graph, needs: &Needs, (id, _): FieldRef) -> bool {
+fn is_lent(graph: &Graph, (id, _): FieldRef) -> bool {
     let leaf = &graph.nodes[id.index()];
     match leaf.node.kind {
         _ if !leaf.leaf => false,
-        // What is asked for its length behind the loop must still have one.
-        Kind::Input(input) if leaf.node.value.get().is_none() => {
-            !input.consumed || needs.unknown.contains(&id)
-        }
+        Kind::Input(input) if leaf.node.value.get().is_none() => !input.consumed,
         _ => true,
     }
 }

@@ -314,7 +314,7 @@ impl CompiledLoop {
 
     fn trap_error(&self, b: &Bindings<'_>, report: &TrapReport) -> Error {
         let word = |i: usize| report.payload.get(i).map_or(0, |c| c.bits);
-        let wide = |i: usize| report.payload.get(i).map_or(0, |c| signed(*c));
+        let wide = |i: usize| report.payload.get(i).and_then(|c| c.integer()).unwrap_or(0);
         let kind = match report.kind {
             // An index came as any integer type and was widened: a large one was negative.
             TrapKind::OutOfRange => ErrorKind::OutOfRange {
@@ -410,12 +410,4 @@ fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, bytes_left: u64) -> Fr
     frame.memory = Memory { left: bytes_left };
     frame.stop = engine.watch().cancel.as_ref().map(CancelToken::flag);
     frame
-}
-
-fn signed(c: Const) -> i128 {
-    if c.ty.is_signed() {
-        c.bits as i64 as i128
-    } else {
-        c.bits as i128
-    }
 }

@@ -7,7 +7,7 @@
 
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, GraphNode, NodeId, address};
-use crate::ast::{Body, Ensure, Kind, Len, Node, Term, TermId};
+use crate::ast::{Body, Ensure, Kind, Len, Node, Term, TermId, divides_all};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,12 +61,16 @@ pub struct Algebra {
     lengths: Vec<Length>,
     /// How long each of these rows is.
     rows: FxHashMap<FieldRef, Size>,
-    /// Sizes that are checked to be equal before anything is read.
+    /// Sizes that a computation of the graph ensures to be equal, or else it is an error.
     agreed: FxHashSet<(Size, Size)>,
-    /// The sizes that were found, in order: what the key has of all this.
+    /// The sizes that something has, in order of their first.
+    order: FxHashMap<Size, u64>,
+    /// The sizes that were found, by that order: what the key has of all this.
     found: Vec<u64>,
-    /// How many sizes were worked out from others.
-    derived: usize,
+    /// Whether a length, or rows, were measured by a size: if not, all this is not asked for.
+    measures: bool,
+    /// Whether two things have one size, or agree.
+    meets: bool,
     /// The constants on which sizes depend, by slot.
     literals: Vec<u32>,
     /// The nodes that are another node for their size, by address.
@@ -106,12 +110,16 @@ impl Algebra {
 
     /// How many elements rows of these lengths have in all.
     pub fn all_rows(&self, lengths: FieldRef) -> Option<Length> {
+        self.all_of(lengths).map(Length::Size)
+    }
+
+    fn all_of(&self, lengths: FieldRef) -> Option<Size> {
         let (each, count) = (
             self.rows.get(&lengths)?,
             self.size_of(self.length(lengths.0))?,
         );
         let all = product(self.sum(count), self.sum(*each))?;
-        self.sizes.get(&all).copied().map(Length::Size)
+        self.sizes.get(&all).copied()
     }
 
     fn size_of(&self, length: Length) -> Option<Size> {
@@ -126,14 +134,18 @@ impl Algebra {
 
     /// The sizes that were found, as words of a key: graphs that are alike but for these are not one.
     pub(super) fn found(&self) -> &[u64] {
-        &self.found
+        match self.measures {
+            true => &self.found,
+            false => &[],
+        }
     }
 
-    /// The constants that must be the same wherever this graph is recognised. One size alone is equal to no other.
+    /// The constants that must be the same wherever this graph is recognised. Where no sizes are equal, other constants
+    /// may make some so: then a check is made that cannot fail.
     pub(super) fn literals(&self) -> &[u32] {
-        match self.derived {
-            0 | 1 => &[],
-            _ => &self.literals,
+        match self.meets && (self.measures || !self.absorbed.is_empty()) {
+            true => &self.literals,
+            false => &[],
         }
     }
 
@@ -168,7 +180,7 @@ impl Algebra {
     /// Notes that a node is another one.
     pub(super) fn absorb(&mut self, node: &Arc<Node>) {
         self.absorbed.insert(address(node));
-        self.derived += 1;
+        self.meets = true;
     }
 
     /// Notes a node that was added last, and its size.
@@ -177,8 +189,10 @@ impl Algebra {
         if let Some(size) = size {
             self.scalars.insert((id, 0), size);
             self.firsts.entry(size).or_insert(id);
-            self.found_of(size);
-            self.derived += usize::from(!entry.constants.is_empty());
+            self.has(size);
+        }
+        // What a computation ensures depends on its constants, too.
+        if matches!(entry.node.kind, Kind::Compute(_)) && *entry.node.types == [Ty::U64] {
             let slots = entry.constants.iter().flat_map(|c| c.values());
             self.literals.extend(slots);
         }
@@ -186,8 +200,16 @@ impl Algebra {
         self.lengths.push(length);
     }
 
+    /// Notes that something of the graph has a size, which something else may have.
+    fn has(&mut self, size: Size) {
+        self.meets |= self.order.contains_key(&size);
+        self.found_of(size);
+    }
+
     fn found_of(&mut self, size: Size) {
-        self.found.push(u64::from(size.0));
+        let next = self.order.len() as u64;
+        let at = *self.order.entry(size).or_insert(next);
+        self.found.push(at);
     }
 
     fn length_of(&mut self, graph: &Graph, id: NodeId) -> Length {
@@ -205,6 +227,7 @@ impl Algebra {
             Kind::Generate(Len::Delayed(_), _) => match entry.length {
                 Some(by) => {
                     let size = self.scalar(graph, graph.resolve(by, 0));
+                    self.measures = true;
                     self.found_of(size);
                     Length::Size(size)
                 }
@@ -226,6 +249,9 @@ impl Algebra {
     fn rows_of(&mut self, graph: &Graph, lengths: NodeId) -> Option<Size> {
         let field = graph.resolve(lengths, 0);
         let count = self.length(field.0);
+        if self.rows.contains_key(&field) {
+            return self.all_of(field);
+        }
         let each = match (uniform_value(graph, field)?, count) {
             (Uniform::Scalar(field), _) => self.scalar(graph, field),
             // Shapes that are known may be others in the next force.
@@ -233,17 +259,18 @@ impl Algebra {
             (Uniform::Literal(term, c), Length::Size(_)) => {
                 let slots = graph.nodes[field.0.index()].constants.last();
                 self.literals.extend(slots.and_then(|s| s.get(&term.0)));
-                self.number(constant(c.bits))
+                let each = self.number(constant(c.bits));
+                self.has(each);
+                each
             }
         };
-        if self.rows.insert(field, each).is_none() {
-            self.found_of(each);
-        }
+        self.measures = true;
+        self.found_of(each);
+        self.rows.insert(field, each);
         let count = self.sized(count);
         let all = product(self.sum(count), self.sum(each))?;
         let all = self.number(all);
-        self.derived += 1;
-        self.found_of(all);
+        self.has(all);
         Some(all)
     }
 
@@ -260,6 +287,7 @@ impl Algebra {
             return *size;
         }
         let size = self.part(Part::Scalar((id, field)));
+        self.has(size);
         self.scalars.insert((id, field), size);
         if *graph.node(id).types == [Ty::U64] {
             self.firsts.entry(size).or_insert(id);
@@ -305,8 +333,7 @@ impl Algebra {
                 }
                 Term::Op(op, args) => {
                     let by = args.get(1).map(|by| &body.terms[by.index()].term);
-                    let fine =
-                        matches!(by, Some(Term::Lit(c)) if data.ty == Ty::U64 && c.bits != 0);
+                    let fine = matches!(by, Some(Term::Lit(c)) if divides_all(*c));
                     traps |= op.may_trap(data.ty) && !fine;
                     let args: Option<SmallVec<[Size; 3]>> = args.iter().map(size).collect();
                     args.map(|args| self.operated(*op, data.ty, args))
@@ -330,6 +357,9 @@ impl Algebra {
                         (ensure, always, got, expected)
                     {
                         self.agreed.insert((got, expected));
+                        self.meets = true;
+                        self.found_of(got);
+                        self.found_of(expected);
                     }
                     got
                 }

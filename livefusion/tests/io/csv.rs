@@ -134,6 +134,17 @@ fn comments_and_blank_lines_are_passed_over_and_counted() {
     assert_eq!(table.text("a").unwrap().next(), Some("#b"));
 }
 
+/// A line ends with either break, that of a comment as well.
+#[test]
+fn a_comment_ends_with_its_line() {
+    for end in ["\n", "\r", "\r\n"] {
+        let text = ["# first", "a", "1", "# second", "2", ""].join(end);
+        let table = csv_text(text).comment(b'#').read().unwrap();
+        let column = table.column::<i64>("a").unwrap();
+        assert_eq!(*column.force().unwrap(), [1, 2], "{end:?}");
+    }
+}
+
 #[test]
 fn missing_values_have_a_stand_in() {
     let text = "x,n,b,t\n1.5,1,true,a\n,,,\nNA,NA,false,NA\n";
@@ -310,6 +321,20 @@ fn tables_are_saved_as_they_are_read() {
     assert_eq!(files(folder.path()), ["t.csv"]);
     let long = table.with("long", &iota(7));
     assert_eq!(fault(long), "column \"long\": expected 6 rows, got 7");
+}
+
+/// A process that was killed leaves what it had begun; another of its number saves all the same.
+#[test]
+fn what_a_killed_process_left_is_in_nobodys_way() {
+    let folder = folder();
+    for n in 0..200 {
+        let name = format!(".t.csv.{}.{n}.tmp", std::process::id());
+        file(&folder, &name, "half a li");
+    }
+    let path = folder.path().join("t.csv");
+    io::save_csv(&path, &["i"], iota(2)).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "i\n0\n1\n");
+    assert_eq!(files(folder.path()).len(), 201);
 }
 
 #[test]

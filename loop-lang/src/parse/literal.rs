@@ -172,17 +172,12 @@ fn literal(text: &str) -> Result<Const, String> {
                     false => wrong(),
                 }
             })?;
-            let word = Const::new(ty, value as u64);
-            let back = match ty.is_signed() {
-                true => i128::from(word.bits as i64),
-                false => i128::from(word.bits),
-            };
-            match back == value {
-                true => Ok(word),
-                false if value < 0 && suffix.is_none() => {
+            match Const::exactly(ty, value) {
+                Some(c) => Ok(c),
+                None if value < 0 && suffix.is_none() => {
                     Err("is below 0: write a type behind it, as in `-1i64`".into())
                 }
-                false => Err(format!("is out of range for `{ty}`")),
+                None => Err(format!("is out of range for `{ty}`")),
             }
         }
     }

@@ -156,7 +156,7 @@ pub static ROWS: &[Combinator] = &[
         let shape = Shape::new(c.shape(0)?);
         let (f, at, builder) = (c.value(1).clone(), c.at(1), c.builder);
         let index = Elt::of(&vec![Ty::U64; shape.rank()]);
-        let (node, elt) = c.eval.windowed(|eval, wrong| {
+        let (node, elt) = c.eval.on_scalars(|eval, wrong| {
             builder.generate_in(&shape, |i| eval.on_fields(wrong, &f, i, &index, at))
         })?;
         c.give(node, elt)
@@ -262,12 +262,8 @@ pub static ROWS: &[Combinator] = &[
     row("scan_exclusive_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Exclusive)),
     row("enum_from_step", &[Kind::Count, Kind::Number, Kind::Number], "(n, T, T) => [T]", "enum_from_step(4, 10, -3)", |c| {
         let n = c.count(0)?.len();
-        let (start, elt) = match c.scalar(2, None)?.1 {
-            elt if elt == Elt::Scalar(Ty::F64) => c.scalar(1, Some(&elt))?,
-            _ => c.scalar(1, None)?,
-        };
-        let (step, _) = c.scalar(2, Some(&elt))?;
-        c.give(c.builder.enum_from_step(n, &start, &step), elt)
+        let (ends, elt) = c.alike(1..3)?;
+        c.give(c.builder.enum_from_step(n, &ends[0], &ends[1]), elt)
     }),
     row("aggregate", &[XS, Kind::Number, F2, F2], "([T], S, (S, T) -> S, (S, S) -> S) => S", "[1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
         let xs = c.array(0)?;
@@ -284,7 +280,7 @@ pub static ROWS: &[Combinator] = &[
         let sizes = c.window(2, 1)?;
         let along = c.boundary(1, &xs.elt)?;
         let (f, at, builder) = (c.value(2).clone(), c.at(2), c.builder);
-        let (node, elt) = c.eval.windowed(|eval, wrong| {
+        let (node, elt) = c.eval.on_scalars(|eval, wrong| {
             builder.windows(&xs.node, sizes[0], &along, |w| eval.on_window(wrong, &f, w, &sizes, &xs.elt, at))
         })?;
         c.give(node, elt)

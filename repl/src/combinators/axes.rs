@@ -233,7 +233,7 @@ fn backpermute(c: &mut Call<'_, '_>) -> Result<Value> {
     let shape = Shape::new(c.shape(1)?);
     let (f, at, builder) = (c.value(2).clone(), c.at(2), c.builder);
     let index = Elt::of(&vec![Ty::U64; shape.rank()]);
-    let (node, _) = c.eval.windowed(|eval, wrong| {
+    let (node, _) = c.eval.on_scalars(|eval, wrong| {
         builder.backpermute(&xs.node, &shape, |i| {
             eval.on_fields(wrong, &f, i, &index, at)
         })
@@ -251,7 +251,7 @@ fn stencil(c: &mut Call<'_, '_>, rank: usize) -> Result<Value> {
         outside: None,
     };
     let (f, at, builder) = (c.value(2).clone(), c.at(2), c.builder);
-    let (node, elt) = c.eval.windowed(|eval, wrong| {
+    let (node, elt) = c.eval.on_scalars(|eval, wrong| {
         builder.stencil(&xs.node, &sizes, &border, |w| {
             eval.on_window(wrong, &f, w, &sizes, &xs.elt, at)
         })

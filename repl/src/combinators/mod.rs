@@ -3,6 +3,7 @@
 
 mod arrays;
 mod axes;
+mod files;
 mod nests;
 mod scalars;
 mod segments;
@@ -156,9 +157,14 @@ impl fmt::Debug for Combinator {
 
 /// All combinators.
 pub fn all() -> impl Iterator<Item = &'static Combinator> {
-    [arrays::ROWS, axes::ROWS, segments::ROWS, nests::ROWS]
-        .into_iter()
-        .flatten()
+    let families = [
+        arrays::ROWS,
+        axes::ROWS,
+        segments::ROWS,
+        nests::ROWS,
+        files::ROWS,
+    ];
+    families.into_iter().flatten()
 }
 
 /// The combinator of this name or alias.

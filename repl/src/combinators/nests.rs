@@ -1,9 +1,9 @@
-//! Functions on whole arrays: of rows, of segments, of the state of a loop; loops on scalars; files.
+//! Functions on whole arrays: of rows, of segments, of the state of a loop; and loops on scalars.
 
 use super::{Combinator, F1, Kind, XS, row};
-use crate::eval::{Call, Form, Result, files};
+use crate::eval::{Call, Form, Result};
 use crate::value::{Array, Elt, Value};
-use livefusion::ast::{Builder, Field, Fields, Node};
+use livefusion::ast::{Builder, Field, Node};
 use livefusion::nested::OfAll;
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
@@ -22,8 +22,6 @@ pub static ROWS: &[Combinator] = &[
     row("iterate_while", &[Kind::Any, F1, F1], "(S, S -> bool, S -> S) => S", "iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)", iterate_while),
     row("while_loop", &[Kind::Any, F1, F1], "(S, S -> bool, S -> S) -> S", "[1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)", while_loop),
     row("iterate", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) -> S", "[1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))", iterate),
-    row("load", &[Kind::Text], "\"file\" => table or array", "load \"examples/data/airports.csv\"", files::load),
-    row("save", &[Kind::Any, Kind::Text], "([T] or table, \"file\") => ()", "[1, 2, 3] |> save \"squares.npy\"", files::save),
 ];
 
 /// What a function that makes nodes of a node is called with.
@@ -168,30 +166,21 @@ fn iterate(c: &mut Call<'_, '_>) -> Result<Value> {
     let (n, start, next) = (c.value(0).clone(), c.value(1).clone(), c.value(2).clone());
     let (n_at, at, next_at, loc) = (c.at(0), c.at(1), c.at(2), c.builder.loc());
     c.eval.scalars("iterate", at, |eval, wrong| {
-        let n = match n {
-            Value::Int(_) => eval.fields(n, Some(&Elt::Scalar(Ty::U64)), n_at)?.0,
-            n => eval.fields(n, None, n_at)?.0,
+        let steps = n.default_elt().scalar().filter(|ty| ty.is_int());
+        let Some(ty) = steps.filter(|_| !matches!(n, Value::Int(..0))) else {
+            let message = format!("expected a number of steps, got {}", n.describe());
+            return eval.refuse(message, n_at);
         };
-        let [n] = n.as_slice() else {
-            return eval.refuse("expected a number of steps", n_at);
-        };
-        let n = n.cast(Ty::U64, loc);
+        let n = eval.fields(n, None, n_at)?.0[0];
+        // As a range does, a number below 0 that is known only when it runs gives no steps.
+        let least = Field::literal(Const::zero(ty));
+        let n = Field::op(Op::Max, &[n, least], loc).cast(Ty::U64, loc);
         let (start, elt) = eval.fields(start, None, at)?;
-        let mut state = Fields::from_slice(&[Field::literal(Const::u64(0))]);
-        state.extend(start);
         let next = |state: &[Field]| {
-            let one = Field::literal(Const::u64(1));
-            let mut all = Fields::from_slice(&[Field::op(Op::Add, &[state[0], one], loc)]);
-            let result = eval.applied(&next, &state[1..], &elt, Some(&elt), next_at);
-            all.extend(
-                wrong
-                    .keep(result)
-                    .unwrap_or_else(|| state[1..].iter().copied().collect()),
-            );
-            all
+            let result = eval.applied(&next, state, &elt, Some(&elt), next_at);
+            let next = wrong.keep(result);
+            next.unwrap_or_else(|| state.iter().copied().collect())
         };
-        let before = |state: &[Field]| Field::op(Op::Lt, &[state[0], n], loc);
-        let end = Field::while_loop(&state, before, next, loc);
-        Ok((end[1..].iter().copied().collect(), elt.clone()))
+        Ok((Field::iterate(n, &start, next, loc), elt.clone()))
     })
 }

@@ -1,7 +1,6 @@
 //! Functions on scalars, and constants.
 
-use crate::eval::{Eval, Result};
-use crate::source::Span;
+use crate::eval::{Eval, Result, Site};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Field, Fields};
 use loop_lang::{Const, Op, Ty};
@@ -23,14 +22,14 @@ enum Does {
     Made(Make),
 }
 
-type Make = fn(&mut Eval<'_>, &[Value], Span) -> Result<Value>;
+type Make = fn(&mut Eval<'_>, &[Value], Site<'_>) -> Result<Value>;
 
 impl ScalarFunction {
     /// It applied to as many values as it takes.
-    pub fn apply(&self, eval: &mut Eval<'_>, args: Vec<Value>, span: Span) -> Result<Value> {
+    pub fn apply(&self, eval: &mut Eval<'_>, args: Vec<Value>, site: Site<'_>) -> Result<Value> {
         match self.does {
-            Does::Operator(op) => eval.operator(op, self.name, args, span),
-            Does::Made(make) => make(eval, &args, span),
+            Does::Operator(op) => eval.operator(op, site, args),
+            Does::Made(make) => make(eval, &args, site),
         }
     }
 }
@@ -118,58 +117,50 @@ pub static SCALARS: &[ScalarFunction] = &[
     op("ge", 2, Op::Ge, "1.ge(2)"),
     op("eq", 2, Op::Eq, "1.eq(2)"),
     op("ne", 2, Op::Ne, "1.ne(2)"),
-    made("recip", 1, "recip(4)", |e, x, s| e.operator(Op::Div, "recip", vec![Value::Float(1.0), floating(&x[0])], s)),
+    made("recip", 1, "recip(4)", |e, x, s| e.operator(Op::Div, s.only(0), vec![Value::Float(1.0), x[0].floating()])),
     made("fract", 1, "fract(2.5)", |e, x, s| {
-        let whole = e.operator(Op::Trunc, "fract", x.to_vec(), s)?;
-        e.operator(Op::Sub, "fract", vec![floating(&x[0]), whole], s)
+        let whole = e.operator(Op::Trunc, s.only(0), x.to_vec())?;
+        e.operator(Op::Sub, s.only(0), vec![x[0].floating(), whole])
     }),
     made("log", 2, "log(8, 2)", |e, x, s| {
-        let of = e.operator(Op::Ln, "log", vec![x[0].clone()], s)?;
-        let base = e.operator(Op::Ln, "log", vec![x[1].clone()], s)?;
-        e.operator(Op::Div, "log", vec![of, base], s)
+        let of = e.operator(Op::Ln, s.only(0), vec![x[0].clone()])?;
+        let base = e.operator(Op::Ln, s.only(1), vec![x[1].clone()])?;
+        e.operator(Op::Div, s.only(0), vec![of, base])
     }),
     made("to_degrees", 1, "to_degrees(f64::consts::PI)", |e, x, s| {
         let factor = Value::Float(180.0 / std::f64::consts::PI);
-        e.operator(Op::Mul, "to_degrees", vec![floating(&x[0]), factor], s)
+        e.operator(Op::Mul, s.only(0), vec![x[0].floating(), factor])
     }),
     made("to_radians", 1, "to_radians(180)", |e, x, s| {
         let factor = Value::Float(std::f64::consts::PI / 180.0);
-        e.operator(Op::Mul, "to_radians", vec![floating(&x[0]), factor], s)
+        e.operator(Op::Mul, s.only(0), vec![x[0].floating(), factor])
     }),
     made("is_nan", 1, "is_nan(0.0 / 0.0)", |e, x, s| {
-        e.operator(Op::Ne, "is_nan", vec![floating(&x[0]), floating(&x[0])], s)
+        e.operator(Op::Ne, s.only(0), vec![x[0].floating(), x[0].floating()])
     }),
     made("is_infinite", 1, "is_infinite(1.0 / 0.0)", |e, x, s| {
-        let size = e.operator(Op::Abs, "is_infinite", vec![floating(&x[0])], s)?;
-        e.operator(Op::Eq, "is_infinite", vec![size, Value::Float(f64::INFINITY)], s)
+        let size = e.operator(Op::Abs, s.only(0), vec![x[0].floating()])?;
+        e.operator(Op::Eq, s.only(0), vec![size, Value::Float(f64::INFINITY)])
     }),
     made("is_finite", 1, "is_finite(1)", |e, x, s| {
-        let size = e.operator(Op::Abs, "is_finite", vec![floating(&x[0])], s)?;
-        e.operator(Op::Lt, "is_finite", vec![size, Value::Float(f64::INFINITY)], s)
+        let size = e.operator(Op::Abs, s.only(0), vec![x[0].floating()])?;
+        e.operator(Op::Lt, s.only(0), vec![size, Value::Float(f64::INFINITY)])
     }),
     made("clamp", 3, "clamp(12, 0, 9)", clamp),
 ];
 
-/// A number without a type as a float.
-fn floating(value: &Value) -> Value {
-    match value {
-        Value::Int(n) => Value::Float(*n as f64),
-        other => other.clone(),
-    }
-}
-
 /// By comparisons, so that NaN stays NaN.
-fn clamp(eval: &mut Eval<'_>, args: &[Value], span: Span) -> Result<Value> {
-    eval.elementwise("clamp", args.to_vec(), span, &mut |eval, values| {
-        let (elt, values) = eval.alike(values.to_vec(), &|_| span)?;
+fn clamp(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {
+    eval.elementwise(site, args.to_vec(), &mut |eval, values| {
+        let (elt, values) = eval.alike(values.to_vec(), &|k| site.at(k))?;
         let mut all = Fields::new();
-        for value in values {
-            all.extend(eval.fields(value, Some(&elt), span)?.0);
+        for (k, value) in values.into_iter().enumerate() {
+            all.extend(eval.fields(value, Some(&elt), site.at(k))?.0);
         }
         let &[x, low, high] = all.as_slice() else {
-            return eval.refuse(format!("`clamp` does not take {elt}"), span);
+            return eval.refuse(format!("`clamp` does not take {elt}"), site.at(0));
         };
-        let loc = eval.loc(span);
+        let loc = eval.loc(site.span);
         let choose = |op: Op, bound: Field, x: Field| {
             let beyond = Field::op(op, &[x, bound], loc);
             Field::op(Op::Select, &[beyond, bound, x], loc)

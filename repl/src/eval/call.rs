@@ -1,6 +1,6 @@
 //! A call of a combinator: its arguments, as what the combinator takes.
 
-use super::{Eval, Result, wrong};
+use super::{Eval, Result, mismatch, wrong};
 use crate::combinators::{Combinator, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -294,6 +294,18 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
+    /// Scalars of one type, as bodies without parameters.
+    pub fn alike(&mut self, ks: std::ops::Range<usize>) -> Result<(Vec<Body>, Elt)> {
+        let values = self.args[ks.clone()].to_vec();
+        let at = |k: usize| self.spans.get(ks.start + k).copied().unwrap_or(self.span);
+        let (elt, values) = self.eval.alike(values, &at)?;
+        let mut bodies = Vec::new();
+        for (k, value) in values.into_iter().enumerate() {
+            bodies.push(self.eval.value_body(value, Some(&elt), at(k))?.0);
+        }
+        Ok((bodies, elt))
+    }
+
     /// A scalar of this type, as a body without parameters.
     pub fn scalar(&mut self, k: usize, want: Option<&Elt>) -> Result<(Body, Elt)> {
         let (value, at) = (self.args[k].clone(), self.at(k));
@@ -304,10 +316,7 @@ impl<'e, 's> Call<'e, 's> {
     pub fn same(&mut self, k: usize, got: &Elt, want: &Elt) -> Result<()> {
         match got == want {
             true => Ok(()),
-            false => wrong(
-                format!("expected elements of type {want}, got {got}"),
-                self.at(k),
-            ),
+            false => Err(mismatch(want, &self.args[k], self.at(k))),
         }
     }
 

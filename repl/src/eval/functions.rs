@@ -63,7 +63,10 @@ impl Eval<'_> {
     }
 
     /// Runs a combinator that traces a function on scalars; with the elements that the function gives.
-    pub fn windowed<T>(&mut self, f: impl FnOnce(&mut Self, &mut Traced) -> T) -> Result<(T, Elt)> {
+    pub fn on_scalars<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self, &mut Traced) -> T,
+    ) -> Result<(T, Elt)> {
         let outside = std::mem::replace(&mut self.tracing, true);
         let mut traced = Traced::default();
         let result = f(self, &mut traced);

@@ -1,6 +1,6 @@
 //! `array[items]`: elements and slices.
 
-use super::{Eval, Result, wrong};
+use super::{Eval, Result, Site, wrong};
 use crate::source::Span;
 use crate::syntax::Expr;
 use crate::value::{Array, Env, Value};
@@ -109,7 +109,12 @@ impl Eval<'_> {
             return Ok(u64::try_from(n).map_or(Amount::Negative(n), Amount::Known));
         }
         let value = Value::Array(self.count(value, span)?);
-        let at = self.operator(Op::Add, "add", vec![value, Value::Int(behind)], span)?;
+        let site = Site {
+            name: "add",
+            span,
+            operands: &[],
+        };
+        let at = self.operator(Op::Add, site, vec![value, Value::Int(behind)])?;
         Ok(Amount::Delayed(self.delayed(at, None, span)?.node))
     }
 }

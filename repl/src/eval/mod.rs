@@ -1,13 +1,17 @@
-//! From trees to values. One walk over the tree builds nodes of the library's graph; nothing is computed. Inside of a function
-//! that a combinator traces, scalars are terms; elsewhere arithmetic on what is delayed makes nodes, as typed operators do.
+//! From trees to values. One walk over the tree builds nodes of the library's graph; nothing is computed, and no file is
+//! written. Inside of a function that a combinator traces, scalars are terms; elsewhere arithmetic on what is delayed makes
+//! nodes, as typed operators do.
 
+mod arrays;
 mod call;
-pub(crate) mod files;
+mod elementwise;
 mod functions;
 mod index;
+mod operators;
 mod scalar;
 
 pub use call::Call;
+pub use elementwise::Site;
 pub use functions::{Form, Mistake, Traced};
 
 use crate::combinators;
@@ -17,12 +21,11 @@ use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
-use crate::value::{Array, Closure, Elt, Env, Named, Range, Segmented, Value};
-use livefusion::ast::{self, Axis, Body, Builder, Fields, Kind, Node, Shape, Types};
-use livefusion::{Error, Loc};
-use livefusion_backend::Buffer;
-use loop_lang::{Const, Ty};
+use crate::value::{Array, Closure, Elt, Env, Named, Range, Value};
+use livefusion::ast::{self, Body, Builder, Const, Fields, Node, Ty, Types};
+use livefusion::{CancelToken, Error, ErrorKind, Loc};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,14 +35,19 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 /// How deep trees and calls of functions may lie in each other when they are evaluated.
 pub const MAX_EVAL_DEPTH: usize = 1000;
 
-/// How many elements a literal may have that is evaluated to an array.
-const MAX_LITERAL: usize = 1 << 24;
-
 /// Where errors of the library point to.
 #[derive(Default, Debug)]
 pub struct Places(HashMap<Loc, Span>);
 
 impl Places {
+    /// Keeps where a place is: the shortest of what begins at it, and the latest text if several have its name.
+    fn insert(&mut self, loc: Loc, span: Span) {
+        let known = self.0.entry(loc).or_insert(span);
+        if known.source != span.source || span.end < known.end {
+            *known = span;
+        }
+    }
+
     /// A mistake of the library's, drawn where the combinator was called; at `span` if it was called in no text.
     pub fn fault(&self, error: &Error, span: Span) -> Box<Diagnostic> {
         let at = error.location.and_then(|l| self.0.get(&l).copied());
@@ -62,7 +70,11 @@ pub struct Eval<'s> {
     /// The places that were named so far.
     pub places: &'s mut Places,
     /// The folder that relative names of files begin at.
-    pub folder: &'s std::path::Path,
+    pub folder: &'s Path,
+    /// What files had in them, where they need not be read again.
+    pub loaded: Option<&'s mut HashMap<PathBuf, Value>>,
+    /// Ends what evaluates for long, as a function does that calls itself.
+    pub stop: CancelToken,
     depth: usize,
     /// Whether a function is being traced, in which scalars are terms.
     tracing: bool,
@@ -72,13 +84,31 @@ fn wrong<T>(message: impl Into<String>, span: Span) -> Result<T> {
     Err(Box::new(Diagnostic::new(message, span)))
 }
 
+/// That a value is of another type than it has to be.
+fn mismatch(want: &Elt, got: &Value, span: Span) -> Box<Diagnostic> {
+    let shown = match (got, got.elt()) {
+        (Value::Int(n), _) => n.to_string(),
+        (Value::Float(x), _) => format!("{x:?}"),
+        (_, Some(elt)) => elt.to_string(),
+        (other, None) => other.describe(),
+    };
+    let wrong = Diagnostic::new(format!("expected {want}, got {shown}"), span);
+    let from = got.elt().and_then(|e| e.scalar());
+    Box::new(match want.scalar().zip(from) {
+        Some((to, _)) if to != Ty::Bool => wrong.note(format!("`x as {to}` converts")),
+        _ => wrong,
+    })
+}
+
 impl<'s> Eval<'s> {
     /// An evaluator of these texts.
-    pub fn new(sources: &'s Sources, places: &'s mut Places, folder: &'s std::path::Path) -> Self {
+    pub fn new(sources: &'s Sources, places: &'s mut Places, folder: &'s Path) -> Self {
         Eval {
             sources,
             places,
             folder,
+            loaded: None,
+            stop: CancelToken::new(),
             depth: 0,
             tracing: false,
         }
@@ -88,8 +118,18 @@ impl<'s> Eval<'s> {
     pub fn builder(&mut self, name: &'static str, span: Span) -> Builder {
         let place = self.sources.place(span);
         let loc = Loc::in_text(&place.name, place.line as u32, place.column as u32);
-        self.places.0.insert(loc, span);
+        self.places.insert(loc, span);
         Builder::at(name, loc)
+    }
+
+    /// That something is wrong at a place.
+    pub fn refuse<T>(&self, message: impl Into<String>, span: Span) -> Result<T> {
+        wrong(message, span)
+    }
+
+    /// A place as the library names it.
+    pub fn loc(&mut self, span: Span) -> Loc {
+        self.builder("scalar", span).loc()
     }
 
     /// What a statement names, added to what is known; a value that is to be shown.
@@ -125,6 +165,9 @@ impl<'s> Eval<'s> {
                         are iterated with `iterate_n` and `iterate_while`";
             return Err(Box::new(Diagnostic::new(message, e.span).note(note)));
         }
+        if self.stop.is_cancelled() {
+            return wrong(ErrorKind::Cancelled.to_string(), e.span);
+        }
         self.depth += 1;
         let value = self.expr_here(env, e);
         self.depth -= 1;
@@ -137,7 +180,8 @@ impl<'s> Eval<'s> {
             ExprKind::Name(name) => self.name(env, name, e.span),
             ExprKind::Vector(parts) => {
                 let values = self.all(env, parts)?;
-                self.vector(values, parts, e.span)
+                let spans: Vec<Span> = parts.iter().map(|p| p.span).collect();
+                self.vector(values, &spans, e.span)
             }
             ExprKind::Ragged(rows) => self.ragged(env, rows, e.span),
             ExprKind::Tuple(parts) => Ok(Value::Tuple(self.all(env, parts)?)),
@@ -150,7 +194,7 @@ impl<'s> Eval<'s> {
             }
             ExprKind::Unary { op, operand } => {
                 let value = self.expr(env, operand)?;
-                self.unary(*op, value, e.span)
+                self.unary(*op, value, e.span, operand.span)
             }
             ExprKind::Binary {
                 op,
@@ -195,7 +239,6 @@ impl<'s> Eval<'s> {
         match literal {
             Literal::Bool(b) => typed(Const::bool(*b)),
             Literal::Int(n, None) => Value::Int(i128::from(*n)),
-            Literal::Int(n, Some(ty)) if ty.is_float() => typed(scalar::float(*n as f64, *ty)),
             Literal::Int(n, Some(ty)) => typed(Const::new(*ty, *n)),
             Literal::Float(x, None) => Value::Float(*x),
             Literal::Float(x, Some(ty)) => typed(scalar::float(*x, *ty)),
@@ -441,131 +484,6 @@ impl<'s> Eval<'s> {
         self.tracing = outside;
         result
     }
-
-    /// The array of a vector's elements. Rows of one length are a matrix.
-    fn vector(&mut self, values: Vec<Value>, parts: &[Expr], span: Span) -> Result<Value> {
-        if values.len() > MAX_LITERAL {
-            return wrong(
-                format!("more than {MAX_LITERAL} elements in a literal"),
-                span,
-            );
-        }
-        let at = |k: usize| parts.get(k).map_or(span, |p| p.span);
-        if values
-            .iter()
-            .any(|v| matches!(v, Value::Array(a) if a.node.rank > 0))
-        {
-            return self.rows(values, &at, span);
-        }
-        let (elt, rows) = self.untraced(|eval| eval.alike(values, &at))?;
-        if rows.iter().any(|r| matches!(r, Value::Array(_))) {
-            let builder = self.builder("vector", span);
-            let mut nodes = Vec::new();
-            for row in rows {
-                let node = self.delayed(row, Some(&elt), span)?.node;
-                let types = [Ty::U64];
-                let (body, _) = self.traced(&types, span, |_, _| {
-                    Ok((ast::Field::value(&node, builder.loc()), elt.clone()))
-                })?;
-                nodes.push(builder.generate(ast::Len::Known(1), body));
-            }
-            let node = match nodes.as_slice() {
-                [one] => one.clone(),
-                all => builder.append(all),
-            };
-            return self.array(node, elt, span);
-        }
-        let types = elt.types();
-        let mut columns = Vec::new();
-        for (k, ty) in types.iter().enumerate() {
-            let Some(mut column) = Buffer::zeroed(*ty, rows.len()) else {
-                return wrong("there is no room for so many elements", span);
-            };
-            for (i, row) in rows.iter().enumerate() {
-                let Value::Scalar(fields, _) = row else {
-                    continue;
-                };
-                match fields[k].as_literal() {
-                    Some(c) => column.set_word(i, c.bits),
-                    None => {
-                        let message = "an element of a function cannot be put into an array";
-                        return wrong(message, at(i));
-                    }
-                };
-            }
-            columns.push(Arc::new(column));
-        }
-        let node = self.builder("vector", span).manifest(columns);
-        self.array(node, elt, span)
-    }
-
-    /// A matrix, or an array of more axes, of its rows.
-    fn rows(
-        &mut self,
-        values: Vec<Value>,
-        at: &dyn Fn(usize) -> Span,
-        span: Span,
-    ) -> Result<Value> {
-        let mut first: Option<Array> = None;
-        let mut nodes = Vec::new();
-        for (k, value) in values.into_iter().enumerate() {
-            let Value::Array(row) = value else {
-                return wrong(format!("expected a row, got {}", value.describe()), at(k));
-            };
-            let known = |a: &Array| match &a.node.shape {
-                Some(shape) => shape.known(),
-                None => a.node.known_len().map(|n| vec![n]),
-            };
-            let like = first.get_or_insert_with(|| row.clone());
-            if row.elt != like.elt || known(&row) != known(like) || known(&row).is_none() {
-                let message = format!("expected a row like the first, {like}, got {row}");
-                let wrong = Diagnostic::new(message, at(k));
-                let note = "rows of different lengths are segments: `ragged [[1, 2], [3]]`";
-                return Err(Box::new(wrong.note(note)));
-            }
-            nodes.push(row.node);
-        }
-        let Some(first) = first else {
-            return wrong("expected at least one row", span);
-        };
-        let builder = self.builder("vector", span);
-        let node = match in_memory(&nodes) {
-            Some(columns) => {
-                let mut axes = vec![Axis::from(nodes.len() as u64)];
-                match &first.node.shape {
-                    Some(shape) => axes.extend(shape.axes().iter().cloned()),
-                    None => axes.extend(first.node.known_len().map(Axis::from)),
-                }
-                builder.reshape(&builder.manifest(columns), Some(Shape::new(axes)))
-            }
-            None => builder.stack(0, &nodes),
-        };
-        self.array(node, first.elt, span)
-    }
-
-    fn ragged(&mut self, env: &Env, rows: &[Expr], span: Span) -> Result<Value> {
-        let mut elements = Vec::new();
-        let mut lengths = Vec::new();
-        for row in rows {
-            let ExprKind::Vector(parts) = &row.kind else {
-                return wrong("expected a row in brackets, `[1, 2]`", row.span);
-            };
-            lengths.push(parts.len() as u64);
-            for part in parts {
-                elements.push((self.expr(env, part)?, part));
-            }
-        }
-        let (values, parts): (Vec<_>, Vec<_>) = elements.into_iter().unzip();
-        let parts: Vec<Expr> = parts.into_iter().cloned().collect();
-        let Value::Array(data) = self.vector(values, &parts, span)? else {
-            return wrong("expected elements", span);
-        };
-        let lengths = Buffer::from_vec(lengths);
-        let lengths = self
-            .builder("ragged", span)
-            .manifest(vec![Arc::new(lengths)]);
-        Ok(Value::Segmented(Segmented { lengths, data }))
-    }
 }
 
 /// Fields by the elements that they make up.
@@ -577,32 +495,4 @@ pub fn split(fields: &[ast::Field], elts: &[Elt]) -> Vec<Value> {
         Value::Scalar(Fields::from_slice(own), elt.clone())
     };
     elts.iter().map(&mut take).collect()
-}
-
-/// The elements of rows that literals are, behind each other: of vectors, and of matrices made of such.
-fn in_memory(rows: &[Arc<Node>]) -> Option<Vec<Arc<Buffer>>> {
-    let columns = |n: &Arc<Node>| match n.value.get() {
-        Some(ast::Value::Array(columns)) => Some(columns.clone()),
-        _ => None,
-    };
-    let of = |n: &Arc<Node>| match (&n.kind, n.inputs.as_slice()) {
-        (Kind::Manifest, _) => columns(n),
-        (Kind::Zip, [under]) => columns(under),
-        _ => None,
-    };
-    let all: Option<Vec<_>> = rows.iter().map(of).collect();
-    let all = all?;
-    let first = all.first()?;
-    let join = |(k, like): (usize, &Arc<Buffer>)| {
-        let len = all.iter().map(|c| c[k].len()).sum();
-        let mut column = Buffer::zeroed(like.ty(), len)?;
-        let words = all
-            .iter()
-            .flat_map(|c| (0..c[k].len()).map(move |i| c[k].get_word(i)));
-        for (at, word) in words.enumerate() {
-            column.set_word(at, word?);
-        }
-        Some(Arc::new(column))
-    };
-    first.iter().enumerate().map(join).collect()
 }

@@ -291,7 +291,7 @@ impl Parser<'_> {
             "||" => Err(fault.map(|d| d.note("a function has at least one parameter: `|x| …`"))),
             "*" if self.at > 0 && self.text_of(self.tokens[self.at - 1]) == "*" => {
                 Err(fault.map(|d| {
-                    d.note("powers are `x.powi(2)`, `x.powf(0.5)`, and `n.pow(2)` of integers")
+                    d.note("powers are `x.powi(2)` and `x.powf(0.5)` of floats; of an integer, `n * n`")
                 }))
             }
             "&" => Err(fault.map(|d| d.suggest("nothing is borrowed here", span, ""))),

@@ -62,7 +62,12 @@ impl std::error::Error for ParseError {}
 /// assert!(wrong.incomplete);
 /// ```
 pub fn parse(sources: &Sources, source: SourceId) -> Result<Script, ParseError> {
-    Parser::new(sources.text(source), source).script()
+    parse_text(sources.text(source), source)
+}
+
+/// The tree of a text whose places are those of one of the sources: of a part of it, with blanks for what stands before.
+pub(crate) fn parse_text(text: &str, source: SourceId) -> Result<Script, ParseError> {
+    Parser::new(text, source).script()
 }
 
 /// Whether a text can only go on with a statement before it, as one that begins with `|>` does. A shell puts it behind

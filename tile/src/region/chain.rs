@@ -127,21 +127,15 @@ impl Region<'_> {
 impl Chain {
     /// Finds what goes in and out; whether its statements leave no trace and are soon done.
     fn find_borders(&mut self, region: &Region, sweep: &Sweep) -> Result<bool, &'static str> {
-        let written = |a: Var| {
-            let owner = region.owner(a);
-            sweep
-                .accesses
-                .iter()
-                .any(|x| x.array == owner && !x.is_read)
-                || sweep.scatters
-        };
         let mut made: FxHashSet<Var> = self.vars.iter().copied().collect();
         let mut plain = true;
         for s in self.tops(sweep, &self.held) {
             for s in sweep.within(s) {
                 match &s.stmt.kind {
                     StmtKind::Let(..) | StmtKind::Assign(..) | StmtKind::If { .. } => {}
-                    StmtKind::ReadArray(_, a, _) if !written(*a) => plain = false,
+                    StmtKind::ReadArray(_, a, _) if !sweep.may_write(region.owner(*a)) => {
+                        plain = false;
+                    }
                     StmtKind::ArrayLength(..) => {}
                     StmtKind::While { .. } | StmtKind::Trap { .. } | StmtKind::Scan { .. } => {
                         plain = false;

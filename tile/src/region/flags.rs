@@ -114,11 +114,6 @@ impl Region<'_> {
         sweep: &Sweep,
         mut needed: FxHashSet<Var>,
     ) -> Option<BTreeSet<usize>> {
-        let written = |a: Var| {
-            let owner = self.owner(a);
-            let accessed = (sweep.accesses.iter()).any(|x| x.array == owner && !x.is_read);
-            accessed || sweep.scatters
-        };
         let mut found = BTreeSet::new();
         for s in sweep.statements.iter().rev() {
             let mut defines = false;
@@ -128,7 +123,7 @@ impl Region<'_> {
             }
             match &s.stmt.kind {
                 StmtKind::Let(..) | StmtKind::If { .. } | StmtKind::ArrayLength(..) => {}
-                StmtKind::ReadArray(_, a, _) if !written(*a) => {}
+                StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) => {}
                 _ => return None,
             }
             if s.top {

@@ -178,6 +178,12 @@ impl<'a> Sweep<'a> {
         self.sums.get(a, |v| self.leaves(v))
     }
 
+    /// Whether a step may write to an array.
+    pub fn may_write(&self, array: Var) -> bool {
+        let written = |x: &Access| x.array == array && !x.is_read;
+        self.scatters || self.accesses.iter().any(written)
+    }
+
     /// Whether an access is one of those that a segment may have room for: see [`Sweep::near`].
     pub fn is_near(&self, access: &Access) -> bool {
         let index = access.index.var();

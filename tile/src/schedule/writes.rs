@@ -3,24 +3,24 @@
 use crate::region::{Access, Region, Role, Sweep};
 use loop_lang::ir::{Atom, Var};
 
-/// Whether what is written at an index is written side by side in each case, and nothing else is done with the array.
+/// Whether what is written at an index is written side by side in each case, and the array is used at no other index.
 pub(super) fn near(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
-    let alone = alone(region, sweep, a, index);
-    alone.is_some_and(|x| region.cases(sweep).prove(sweep, x))
+    let write = at_one_index(region, sweep, a, index);
+    write.is_some_and(|x| region.cases(sweep).prove(sweep, x))
 }
 
 /// Whether a step of a segment writes at an index, beside what the other steps write, and no step uses another element of the
 /// array.
 pub(super) fn in_row(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
-    alone(region, sweep, a, index).is_some_and(|x| sweep.is_near(x))
+    at_one_index(region, sweep, a, index).is_some_and(|x| sweep.is_near(x))
 }
 
-/// The access to an array at an index, if there is none at another one.
-fn alone<'r>(region: &Region, sweep: &'r Sweep, a: Var, index: Atom) -> Option<&'r Access> {
+/// The write to an array at an index, if the array is used at no other one.
+fn at_one_index<'r>(region: &Region, sweep: &'r Sweep, a: Var, index: Atom) -> Option<&'r Access> {
     let array = region.owner(a);
-    let mut here = sweep.accesses.iter().filter(|x| x.array == array);
-    let first = here.next()?;
-    (first.index == index && here.all(|x| x.index == index)).then_some(first)
+    let here = || sweep.accesses.iter().filter(|x| x.array == array);
+    let write = here().find(|x| !x.is_read)?;
+    here().all(|x| x.index == index).then_some(write)
 }
 
 /// Whether an access is at the counter and cannot miss.

@@ -1,6 +1,10 @@
 //! Blocks of whole pages, straight from the system: zeros that cost nothing until they are touched, and
 //! blocks that grow and shrink without a copy.
 
+#[cfg(target_os = "linux")]
+use rustix::mm::{
+    Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap,
+};
 use std::ptr::NonNull;
 
 /// Size of a page, and the alignment of every block.
@@ -47,20 +51,11 @@ impl Pages {
         let bytes = whole(bytes)?;
         // SAFETY: a new private mapping of no file, anywhere; it touches no memory of others.
         let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            mmap_anonymous(std::ptr::null_mut(), bytes, access, MapFlags::PRIVATE)
         };
-        if base == libc::MAP_FAILED {
-            return None;
-        }
         let pages = Pages {
-            base: NonNull::new(base.cast())?,
+            base: NonNull::new(base.ok()?.cast())?,
             bytes,
         };
         pages.ask_for_huge();
@@ -76,14 +71,10 @@ impl Pages {
         // SAFETY: the whole of a mapping that this block owns; nobody keeps an address in it, as
         // `&mut self` says.
         let base = unsafe {
-            libc::mremap(
-                self.base.as_ptr().cast(),
-                self.bytes,
-                bytes,
-                libc::MREMAP_MAYMOVE,
-            )
+            let old = self.base.as_ptr().cast();
+            mremap(old, self.bytes, bytes, MremapFlags::MAYMOVE)
         };
-        let Some(new) = NonNull::new(base.cast()).filter(|_| base != libc::MAP_FAILED) else {
+        let Some(new) = base.ok().and_then(|base| NonNull::new(base.cast())) else {
             return false;
         };
         (self.base, self.bytes) = (new, bytes);
@@ -95,7 +86,10 @@ impl Pages {
         if self.bytes >= HUGE {
             // SAFETY: advice on a mapping that this block owns; it changes no contents. Systems
             // without huge pages refuse it, which does no harm.
-            unsafe { libc::madvise(self.base.as_ptr().cast(), self.bytes, libc::MADV_HUGEPAGE) };
+            let _ = unsafe {
+                let base = self.base.as_ptr().cast();
+                madvise(base, self.bytes, Advice::LinuxHugepage)
+            };
         }
     }
 }
@@ -104,7 +98,8 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: the mapping that this block owns, which nobody uses any more.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        let freed = unsafe { munmap(self.base.as_ptr().cast(), self.bytes) };
+        debug_assert!(freed.is_ok());
     }
 }
 

@@ -46,18 +46,13 @@ static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
 fn default_limit() -> usize {
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: two questions to the system, which have no other effect.
-        let (pages, size) = unsafe {
-            (
-                libc::sysconf(libc::_SC_PHYS_PAGES),
-                libc::sysconf(libc::_SC_PAGESIZE),
-            )
-        };
-        if let (Ok(pages), Ok(size)) = (usize::try_from(pages), usize::try_from(size)) {
-            return pages.saturating_mul(size) / 4;
-        }
+        let system = rustix::system::sysinfo();
+        (system.totalram as usize).saturating_mul(system.mem_unit as usize) / 4
     }
-    512 << 20
+    #[cfg(not(target_os = "linux"))]
+    {
+        512 << 20
+    }
 }
 
 fn pool() -> MutexGuard<'static, Pool> {

@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::groups::Move;
-use crate::code::{Array, Instr, Pc, Rare, ResultSite};
+use crate::code::{Array, Instr, Pc, Rare, ResultSite, Watch};
 use crate::counts::Counted;
 use loop_lang::ir::{
     Atom, CombId, End, Label, Place, RateId, RateKind, Section, StmtKind, Type, Var,
@@ -119,12 +119,14 @@ impl Compiler<'_> {
             self.emit(Instr::Arrive { guard: scope });
             self.code.guards[scope as usize].test = self.here();
         }
+        self.watch_enter(place);
         self.stmts(&block.stmts, 0)?;
         let moves = std::mem::take(&mut self.moves_at_end);
         if ends_part(place, guard.is_some()) {
             self.emit(Instr::EndPart);
         }
         for exit in &block.exits {
+            self.watch_leave(Watch::Exit(*exit), &[exit.unless]);
             let c = self.operand(exit.unless);
             let jump = self.emit(Instr::Unless { c, to: 0 });
             stubs.push(Stub {
@@ -160,6 +162,7 @@ impl Compiler<'_> {
                 self.jump(to);
             }
             End::Return(results) => {
+                self.watch_leave(Watch::Return, results);
                 self.results(self.blocks[i].comb, results)?;
                 self.emit(Instr::End);
             }

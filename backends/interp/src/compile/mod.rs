@@ -4,6 +4,7 @@ mod block;
 mod groups;
 mod scopes;
 mod stmt;
+mod watch;
 
 use crate::code::{Array, Code, GuardCode, Instr, Pc, Reg};
 use crate::counts::Counted;
@@ -23,6 +24,8 @@ pub struct Mode {
     pub summary: bool,
     /// Counting mode.
     pub counting: bool,
+    /// An observer is told of each step.
+    pub observed: bool,
 }
 
 /// Compiles a loop. Errors say what a verified loop cannot have.

@@ -19,7 +19,11 @@ impl Compiler<'_> {
         if depth > MAX_REGION_DEPTH {
             return Err("regions are nested too deeply".into());
         }
-        stmts.iter().try_for_each(|s| self.stmt(s, depth))
+        stmts.iter().try_for_each(|s| {
+            self.stmt(s, depth)?;
+            self.watch_stmt(s);
+            Ok(())
+        })
     }
 
     fn stmt(&mut self, stmt: &Stmt, depth: usize) -> Result<(), String> {

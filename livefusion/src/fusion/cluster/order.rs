@@ -83,6 +83,9 @@ pub fn consumed(graph: &Graph, id: NodeId) -> Vec<FieldRef> {
 /// The nodes in the order of the graph, but scatters that consume their base, and all that depends on them, behind the others,
 /// which may need it as it was.
 fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> Vec<NodeId> {
+    if graph.ids().all(|id| consumed(graph, id).is_empty()) {
+        return graph.ids().collect();
+    }
     let mut behind = vec![false; graph.nodes.len()];
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];

@@ -1,7 +1,7 @@
 //! Index functions: what tells any element from its index alone, what an element costs, and whether it may trap.
 
 use super::{Extent, in_step_unchecked};
-use crate::ast::{Body, Kind, Term, TermId, may_trap};
+use crate::ast::{Body, Kind, Term, TermId};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId, bodies};
 
@@ -71,9 +71,7 @@ impl Functions {
                 let inner = inner(graph, id).filter(|n| found.is(*n));
                 inner.map(|n| of[n.index()]).max().unwrap_or(0)
             };
-            let mut terms = body.terms.iter();
-            let may_trap = terms.any(|t| may_trap(&t.term, t.ty, |_| false))
-                || inner(graph, id).any(|n| found.may_trap[n.index()]);
+            let may_trap = body.may_trap() || inner(graph, id).any(|n| found.may_trap[n.index()]);
             // What may trap is computed in a region of its own, if its index is inside.
             let depth = below(&nesting) + body_nesting(body) + may_trap as u32;
             let length = below(&chain) + 1;

@@ -73,7 +73,7 @@ impl<R: BufRead> Records<R> {
             };
             let n = match first {
                 _ if in_comment => {
-                    let end = input.iter().position(|b| *b == b'\n');
+                    let end = input.iter().position(|b| matches!(b, b'\n' | b'\r'));
                     in_comment = end.is_none();
                     end.map_or(input.len(), |end| end + 1)
                 }

@@ -3,12 +3,12 @@
 use super::super::error::{Error, ErrorKind, Place, Result, shown};
 use super::super::plain::{Plain, by_type, typed};
 use super::cells::{Why, dictionary};
-use super::value::{Type, exact, integer};
+use super::value::Type;
 use crate::array::{Array, Ix1, Ix2};
 use crate::ast::Node;
 use crate::elt::{Scalar, collected};
 use livefusion_backend::{Buffer, Prim};
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -381,8 +381,10 @@ fn convert<T: Scalar>(elements: &Buffer) -> Result<Vec<T>, Option<(usize, i128)>
     let from = elements.ty();
     let word = |row| {
         let word = elements.get_word(row).unwrap_or(0);
-        match (integer(word, from), from, T::TY) {
-            (Some(x), ..) => exact(x, T::TY).ok_or(Some((row, x))),
+        match (Const::new(from, word).integer(), from, T::TY) {
+            (Some(x), ..) => Const::exactly(T::TY, x)
+                .map(|c| c.bits)
+                .ok_or(Some((row, x))),
             (None, Ty::F32, Ty::F64) => Ok(f64::from(f32::from_word(word)).to_bits()),
             _ => Err(None),
         }

@@ -1,7 +1,7 @@
 //! Single values of tables, and the types of columns.
 
 use crate::elt::Scalar;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::fmt;
 
 /// What a column of a table holds.
@@ -80,38 +80,11 @@ impl Value {
     pub fn word(&self, ty: Ty) -> Option<u64> {
         match (self, ty) {
             (Value::Bool(x), Ty::Bool) => Some(u64::from(*x)),
-            (Value::Int(x), _) => exact(*x, ty),
+            (Value::Int(x), _) => Const::exactly(ty, *x).map(|c| c.bits),
             (Value::Float(x), Ty::F64) => Some(x.to_bits()),
             (Value::Float(x), Ty::F32) => Some(u64::from((*x as f32).to_bits())),
             _ => None,
         }
-    }
-}
-
-/// The word of an integer in a type; none if the type does not have it exactly.
-pub fn exact(x: i128, ty: Ty) -> Option<u64> {
-    match ty {
-        Ty::Bool => None,
-        Ty::I8 => i8::try_from(x).ok().map(|x| x as u64),
-        Ty::I16 => i16::try_from(x).ok().map(|x| x as u64),
-        Ty::I32 => i32::try_from(x).ok().map(|x| x as u64),
-        Ty::I64 => i64::try_from(x).ok().map(|x| x as u64),
-        Ty::U8 => u8::try_from(x).ok().map(u64::from),
-        Ty::U16 => u16::try_from(x).ok().map(u64::from),
-        Ty::U32 => u32::try_from(x).ok().map(u64::from),
-        Ty::U64 => u64::try_from(x).ok(),
-        // Integers of 64 bits are far from where the way back would not be the same number.
-        Ty::F32 => (x as f32 as i128 == x).then(|| u64::from((x as f32).to_bits())),
-        Ty::F64 => (x as f64 as i128 == x).then(|| (x as f64).to_bits()),
-    }
-}
-
-/// The integer that a word of an integer type is.
-pub fn integer(word: u64, ty: Ty) -> Option<i128> {
-    match ty {
-        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => Some((word as i64).into()),
-        Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64 => Some(word.into()),
-        Ty::Bool | Ty::F32 | Ty::F64 => None,
     }
 }
 
@@ -125,7 +98,7 @@ pub fn parse(text: &str, ty: Ty) -> Option<u64> {
         }),
         Ty::F32 => text.parse().ok().map(|x: f32| u64::from(x.to_bits())),
         Ty::F64 => text.parse().ok().map(f64::to_bits),
-        _ => exact(text.parse().ok()?, ty),
+        _ => Const::exactly(ty, text.parse().ok()?).map(|c| c.bits),
     }
 }
 

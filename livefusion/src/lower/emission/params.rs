@@ -149,6 +149,7 @@ impl Emission<'_> {
             Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
             Length::Scalar(field) => self.delayed(field, by),
             Length::Checked(id) => generate::emit_checked(self, id)?,
+            Length::Row(lengths) => self.one_length(lengths),
             Length::Rows(lengths) => self.all_rows(lengths),
             Length::Nothing => Const::u64(0).into(),
         })

@@ -18,6 +18,8 @@ pub enum Length {
     Param(Source),
     /// A delayed scalar.
     Scalar(FieldRef),
+    /// Each row of these lengths, which are one number.
+    Row(FieldRef),
     /// All rows of these lengths, which are one number.
     Rows(FieldRef),
     /// That of a generator which checks it.

@@ -149,6 +149,7 @@ impl Show<'_> {
             Length::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
             Length::Param(_) => "a parameter".into(),
             Length::Scalar(field) => format!("scalar {}", self.field(field)),
+            Length::Row(field) => format!("each row of {}", self.field(field)),
             Length::Rows(field) => format!("all rows of {}", self.field(field)),
             Length::Checked(id) => format!("checked length of {}", self.node(id)),
             Length::Nothing => "0".into(),

@@ -279,7 +279,7 @@ impl Explanation {
             )?;
         }
         self.literals.iter().try_for_each(|l| {
-            let value = crate::show::word(l.value.ty, l.value.bits);
+            let value = l.value.bare();
             let (role, call, at) = (l.role, l.call, short(l.loc));
             writeln!(f, "    {role} {value} in `{call}` at {at}")
         })
@@ -330,7 +330,7 @@ fn about(program: &Loop, kind: RateKind) -> String {
     let counter = counter(kind).map(|v| format!(", counter {}", name(program, v)));
     let bound = kind.bound().map(|bound| match bound {
         Atom::Var(v) => format!(" below {}", name(program, v)),
-        Atom::Const(c) => format!(" below {}", crate::show::word(c.ty, c.bits)),
+        Atom::Const(c) => format!(" below {}", c.bare()),
     });
     format!(
         "{what}{}{}",

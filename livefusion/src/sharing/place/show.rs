@@ -25,21 +25,10 @@ impl fmt::Display for Body {
 fn operand(body: &Body, t: TermId) -> String {
     match &body.terms[t.index()].term {
         Term::Param(k) => format!("x{k}"),
-        Term::Lit(c) => show_const(*c),
+        Term::Lit(c) => c.bare(),
         Term::LoopVar(l, k) => format!("s{l}.{k}"),
         Term::LoopResult(l, k) => format!("loop{l}.{k}"),
         _ => format!("t{}", t.0),
-    }
-}
-
-fn show_const(c: loop_lang::types::Const) -> String {
-    use loop_lang::types::Ty;
-    match c.ty {
-        Ty::Bool => (c.bits != 0).to_string(),
-        Ty::F64 => format!("{:?}", f64::from_bits(c.bits)),
-        Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
-        t if t.is_signed() => (c.bits as i64).to_string(),
-        _ => c.bits.to_string(),
     }
 }
 

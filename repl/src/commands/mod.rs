@@ -1,0 +1,274 @@
+//! The shell's commands: a line that begins with `:`.
+
+mod help;
+mod plot;
+mod time;
+
+use crate::diagnostic::Diagnostic;
+use crate::display::{self, Limit};
+use crate::nearest;
+use crate::session::{Answer, Session};
+use crate::source::Span;
+use crate::trace;
+use crate::value::Value;
+use livefusion::Clustering;
+use livefusion::ast::Node;
+use livefusion::runtime::Explanation;
+use livefusion::stages;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a command does with what follows it: its answer, or what is wrong, drawn.
+type Does = fn(&mut Session, Span) -> Result<Answer, String>;
+
+/// A command.
+pub struct Command {
+    /// Its name, without the colon.
+    pub name: &'static str,
+    /// What follows it, for `:help`.
+    pub argument: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+    does: Does,
+}
+
+impl Command {
+    /// Whether an expression follows it.
+    pub fn takes_expression(&self) -> bool {
+        self.argument.ends_with(E)
+    }
+}
+
+const fn command(
+    name: &'static str,
+    argument: &'static str,
+    help: &'static str,
+    does: Does,
+) -> Command {
+    Command {
+        name,
+        argument,
+        help,
+        does,
+    }
+}
+
+/// The backends that `:backend` knows, and `:time` measures.
+pub static BACKENDS: &[&str] = &["interp", "jit", "c", "tiered"];
+
+const E: &str = "EXPRESSION";
+
+/// All of them.
+#[rustfmt::skip]
+pub static COMMANDS: &[Command] = &[
+    command("type", E, "its type and shape, without computing it", |s, at| Ok(Answer::of(s.value_of(at)?.ty() + "\n"))),
+    command("ast", E, "the calls that it consists of", |s, at| {
+        let nodes = nodes(s, at)?;
+        Ok(Answer::of(stages::ast_of(&nodes)))
+    }),
+    command("explain", E, "into which loops it fuses, and why not into fewer", |s, at| {
+        let nodes = nodes(s, at)?;
+        explained(s, at, &nodes).map(|e| Answer::of(e.to_string() + "\n"))
+    }),
+    command("loop", E, "the loops as compilers get them", |s, at| {
+        let mut loops = loops(s, at, Clustering::default())?;
+        loops.optimize();
+        Ok(Answer::of(loops))
+    }),
+    command("stages", E, "the way from calls to loops: graph, a loop for each combinator, merged loops", stages_of),
+    command("c", E, "the C that is compiled", |s, at| {
+        let mut loops = loops(s, at, Clustering::default())?;
+        loops.optimize();
+        let code = loops.code(&s.engine_of("c")).map_err(|e| s.fault(&e, at))?;
+        Ok(Answer::of(code))
+    }),
+    command("dot", E, "the graph for Graphviz, with loops as boxes", |s, at| {
+        let nodes = nodes(s, at)?;
+        explained(s, at, &nodes).map(|e| Answer::of(e.dot()))
+    }),
+    command("svg", E, "the graph as a picture, with loops as boxes", |s, at| {
+        let nodes = nodes(s, at)?;
+        explained(s, at, &nodes).map(|e| Answer::of(e.svg()))
+    }),
+    command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
+    command("time", E, "how long it takes on each backend, from literals and files on", time::time),
+    command("plot", E, "its numbers as bars", plot::plot),
+    command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
+    command("threads", "[N]", "how many threads run one loop", |s, at| {
+        if let Some(n) = number(s, at)? {
+            s.settings.threads = n.clamp(1, 1024) as usize;
+            s.rebuild();
+        }
+        Ok(Answer::of(format!("threads = {}\n", s.settings.threads)))
+    }),
+    command("set", "[NAME VALUE]", "settings: `show`, the elements shown of each axis; `types`, on or off; `memory`, in MiB", set),
+    command("save", "FILE", "what was typed and good, as a script", |s, at| {
+        let text = s.entered.iter().map(|t| t.clone() + "\n").collect::<String>();
+        let path = s.folder.join(word(s, at));
+        match std::fs::write(&path, text) {
+            Ok(()) => Ok(Answer::default()),
+            Err(e) => Err(refuse(s, at, &format!("{}: {e}", path.display()))),
+        }
+    }),
+    command("load", "FILE", "takes the lines of a script", |s, at| {
+        let path = word(s, at);
+        s.load(Path::new(&path)).map_err(|e| refuse(s, at, &e))
+    }),
+    command("help", "[NAME]", "this list; what a combinator or a command does", help::help),
+    command("quit", "", "ends the session", |_, _| Ok(Answer { quit: true, ..Answer::default() })),
+];
+
+/// The command of this name.
+pub fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|c| c.name == name)
+}
+
+/// Runs a command on what follows it.
+pub fn run(session: &mut Session, name: &str, at: Span) -> Answer {
+    let Some(command) = find(name) else {
+        let text = session.sources.text(at.source);
+        let start = text.find(':').unwrap_or(0) + 1;
+        let span = Span {
+            start,
+            end: start + name.len(),
+            ..at
+        };
+        let mut unknown = Diagnostic::new(format!("there is no command `:{name}`"), span)
+            .note("`:help` lists the commands");
+        for other in nearest(name, COMMANDS.iter().map(|c| c.name)) {
+            unknown = unknown.suggest("you may have meant", span, other);
+        }
+        let err = session.draw(&unknown);
+        return Answer {
+            err,
+            ..Answer::default()
+        };
+    };
+    (command.does)(session, at).unwrap_or_else(|err| Answer {
+        err,
+        ..Answer::default()
+    })
+}
+
+fn refuse(s: &Session, at: Span, message: &str) -> String {
+    s.draw(&Diagnostic::new(message, at))
+}
+
+/// What follows a command, as a word.
+fn word(s: &Session, at: Span) -> String {
+    let word = s.sources.slice(at).trim();
+    let quoted = word.strip_prefix('"').and_then(|w| w.strip_suffix('"'));
+    quoted.unwrap_or(word).to_string()
+}
+
+fn number(s: &Session, at: Span) -> Result<Option<u64>, String> {
+    let word = word(s, at);
+    if word.is_empty() {
+        return Ok(None);
+    }
+    match word.parse() {
+        Ok(n) => Ok(Some(n)),
+        Err(_) => Err(refuse(s, at, &format!("expected a number, got `{word}`"))),
+    }
+}
+
+/// The nodes of a command's expression.
+fn nodes(s: &mut Session, at: Span) -> Result<Vec<Arc<Node>>, String> {
+    let value = s.value_of(at)?;
+    nodes_of(s, at, &value)
+}
+
+fn nodes_of(s: &Session, at: Span, value: &Value) -> Result<Vec<Arc<Node>>, String> {
+    let mut all = Vec::new();
+    display::nodes(value, &mut all);
+    match all.is_empty() {
+        true => Err(refuse(
+            s,
+            at,
+            &format!(
+                "expected arrays or delayed scalars, got {}",
+                value.describe()
+            ),
+        )),
+        false => Ok(all),
+    }
+}
+
+fn explained(s: &Session, at: Span, nodes: &[Arc<Node>]) -> Result<Explanation, String> {
+    s.engine.explain(nodes).map_err(|e| s.fault(&e, at))
+}
+
+fn loops(s: &mut Session, at: Span, clustering: Clustering) -> Result<stages::Loops, String> {
+    let nodes = nodes(s, at)?;
+    let graph = stages::graph_of(&nodes);
+    let loops = graph.and_then(|g| g.plan(clustering).lower());
+    loops.map_err(|e| s.fault(&e, at))
+}
+
+fn stages_of(s: &mut Session, at: Span) -> Result<Answer, String> {
+    let nodes = nodes(s, at)?;
+    let all = || {
+        let ast = stages::ast_of(&nodes);
+        let graph = ast.graph()?;
+        let single = graph.plan(Clustering::Unfused).lower()?;
+        let plan = graph.plan(Clustering::default());
+        let mut text =
+            format!("1. the calls\n\n{ast}\n2. the graph: each computation once\n\n{graph}\n");
+        text += &format!("3. a loop for each combinator\n\n{single}\n4. the plan\n\n{plan}\n");
+        let mut merged = plan.lower()?;
+        text += &format!("5. merged loops\n\n{merged}\n");
+        merged.optimize();
+        Ok(Answer::of(
+            text + &format!("6. merged loops, optimised\n\n{merged}"),
+        ))
+    };
+    all().map_err(|e: livefusion::Error| s.fault(&e, at))
+}
+
+fn backend(s: &mut Session, at: Span) -> Result<Answer, String> {
+    let name = word(s, at);
+    if !name.is_empty() {
+        let Some(known) = BACKENDS.iter().find(|b| **b == name) else {
+            let known = BACKENDS.join(", ");
+            return Err(refuse(
+                s,
+                at,
+                &format!("expected one of {known}, got `{name}`"),
+            ));
+        };
+        s.backend = known;
+        s.rebuild();
+    }
+    Ok(Answer::of(format!("backend = {}\n", s.backend)))
+}
+
+fn set(s: &mut Session, at: Span) -> Result<Answer, String> {
+    let text = word(s, at);
+    let mut words = text.split_whitespace();
+    match (words.next(), words.next()) {
+        (None, _) => {}
+        (Some("types"), Some(value @ ("on" | "off"))) => s.settings.types = value == "on",
+        (Some(name @ ("show" | "memory")), Some(value)) => {
+            let Ok(n) = value.parse::<u64>() else {
+                return Err(refuse(s, at, &format!("expected a number, got `{value}`")));
+            };
+            match name {
+                "show" => s.settings.show = Limit(n.max(2) as usize),
+                _ => {
+                    s.settings.memory = n.max(1).saturating_mul(1 << 20);
+                    s.rebuild();
+                }
+            }
+        }
+        _ => {
+            let message =
+                format!("expected `show N`, `types on`, `types off` or `memory MIB`, got `{text}`");
+            return Err(refuse(s, at, &message));
+        }
+    }
+    let types = if s.settings.types { "on" } else { "off" };
+    let (show, memory) = (s.settings.show.0, s.settings.memory >> 20);
+    Ok(Answer::of(format!(
+        "show = {show}\ntypes = {types}\nmemory = {memory} MiB\n"
+    )))
+}

@@ -1,0 +1,308 @@
+//! Operators, casts, conditions, and functions on scalars.
+
+use super::{Eval, Result, Site, mismatch, wrong};
+use crate::combinators::ScalarFunction;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::syntax::{Binary, Expr, Unary};
+use crate::value::{Elt, Env, Value};
+use livefusion::ast::{Const, Field, Fields, Op, Ty, Types};
+
+impl Eval<'_> {
+    /// An operator on values, whose types it has to fit.
+    pub fn operator(&mut self, op: Op, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
+        self.elementwise(site, values, &mut |eval, values| {
+            let values = eval.operands(op, values, site)?;
+            let args: Fields = values
+                .iter()
+                .filter_map(|v| match v {
+                    Value::Scalar(fields, _) => fields.first().copied(),
+                    _ => None,
+                })
+                .collect();
+            let elts: Vec<Elt> = values.iter().filter_map(Value::elt).collect();
+            let types: Types = elts.iter().flat_map(Elt::types).collect();
+            let loc = eval.loc(site.span);
+            match op.result(&types, None) {
+                Some(ty) if args.len() == op.arity() && types.len() == args.len() => {
+                    let field = Field::op(op, &args, loc);
+                    Ok((Fields::from_slice(&[field]), Elt::Scalar(ty)))
+                }
+                _ => {
+                    let got: Vec<_> = elts.iter().map(Elt::to_string).collect();
+                    let message = format!("`{}` does not take {}", site.name, got.join(" and "));
+                    let at = match elts.len() {
+                        1 => site.at(0),
+                        _ => site.span,
+                    };
+                    wrong(message, at)
+                }
+            }
+        })
+    }
+
+    /// Operands of the types that an operator needs beside each other.
+    fn operands(&mut self, op: Op, values: &[Value], site: Site<'_>) -> Result<Vec<Value>> {
+        let values = values.to_vec();
+        if let (Op::Powi, [x, n]) = (op, values.as_slice()) {
+            let (x, elt) = self.fields(x.floating(), None, site.at(0))?;
+            let (n, power) = self.fields(n.clone(), Some(&Elt::Scalar(Ty::I32)), site.at(1))?;
+            return Ok(vec![Value::Scalar(x, elt), Value::Scalar(n, power)]);
+        }
+        let floats = op.result(&vec![Ty::I64; op.arity()], None).is_none()
+            && op.result(&vec![Ty::F64; op.arity()], None).is_some();
+        let floating = |v: Value| if floats { v.floating() } else { v };
+        let values = values.into_iter().map(floating).collect();
+        Ok(self.alike(values, &|k| site.at(k))?.1)
+    }
+
+    /// `-x`, `!x`.
+    pub fn unary(&mut self, op: Unary, value: Value, span: Span, operand: Span) -> Result<Value> {
+        let site = Site {
+            name: op.name(),
+            span,
+            operands: &[operand],
+        };
+        match (op, value) {
+            (Unary::Neg, Value::Int(n)) => Ok(Value::Int(-n)),
+            (Unary::Neg, Value::Float(x)) => Ok(Value::Float(-x)),
+            (Unary::Neg, value) => match value.elt() {
+                Some(Elt::Scalar(ty)) if ty.is_int() && !ty.is_signed() => {
+                    let message = format!("`-` does not take {}, which has no sign", ty.name());
+                    wrong(message, operand)
+                }
+                _ => self.operator(Op::Neg, site, vec![value]),
+            },
+            (Unary::Not, value) => self.operator(Op::Not, site, vec![value]),
+        }
+    }
+
+    /// `a + b`, and what else stands between two values.
+    pub fn binary(
+        &mut self,
+        env: &Env,
+        op: Binary,
+        at: Span,
+        operands: &[Expr; 2],
+    ) -> Result<Value> {
+        let left = self.expr(env, &operands[0])?;
+        if let (Binary::And | Binary::Or, Some(known)) = (op, truth(&left)) {
+            // The other side need not be computable then.
+            if known == (op == Binary::Or) {
+                return Ok(left);
+            }
+        }
+        let values = vec![left, self.expr(env, &operands[1])?];
+        let site = Site {
+            name: op.name(),
+            span: at,
+            operands: &[operands[0].span, operands[1].span],
+        };
+        let op = match op {
+            Binary::And | Binary::Or => return self.logic(op, site, values),
+            Binary::Add => Op::Add,
+            Binary::Sub => Op::Sub,
+            Binary::Mul => Op::Mul,
+            Binary::Div => Op::Div,
+            Binary::Rem => Op::Rem,
+            Binary::Eq => Op::Eq,
+            Binary::Ne => Op::Ne,
+            Binary::Lt => Op::Lt,
+            Binary::Le => Op::Le,
+            Binary::Gt => Op::Gt,
+            Binary::Ge => Op::Ge,
+            Binary::BitAnd => Op::And,
+            Binary::BitOr => Op::Or,
+            Binary::BitXor => Op::Xor,
+            Binary::Shl => Op::Shl,
+            Binary::Shr => Op::Shr,
+        };
+        match plain(op, &values) {
+            Some(value) => Ok(value),
+            None => self.operator(op, site, values),
+        }
+    }
+
+    /// `a && b`, `a || b`: the second is computed only where it decides.
+    fn logic(&mut self, op: Binary, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
+        let want = Elt::Scalar(Ty::Bool);
+        for (k, value) in values.iter().enumerate() {
+            if value.default_elt() != want {
+                return Err(mismatch(&want, value, site.at(k)));
+            }
+        }
+        self.elementwise(site, values, &mut |eval, values| {
+            let mut sides = Fields::new();
+            for (k, value) in values.iter().enumerate() {
+                sides.extend(eval.fields(value.clone(), Some(&want), site.at(k))?.0);
+            }
+            let decided = Field::literal(Const::bool(op == Binary::Or));
+            let arms = match op {
+                Binary::And => (sides[1], decided),
+                _ => (decided, sides[1]),
+            };
+            let loc = eval.loc(site.span);
+            let fields = sides[0].cond(&[arms.0], &[arms.1], loc);
+            Ok((fields, want.clone()))
+        })
+    }
+
+    /// `value as ty`
+    pub fn cast(&mut self, value: Value, ty: Ty, span: Span) -> Result<Value> {
+        let site = Site {
+            name: "cast",
+            span,
+            operands: &[],
+        };
+        self.elementwise(site, vec![value], &mut |eval, values| {
+            let Some(value) = values.first().cloned() else {
+                return wrong("nothing to cast", span);
+            };
+            let (fields, elt) = eval.fields(value, None, span)?;
+            let loc = eval.loc(span);
+            match fields.as_slice() {
+                [x] => {
+                    let cast = x.cast(ty, loc);
+                    Ok((Fields::from_slice(&[cast]), Elt::Scalar(ty)))
+                }
+                _ => wrong(format!("expected a scalar to cast, got {elt}"), span),
+            }
+        })
+    }
+
+    /// `if c then a else b`: of a condition that is known only one arm is evaluated, so that functions may call themselves.
+    pub fn condition(&mut self, env: &Env, parts: &[Expr; 3], span: Span) -> Result<Value> {
+        let [c, yes, no] = parts;
+        let test = self.expr(env, c)?;
+        if let Some(known) = truth(&test) {
+            return self.expr(env, if known { yes } else { no });
+        }
+        let arms = vec![test, self.expr(env, yes)?, self.expr(env, no)?];
+        if let [Value::Array(c), a, b] = arms.as_slice()
+            && c.node.rank == 0
+            && !(a.is_scalar() && b.is_scalar())
+        {
+            let wrong = Diagnostic::new(
+                "the condition has to be known where arms are arrays",
+                parts[0].span,
+            );
+            return Err(Box::new(
+                wrong.note("a delayed condition chooses between scalars"),
+            ));
+        }
+        let site = Site {
+            name: "cond",
+            span,
+            operands: &[c.span, yes.span, no.span],
+        };
+        self.elementwise(site, arms, &mut |eval, values| {
+            let want = Elt::Scalar(Ty::Bool);
+            let (test, _) = eval.fields(values[0].clone(), Some(&want), site.at(0))?;
+            let (elt, arms) = eval.alike(values[1..].to_vec(), &|k| site.at(k + 1))?;
+            let mut sides = Vec::new();
+            for (k, arm) in arms.into_iter().enumerate() {
+                sides.push(eval.fields(arm, Some(&elt), site.at(k + 1))?.0);
+            }
+            let loc = eval.loc(span);
+            let fields = test[0].cond(&sides[0], &sides[1], loc);
+            Ok((fields, elt))
+        })
+    }
+
+    /// A function on scalars, called by its name.
+    pub fn call_scalar(
+        &mut self,
+        f: &'static ScalarFunction,
+        args: Vec<Value>,
+        spans: &[Span],
+        span: Span,
+    ) -> Result<Value> {
+        if args.len() != f.arity {
+            let s = if f.arity == 1 { "" } else { "s" };
+            let message = format!(
+                "`{}` takes {} argument{s}, got {}",
+                f.name,
+                f.arity,
+                args.len()
+            );
+            return wrong(message, span);
+        }
+        let site = Site {
+            name: f.name,
+            span,
+            operands: spans,
+        };
+        f.apply(self, args, site)
+    }
+}
+
+/// The value of a condition, if it is known.
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Scalar(fields, Elt::Scalar(Ty::Bool)) => {
+            fields.first()?.as_literal().map(|c| c.bits != 0)
+        }
+        _ => None,
+    }
+}
+
+/// An operator on numbers that have no type yet: they still have none after it.
+fn plain(op: Op, values: &[Value]) -> Option<Value> {
+    let compare = |ordering: Option<std::cmp::Ordering>| {
+        let holds = match op {
+            Op::Eq => ordering.is_some_and(|o| o.is_eq()),
+            Op::Ne => ordering.is_none_or(|o| o.is_ne()),
+            Op::Lt => ordering.is_some_and(|o| o.is_lt()),
+            Op::Le => ordering.is_some_and(|o| o.is_le()),
+            Op::Gt => ordering.is_some_and(|o| o.is_gt()),
+            Op::Ge => ordering.is_some_and(|o| o.is_ge()),
+            _ => return None,
+        };
+        let field = Field::literal(Const::bool(holds));
+        Some(Value::Scalar(
+            Fields::from_slice(&[field]),
+            Elt::Scalar(Ty::Bool),
+        ))
+    };
+    match values {
+        [Value::Int(a), Value::Int(b)] => {
+            let fits = |n: &i128| i64::try_from(*n).ok();
+            let (x, y) = (fits(a)?, fits(b)?);
+            let result = match op {
+                Op::Add => x.wrapping_add(y),
+                Op::Sub => x.wrapping_sub(y),
+                Op::Mul => x.wrapping_mul(y),
+                // What cannot be divided is an error of the library's.
+                Op::Div => x.checked_div(y)?,
+                Op::Rem => x.checked_rem(y)?,
+                Op::And => x & y,
+                Op::Or => x | y,
+                Op::Xor => x ^ y,
+                Op::Shl => x.wrapping_shl(y as u32),
+                Op::Shr => x.wrapping_shr(y as u32),
+                _ => return compare(Some(a.cmp(b))),
+            };
+            Some(Value::Int(i128::from(result)))
+        }
+        [
+            Value::Int(_) | Value::Float(_),
+            Value::Int(_) | Value::Float(_),
+        ] => {
+            let number = |v: &Value| match v {
+                Value::Int(n) => *n as f64,
+                Value::Float(x) => *x,
+                _ => f64::NAN,
+            };
+            let (x, y) = (number(&values[0]), number(&values[1]));
+            match op {
+                Op::Add => Some(Value::Float(x + y)),
+                Op::Sub => Some(Value::Float(x - y)),
+                Op::Mul => Some(Value::Float(x * y)),
+                Op::Div => Some(Value::Float(x / y)),
+                Op::Rem => Some(Value::Float(x % y)),
+                _ => compare(x.partial_cmp(&y)),
+            }
+        }
+        _ => None,
+    }
+}
