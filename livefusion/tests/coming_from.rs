@@ -158,7 +158,10 @@ fn check(name: &str, rows: Vec<Row>) {
             [Err(e), _] | [_, Err(e)] => panic!("{}: {e}", row.here),
         }
     }
-    let path = format!("{}/../docs/book/src/coming-from.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../docs/book/src/coming-from.md",
+        env!("CARGO_MANIFEST_DIR")
+    );
     // One test after the other writes to the file.
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
@@ -197,5 +200,42 @@ fn from_ndarray() -> Result<()> {
 #[test]
 fn from_accelerate() -> Result<()> {
     check("Accelerate", accelerate::rows()?);
+    Ok(())
+}
+
+/// What NumPy's names are looked for by, the documentation finds: as a function's own name, or an alias.
+#[test]
+fn names_of_numpy_lead_somewhere() -> Result<()> {
+    let mut folders = vec![format!("{}/src", env!("CARGO_MANIFEST_DIR")).into()];
+    let mut sources = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir::<std::path::PathBuf>(folder).expect("a folder") {
+            let path = entry.expect("a file").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => sources += &std::fs::read_to_string(path).expect("a text"),
+            }
+        }
+    }
+    let aliases: Vec<&str> = sources
+        .lines()
+        .filter(|l| l.contains("doc(alias"))
+        .collect();
+    let is_known = |name: &str| {
+        let quoted = format!("\"{name}\"");
+        // A row of a macro's table: `sqrt Sqrt;`.
+        let row = |l: &str| l.trim().starts_with(&format!("{name} ")) && l.ends_with(';');
+        sources.contains(&format!("pub fn {name}"))
+            || aliases.iter().any(|l| l.contains(&quoted))
+            || sources.lines().any(row)
+    };
+    let name = |c: char| !c.is_alphanumeric() && c != '_';
+    for row in numpy::rows()? {
+        for rest in row.theirs.split("np.").skip(1) {
+            let function = rest.split(name).next().unwrap_or_default();
+            let is_type = matches!(function, "array" | "newaxis" | "eye" | "int32" | "maximum");
+            assert!(is_type || is_known(function), "{function}");
+        }
+    }
     Ok(())
 }

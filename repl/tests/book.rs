@@ -87,7 +87,9 @@ fn fences() {
                     "{page}: examples/src/book.rs does not name it"
                 ),
                 "rs" => assert!(
-                    sources.iter().any(|s| s.contains(&pages::plain(block.body))),
+                    sources
+                        .iter()
+                        .any(|s| s.contains(&pages::plain(block.body))),
                     "{page}:{}: no file of livefusion/src has these lines",
                     block.line
                 ),

@@ -53,6 +53,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias("take", "fancy_index"))]
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
@@ -62,6 +63,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias = "backpermute")]
     #[track_caller]
     pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("bpermute").gather(self.node(), indices.node()))
@@ -80,6 +82,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if the index is negative, or not below the length.
+    #[doc(alias = "item")]
     #[track_caller]
     pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
         index.element(self, Loc::caller())

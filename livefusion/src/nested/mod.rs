@@ -181,6 +181,7 @@ impl<T: Elt> Segmented<T> {
     /// what has no form on segments yet (combinators of your own, operators of `aggregate` and `scatter_with` that join by
     /// what depends on the segment); that lengths
     /// do not match the data. An array that leaves its closure in another way than as the result is `LeakedArray`.
+    #[doc(alias = "apply")]
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
         let loc = Loc::caller();
@@ -211,6 +212,7 @@ pub trait MapSegments: Sized {
     /// What the closure gets.
     type Within;
     /// `f` of each segment.
+    #[doc(alias = "apply")]
     #[track_caller]
     fn map_segments<R: PerSegmentResult>(self, f: impl FnOnce(Self::Within) -> R) -> R::Out;
 }

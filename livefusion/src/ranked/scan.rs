@@ -135,6 +135,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan_axis<R: ToExp<T>>(
         &self,
@@ -159,6 +160,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan1_axis<R: ToExp<T>>(
         &self,
@@ -295,6 +297,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "cumsum")]
     #[track_caller]
     pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
         Array::wrap(Builder::named("cumsum_axis").cumsum_axis(self.node(), axis))
@@ -316,6 +319,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if the lengths do not add up to that of the last axis.
+    #[doc(alias("foldSeg", "reduceat"))]
     #[track_caller]
     pub fn fold_seg<I: Int, R: ToExp<T>>(
         &self,

@@ -50,7 +50,11 @@ pub fn parts<'p>(body: &'p str, prompt: &str) -> Vec<Part<'p>> {
         }
         let (input, answers) = text.split_at(end);
         let next = answers.find(&format!("\n{prompt}")).map(|n| n + 1);
-        let next = if answers.starts_with(prompt) { Some(0) } else { next };
+        let next = if answers.starts_with(prompt) {
+            Some(0)
+        } else {
+            next
+        };
         let (answer, after) = answers.split_at(next.unwrap_or(answers.len()));
         parts.push(Part {
             input: input.trim_end_matches('\n'),
@@ -103,12 +107,6 @@ fn is_as_shown(input: &str, shown: &str, got: &str) -> bool {
     true
 }
 
-/// The first picture behind a place of a page.
-fn picture_behind(text: &str) -> Option<&str> {
-    let start = text.find("](pictures/")? + 2;
-    text[start..].split(')').next()
-}
-
 /// Runs the sessions and commands of a page in a folder.
 pub fn run(page: &Page, folder: &Path) -> Run {
     let mut session = Session::new();
@@ -153,7 +151,8 @@ pub fn run(page: &Page, folder: &Path) -> Run {
             if got.starts_with("<svg") {
                 let picture = picture_behind(&page.text[end..]);
                 let picture = picture.expect("a picture behind `:svg`");
-                run.pictures.push((picture.into(), std::mem::take(&mut got)));
+                run.pictures
+                    .push((picture.into(), std::mem::take(&mut got)));
             }
             got.truncate(got.trim_end().len());
             if !got.is_empty() {
