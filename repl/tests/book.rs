@@ -5,7 +5,7 @@
 //!
 //! * `lf`: a session, one for each page, in a copy of `examples/data`. What stands behind `lf> ` is typed, with the lines that it asks
 //!   for; the lines up to the next prompt are the answer. A line `…` stands for any lines, the numbers of `:time` for any numbers.
-//!   The answer of `:svg` is the next picture of the page, a file in `pictures`.
+//!   The page's pictures, files in `pictures`, are those that its session writes.
 //! * `console`: what stands behind `$` is run by a shell, in the same folder, if it calls `lf`; the lines below are what it prints.
 //! * `sh`: lines that begin with `lf eval` or `lf run` must succeed.
 //! * `rust`: a test of the documentation of `examples/src/book.rs`, which has to name the page.
@@ -45,14 +45,14 @@ fn sessions_and_commands() {
         for page in pages::all() {
             let folder = data();
             let run = transcript::run(&page, folder.path());
-            for (picture, svg) in run.pictures {
-                let path = page.folder().join(&picture);
-                if fs::read_to_string(&path).is_ok_and(|old| old == svg) {
-                    continue;
-                }
-                match is_blessed() {
-                    true => fs::write(&path, svg).expect("a picture to write"),
-                    false => wrong.push(format!("{}: another picture now", path.display())),
+            for name in page.pictures() {
+                let path = folder.path().join(name);
+                let now = fs::read(&path).expect("a picture that the page's session writes");
+                let path = pages::book().join("pictures").join(name);
+                match fs::read(&path) {
+                    Ok(old) if old == now => {}
+                    _ if is_blessed() => fs::write(&path, now).expect("a picture to write"),
+                    _ => wrong.push(format!("{page}: pictures/{name} is another one now")),
                 }
             }
             match is_blessed() {

@@ -57,6 +57,12 @@ impl Page {
         self.path.starts_with(book())
     }
 
+    /// The names of the pictures that it shows from `pictures`.
+    pub fn pictures(&self) -> impl Iterator<Item = &str> {
+        let links = self.text.split("](pictures/").skip(1);
+        links.filter_map(|rest| rest.split(')').next())
+    }
+
     /// What is between fences, in order.
     pub fn blocks(&self) -> Vec<Block<'_>> {
         let (mut blocks, mut open) = (Vec::new(), None);

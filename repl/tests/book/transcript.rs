@@ -21,8 +21,6 @@ pub struct Run {
     pub text: String,
     /// Where these are others than the page's.
     pub differences: Vec<String>,
-    /// Names of pictures, and what they show now.
-    pub pictures: Vec<(String, String)>,
 }
 
 /// Whether a terminal would ask for another line.
@@ -115,7 +113,6 @@ pub fn run(page: &Page, folder: &Path) -> Run {
     let mut run = Run {
         text: String::new(),
         differences: Vec::new(),
-        pictures: Vec::new(),
     };
     let (mut number, mut copied) = (0, 0);
     for block in page.blocks() {
@@ -148,12 +145,6 @@ pub fn run(page: &Page, folder: &Path) -> Run {
             } else {
                 part.answer.to_string()
             };
-            if got.starts_with("<svg") {
-                let picture = picture_behind(&page.text[end..]);
-                let picture = picture.expect("a picture behind `:svg`");
-                run.pictures
-                    .push((picture.into(), std::mem::take(&mut got)));
-            }
             got.truncate(got.trim_end().len());
             if !got.is_empty() {
                 got.push('\n');
