@@ -474,6 +474,7 @@ impl Item {
 }
 
 /// A new axis of length 1, in a [`slice`](Array::slice).
+#[doc(alias("newaxis", "insert_axis", "expand_dims"))]
 #[derive(Clone, Copy, Debug)]
 pub struct NewAxis;
 

@@ -68,6 +68,7 @@ pub fn parts<'p>(body: &'p str, prompt: &str) -> Vec<Part<'p>> {
 fn without_times(text: &str) -> String {
     let words = text.split_whitespace().map(|word| match word {
         "ns" | "µs" | "ms" | "s" => "time",
+        "B/s" | "kB/s" | "MB/s" | "GB/s" => "rate",
         word if word.parse::<f64>().is_ok() => "number",
         word => word,
     });
