@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::array::merge::{test, truth};
-use crate::array::reduce::{constant, operator};
+use crate::array::reduce::by;
 use crate::array::search::side;
 use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
 use crate::elt::Elt;
@@ -56,8 +56,7 @@ impl Builder {
         let all = self.zip(&[xs.clone(), before.clone(), indices.clone()]);
         let begins = self.map(&[all], begins(types, same, loc));
         // Where the run under way began, and an element of it.
-        let latest = operator(Op::Max, Ty::U64);
-        let latest = Fold::associative(constant(Const::u64(0)), latest);
+        let latest = by(Op::Max, Const::u64(0));
         let at = trace(&[Ty::Bool, Ty::U64], |p| {
             p[0].cond(&p[1..], &[Field::literal(Const::u64(0))], loc)
         });

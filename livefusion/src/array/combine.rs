@@ -3,9 +3,9 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::truth;
-use crate::array::reduce::{constant, operator};
+use crate::array::reduce::by;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Field, Fields, Fold, Kind, Node, ScanKind, Term, TermData, TermId,
+    Body, BodyBuilder, Builder, Field, Fields, Kind, Node, ScanKind, Term, TermData, TermId,
     identity, trace,
 };
 use crate::elt::Elt;
@@ -199,7 +199,5 @@ fn trues_before(builder: Builder, flags: &Arc<Node>) -> Arc<Node> {
     let flag = b.param(0);
     let number = b.cast(flag, Ty::U64);
     let numbers = builder.map(std::slice::from_ref(flags), b.finish(&[number]));
-    let start = constant(Const::u64(0));
-    let fold = Fold::associative(start, operator(Op::Add, Ty::U64));
-    builder.scan(&numbers, fold, ScanKind::Exclusive)
+    builder.scan(&numbers, by(Op::Add, Const::u64(0)), ScanKind::Exclusive)
 }

@@ -39,7 +39,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, operator::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold(self.node(), fold))
     }
 
@@ -57,7 +57,7 @@ impl<T: Elt> Array<T> {
     #[doc(alias("reduce", "foldl1"))]
     #[track_caller]
     pub fn fold1<R: Joined<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
-        let fold = Fold::first(operator::<T, R>(op));
+        let fold = Fold::first(operator_of::<T, R>(op));
         Array::wrap(Builder::named("fold1").fold(self.node(), fold))
     }
 
@@ -79,7 +79,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::sequential(start, operator::<T, R>(op));
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold(self.node(), fold))
     }
 
@@ -119,6 +119,6 @@ impl<T: Elt> Array<T> {
 }
 
 /// Traces a binary operator.
-pub(crate) fn operator<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
+pub(crate) fn operator_of<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
     closure::<(T, T), T>(|(a, b)| op(a, b).to_exp())
 }

@@ -1,7 +1,7 @@
 //! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
 
-use crate::array::fold::operator;
-use crate::array::reduce::{NUMBERS, constant, operator as of_op};
+use crate::array::fold::operator_of;
+use crate::array::reduce::by;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Builder, Fold, Node, ScanKind, from_first};
 use crate::elt::{Elt, Num};
@@ -33,13 +33,9 @@ impl Builder {
 
     /// Running sums of elements that are one number each.
     pub fn cumsum(self, xs: &Arc<Node>) -> Arc<Node> {
-        match xs.types[..] {
-            [ty] if ty.is_num() => {
-                let fold = Fold::associative(constant(Const::zero(ty)), of_op(Op::Add, ty));
-                self.scan(xs, fold, ScanKind::Inclusive)
-            }
-            _ => self.unfit(xs, &xs.types, 1, NUMBERS),
-        }
+        self.numbers(xs, (&xs.types, 1), |ty| {
+            self.scan(xs, by(Op::Add, Const::zero(ty)), ScanKind::Inclusive)
+        })
     }
 }
 
@@ -62,7 +58,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -82,7 +78,7 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn scan1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1");
-        Array::wrap(builder.scan1(self.node(), operator::<T, R>(op)))
+        Array::wrap(builder.scan1(self.node(), operator_of::<T, R>(op)))
     }
 
     /// Running folds: element `i` joins `start` and the elements before `i`; the first one is `start`.
@@ -101,7 +97,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 
@@ -123,7 +119,7 @@ impl<T: Elt> Array<T> {
     ) -> (Array<T>, Array<T, Ix0>) {
         let builder = Builder::named("scan_with_total");
         let start = value::<T>(|| start.to_exp());
-        let (scan, total) = builder.scan_with_total(self.node(), start, operator::<T, R>(op));
+        let (scan, total) = builder.scan_with_total(self.node(), start, operator_of::<T, R>(op));
         (Array::wrap(scan), Array::wrap(total))
     }
 
@@ -147,7 +143,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scan_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::sequential(start, operator::<T, R>(op));
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 }

@@ -172,11 +172,6 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The elements from last to first.
-pub(crate) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
-    builder.reverse(xs)
-}
-
 /// A delayed `u64`.
 fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[]);

@@ -1,4 +1,4 @@
-//! Arrays side by side: `zip`, `unzip`, `zip_with`, `enumerate`.
+//! Arrays side by side: `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`.
 
 use crate::array::{Array, Ix1, Rank};
 use crate::ast::{BodyBuilder, Builder, Len, Node};

@@ -27,6 +27,7 @@ use crate::loc::Loc;
 use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::num::NonZeroU32;
 
 /// The largest literal exponent of which `powi` makes multiplications.
 const UNROLLED: u32 = 16;
@@ -147,7 +148,9 @@ impl<T: Float> Exp<T> {
             Some(n) => {
                 let times = |a: Exp<T>, b: Exp<T>| apply(Op::Mul, &[a.field(), b.field()], loc);
                 let power = by_squares(self, n, times).unwrap_or(Exp::lit(T::ONE));
-                trace::is_power(power.field(), n, loc);
+                if let Some(n) = NonZeroU32::new(n) {
+                    trace::is_power(power.field(), n, loc);
+                }
                 power
             }
             None => apply(Op::Powi, &[self.field(), exponent], loc),

@@ -47,7 +47,7 @@ impl Builder {
     }
 
     /// The first state for which the test, a delayed `bool`, does not hold, from `start` on: `next` makes the next state of
-    /// one. Both are called once or twice, on nodes that stand for any state.
+    /// one. It is called once, on nodes that stand for any state; the test twice, on the start and on what `next` gives.
     pub fn iterate_while(
         self,
         start: &[Arc<Node>],
@@ -118,8 +118,8 @@ pub fn iterate_n<S: Start>(
     state_of(builder, &ended)
 }
 
-/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. Both are called once
-/// or twice, on arrays that stand for any state. Otherwise as [`iterate_n`].
+/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. It is called once, on
+/// arrays that stand for any state; `test` twice, on the start and on what `next` gives. Otherwise as [`iterate_n`].
 ///
 /// ```
 /// use livefusion::prelude::*;

@@ -2,10 +2,10 @@
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
-    axes_of, axis_of, built, computed, flat, length, one_of, reading, rearranged, reshaped, shaped,
+    axes_of, axis_of, built, computed, length, one_of, reading, rearranged, reshaped, shaped,
     traced,
 };
-use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent, shape_of};
+use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 impl Builder {
     /// All elements, row by row, as an array of rank 1. Costs nothing.
     pub fn flatten(self, xs: &Arc<Node>) -> Arc<Node> {
-        flat(self, xs)
+        self.reshape(xs, None)
     }
 
     /// The axes in reverse order.
@@ -40,7 +40,7 @@ impl Builder {
     /// mistake.
     pub fn permute_axes(self, xs: &Arc<Node>, order: &[usize]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             axes_of(&shape, order)?;
             if order.len() != shape.rank() {
                 return Err(ErrorKind::Malformed {
@@ -100,7 +100,7 @@ impl Builder {
         f: impl FnOnce(&mut BodyBuilder, TermId, TermId) -> TermId,
     ) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             axis_of(&shape, axis)?;
             let made = reading(self, xs, &shape, |b, parts| {
                 let n = shape.axes()[axis].term(b);
@@ -118,8 +118,8 @@ impl Builder {
         let loc = self.loc();
         built(self, &[xs], (&xs.types, xs.rank), || {
             one_of(&xs.types, fill)?;
-            let shape = shape_of(self, xs);
-            let elements = flat(self, xs);
+            let shape = self.shape(xs);
+            let elements = self.flatten(xs);
             if by.len() != shape.rank() {
                 return Err(another_number(&shape));
             }
@@ -188,7 +188,7 @@ impl Builder {
         built(self, &[xs], (&xs.types, 2), || {
             let shape = matrix(self, xs)?;
             one_of(&xs.types, other)?;
-            let elements = flat(self, xs);
+            let elements = self.flatten(xs);
             let tags = computed(self, &shape, |b, parts| {
                 let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
                 // The distance between two indices does not wrap; the index of a far border would.
@@ -210,7 +210,7 @@ impl Builder {
 /// The shape of a matrix.
 fn matrix(builder: Builder, xs: &Arc<Node>) -> Result<Shape, ErrorKind> {
     match xs.rank {
-        2 => Ok(shape_of(builder, xs)),
+        2 => Ok(builder.shape(xs)),
         _ => Err(ErrorKind::Malformed {
             expected: "a matrix".to_string(),
             got: show_node(xs),
@@ -374,7 +374,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 pairs.push((extent(builder, start)?, extent(builder, end)?));
             }
             if by.next().is_some() {
-                return Err(another_number(&shape_of(builder, self.node())));
+                return Err(another_number(&builder.shape(self.node())));
             }
             let fill = value::<T>(|| fill.to_exp());
             Ok(builder.pad(self.node(), &pairs, &fill))

@@ -1,8 +1,8 @@
 //! Arrays beside each other: `concat_axis`, `stack`.
 
 use super::axes::sum;
-use super::make::{Element, agreed, axis_of, built, computed, flat, shaped};
-use crate::array::{Array, Dim, Multi, shape_of};
+use super::make::{Element, agreed, axis_of, built, computed, shaped};
+use crate::array::{Array, Dim, Multi};
 use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -58,7 +58,7 @@ impl Builder {
                     show_types(&odd.types),
                 ));
             }
-            let shapes: Vec<Shape> = arrays.iter().map(|a| seen(shape_of(self, a))).collect();
+            let shapes: Vec<Shape> = arrays.iter().map(|a| seen(self.shape(a))).collect();
             joined(self, &nodes, &shapes, axis)
         })
     }
@@ -146,7 +146,7 @@ fn joined(
         });
     }
     let to = Shape::new(to);
-    let parts: Vec<Arc<Node>> = nodes.iter().map(|n| flat(builder, n)).collect();
+    let parts: Vec<Arc<Node>> = nodes.iter().map(|n| builder.flatten(n)).collect();
     if axis == 0 {
         let all = match parts.as_slice() {
             [one] => one.clone(),

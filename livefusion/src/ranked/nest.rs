@@ -1,12 +1,13 @@
 //! Nested programs on axes: `map_rows`, `map_axis`.
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
-use crate::array::{Array, Ix0, Multi, Rank, shape_of};
+use crate::array::{Array, Ix0, Multi, Rank};
 use crate::ast::{Axis, Builder, Node, Shape, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::types_of;
 use crate::nested::{Lift, on_rows};
+use crate::segmented::Segments;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl Builder {
         axis: usize,
         f: impl FnOnce(&Arc<Node>) -> Vec<Arc<Node>>,
     ) -> Vec<Arc<Node>> {
-        let of = shape_of(self, xs);
+        let of = self.shape(xs);
         let last = of.rank().saturating_sub(1);
         let (axis, wrong) = match axis_of(&of, axis) {
             Ok(axis) => (axis, None),
@@ -158,7 +159,7 @@ impl Mapped {
                 built(builder, &[&each], like, || Ok(self.each(builder, &each)))
             }
             1 => {
-                let (lengths, data) = lift.rows(builder, result);
+                let Segments { lengths, data } = lift.segments(builder, result);
                 let like = (&result.types[..], rank);
                 built(builder, &[&data, &lengths], like, || {
                     let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {

@@ -1,7 +1,7 @@
 //! Elements made per segment: `replicate_s`, `indices_s`, `enum_from_step_s`; `map_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, NUMBERS};
+use crate::array::Array;
 use crate::ast::{Body, BodyBuilder, Builder, Node, identity};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
@@ -19,7 +19,7 @@ impl Builder {
     }
 
     /// Each segment's value for each of its elements.
-    fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+    pub(crate) fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
         let types = values.types.iter().copied();
         let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
         let mut b = BodyBuilder::new(&params);
@@ -42,20 +42,15 @@ impl Builder {
         lengths: &Arc<Node>,
     ) -> Segments {
         let lengths = self.lengths(lengths);
-        let ty = match from.types[..] {
-            [ty] if ty.is_num() => ty,
-            _ => {
-                let data = self.unfit(from, &from.types, 1, NUMBERS);
-                return Segments { lengths, data };
-            }
-        };
-        let mut b = BodyBuilder::new(&[Ty::U64, ty, ty]);
-        let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
-        let i = b.cast(i, ty);
-        let way = b.op(Op::Mul, &[i, step_i]);
-        let value = b.op(Op::Add, &[from_i, way]);
-        let values = [from.clone(), step.clone()];
-        let data = self.expand(&lengths, &values, b.finish(&[value]));
+        let data = self.numbers(from, (&from.types, 1), |ty| {
+            let mut b = BodyBuilder::new(&[Ty::U64, ty, ty]);
+            let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
+            let i = b.cast(i, ty);
+            let way = b.op(Op::Mul, &[i, step_i]);
+            let value = b.op(Op::Add, &[from_i, way]);
+            let values = [from.clone(), step.clone()];
+            self.expand(&lengths, &values, b.finish(&[value]))
+        });
         Segments { lengths, data }
     }
 
