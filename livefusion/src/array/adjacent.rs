@@ -162,6 +162,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.unique().force()?, [3, 1, 3]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "dedup")]
     #[track_caller]
     pub fn unique(&self) -> Array<T> {
         let builder = Builder::named("unique");
@@ -178,6 +179,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.unique_by(|a, b| (a / 10).eq(b / 10)).force()?, [10, 23, 31]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "dedup_by")]
     #[track_caller]
     pub fn unique_by<R: ToExp<bool>>(&self, same: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("unique_by");
@@ -199,6 +201,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((&values[..], &lengths[..]), (&[3, 1, 3][..], &[2, 1, 1][..]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("groupby", "chunk_by", "rle"))]
     #[track_caller]
     pub fn group(&self) -> (Array<T>, Array<u64>) {
         let (values, lengths) = Builder::named("group").group(self.node());
@@ -216,6 +219,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(lengths.force()?, [3, 2, 1]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("groupby", "chunk_by"))]
     #[track_caller]
     pub fn group_by<R: ToExp<bool>>(
         &self,

@@ -69,6 +69,7 @@ impl Array<bool> {
     /// # Errors
     /// When forced: if there are not as many flags as elements in both arrays, or if one of the
     /// arrays has fewer elements than the flags ask it for (an index behind its end, or, of streams, a wrong length).
+    #[doc(alias = "choose")]
     #[track_caller]
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
         let builder = Builder::named("combine");

@@ -48,6 +48,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias = "argmin")]
     #[track_caller]
     pub fn min_index(&self) -> Array<u64, Ix0> {
         Array::wrap(Builder::named("min_index").min_index(self.node()))
@@ -57,6 +58,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias = "argmax")]
     #[track_caller]
     pub fn max_index(&self) -> Array<u64, Ix0> {
         Array::wrap(Builder::named("max_index").max_index(self.node()))

@@ -30,6 +30,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.fold(5, |a, b| a.max(b)).force()?, 9);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("reduce", "foldAll"))]
     #[track_caller]
     pub fn fold<R: Joined<T>>(
         &self,
@@ -53,6 +54,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("reduce", "foldl1"))]
     #[track_caller]
     pub fn fold1<R: Joined<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
         let fold = Fold::first(operator_of::<T, R>(op));
@@ -68,6 +70,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(digits.fold_seq(0, |n, d| n * 10 + d).force()?, 407);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "foldl")]
     #[track_caller]
     pub fn fold_seq<R: Joined<T>>(
         &self,
@@ -98,6 +101,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(positive.force()?, (2, 7.0));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "fold_with")]
     #[track_caller]
     pub fn aggregate<S: IntoExp, R: ToExp<S::Elt>, C: ToExp<S::Elt>>(
         &self,

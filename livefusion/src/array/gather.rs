@@ -50,6 +50,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias("take", "fancy_index"))]
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
@@ -59,6 +60,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias = "backpermute")]
     #[track_caller]
     pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("bpermute").gather(self.node(), indices.node()))
@@ -77,6 +79,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if the index is negative, or not below the length.
+    #[doc(alias = "item")]
     #[track_caller]
     pub fn at<C: Coordinate>(&self, index: C) -> <C::At as Where>::Out<T> {
         let builder = Builder::named("at");

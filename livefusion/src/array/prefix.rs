@@ -56,6 +56,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.drop_while(|x| x.eq(0)).force()?, [7, 0, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "skip_while")]
     #[track_caller]
     pub fn drop_while<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("drop_while");

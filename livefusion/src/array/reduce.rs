@@ -189,6 +189,7 @@ impl<T: Num> Array<T> {
     }
 
     /// The product, from 1; integers wrap. Of no elements it is 1.
+    #[doc(alias = "prod")]
     #[track_caller]
     pub fn product(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("product").product(self.node()))
@@ -205,6 +206,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("amin", "nanmin"))]
     #[track_caller]
     pub fn min(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("min").min(self.node()))
@@ -214,6 +216,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("amax", "nanmax"))]
     #[track_caller]
     pub fn max(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("max").max(self.node()))
@@ -229,6 +232,7 @@ impl<T: Num> Array<T> {
     /// assert!(Array::<f64>::from(vec![]).mean().force()?.is_nan());
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "average")]
     #[track_caller]
     pub fn mean(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("mean").mean(self.node()))
@@ -250,6 +254,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1e9f64, 1e9 + 1.0]).var().force()?, 0.25);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "variance")]
     #[track_caller]
     pub fn var(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("var").var(self.node()))
@@ -263,6 +268,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1.0f64, 5.0]).std().force()?, 2.0);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "stddev")]
     #[track_caller]
     pub fn std(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("std").std(self.node()))
@@ -279,6 +285,7 @@ impl<T: Elt> Array<T> {
     /// assert!(xs.any(|x| x.gt(4)).force()? && !xs.all(|x| x.gt(4)).force()?);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "or")]
     #[track_caller]
     pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());
@@ -287,6 +294,7 @@ impl<T: Elt> Array<T> {
 
     /// Whether `test` is true for every element; true if there are none. A loop in which nothing else is
     /// left to do ends at the first element for which it is not.
+    #[doc(alias = "and")]
     #[track_caller]
     pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());
@@ -300,6 +308,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(Array::from(vec![1i64, 5, 7]).count(|x| x.gt(4)).force()?, 2);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "count_nonzero")]
     #[track_caller]
     pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());

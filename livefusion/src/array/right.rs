@@ -63,6 +63,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_right(10, |a, b| a + b).force()?, [16, 15, 13]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "postscanr")]
     #[track_caller]
     pub fn scan_right<R: ToExp<T>>(
         &self,
@@ -83,6 +84,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan1_right(|a, b| a.max(b)).force()?, [4, 4, 4, 2]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "scanr1")]
     #[track_caller]
     pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1_right");
@@ -98,6 +100,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_exclusive_right(10, |a, b| a + b).force()?, [15, 13, 10]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prescanr")]
     #[track_caller]
     pub fn scan_exclusive_right<R: ToExp<T>>(
         &self,
@@ -120,6 +123,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(both.force()?, (6, 1));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "foldr")]
     #[track_caller]
     pub fn fold_right<R: Joined<T>>(
         &self,

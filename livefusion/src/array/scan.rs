@@ -50,6 +50,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan(10, |a, b| a + b).force()?, [11, 13, 16]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("accumulate", "postscanl"))]
     #[track_caller]
     pub fn scan<R: ToExp<T>>(
         &self,
@@ -73,6 +74,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(fs.scan1(|(a, b), (c, d)| (a * c, b * c + d)).to_vec()?, [(2, 1), (6, 3)]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("accumulate", "scanl1"))]
     #[track_caller]
     pub fn scan1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1");
@@ -87,6 +89,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_exclusive(0, |a, b| a + b).force()?, [0, 1, 3]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prescanl")]
     #[track_caller]
     pub fn scan_exclusive<R: ToExp<T>>(
         &self,
@@ -131,6 +134,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(smooth.force()?, [2.0, 5.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "scanl")]
     #[track_caller]
     pub fn scan_seq<R: ToExp<T>>(
         &self,
@@ -153,6 +157,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1i64, 2, 3]).cumsum().force()?, [1, 3, 6]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prefix_sum")]
     #[track_caller]
     pub fn cumsum(&self) -> Array<T> {
         Array::wrap(Builder::named("cumsum").cumsum(self.node()))

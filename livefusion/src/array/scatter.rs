@@ -60,6 +60,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[doc(alias = "put")]
     #[track_caller]
     pub fn scatter<I: Int>(&self, indices: &Array<I>, values: &Array<T>) -> Array<T> {
         let builder = Builder::named("scatter");
@@ -79,6 +80,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if the index is out of range.
+    #[doc(alias = "put")]
     #[track_caller]
     pub fn update(&self, index: impl ToExp<u64>, value: impl ToExp<T>) -> Array<T> {
         let builder = Builder::named("update");
@@ -100,6 +102,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[doc(alias = "ufunc.at")]
     #[track_caller]
     pub fn scatter_with<I: Int, R: ToExp<T>>(
         &self,
@@ -128,6 +131,7 @@ impl<T: Elt> Array<T> {
 ///
 /// # Errors
 /// When forced: if an index is not below `n`, or there are not as many values as indices.
+#[doc(alias("bincount", "histogram", "groupby"))]
 #[track_caller]
 pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
     n: impl IntoLen,

@@ -103,6 +103,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(steps.to_vec()?, [1.0, 1.0, 4.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("convolve", "rolling", "sliding_window_view"))]
     #[track_caller]
     pub fn windows<const K: usize, R: IntoExp>(
         &self,

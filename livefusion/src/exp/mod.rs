@@ -110,6 +110,7 @@ impl<T: Scalar> Exp<T> {
     /// assert_eq!(xs.map(|x| x.cast::<u8>()).force()?, [1, 0, 0, 255]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "astype")]
     #[track_caller]
     pub fn cast<U: Scalar>(self) -> Exp<U> {
         apply(Op::Cast, &[self.field()], Loc::caller())

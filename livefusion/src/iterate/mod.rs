@@ -101,6 +101,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: what goes wrong in a step, with the place of the call that did; more than 40 loops in each other; that the engine was told to stop.
+#[doc(alias = "fori_loop")]
 #[track_caller]
 pub fn iterate_n<S: Start>(
     n: impl IntoLen,
@@ -135,6 +136,7 @@ pub fn iterate_n<S: Start>(
 ///
 /// # Errors
 /// As [`iterate_n`].
+#[doc(alias = "awhile")]
 #[track_caller]
 pub fn iterate_while<S: Start>(
     start: S,

@@ -180,6 +180,7 @@ impl<T: Elt> Segmented<T> {
     /// what has no form on segments yet: combinators of your own, loops over arrays that depend on the segment, operators by
     /// which `aggregate` joins and those of scatters and scans by index that depend on it; that lengths do not match the data.
     /// An array that leaves its closure in another way than as the result is `LeakedArray`.
+    #[doc(alias = "apply")]
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
         let loc = Loc::caller();
@@ -210,6 +211,7 @@ pub trait MapSegments: Sized {
     /// What the closure gets.
     type Within;
     /// `f` of each segment.
+    #[doc(alias = "apply")]
     #[track_caller]
     fn map_segments<R: PerSegmentResult>(self, f: impl FnOnce(Self::Within) -> R) -> R::Out;
 }

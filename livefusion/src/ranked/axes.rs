@@ -239,6 +239,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if the shape has another number of elements, or a length is negative.
+    #[doc(alias = "to_shape")]
     #[track_caller]
     pub fn reshape<S: IntoShape>(&self, shape: S) -> Array<T, S::Rank> {
         let builder = Builder::named("reshape");
@@ -255,6 +256,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(m.flatten().filter(|x| x.gt(2)).force()?, [3, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "ravel")]
     #[track_caller]
     pub fn flatten(&self) -> Array<T, Ix1> {
         Array::wrap(Builder::named("flatten").flatten(self.node()))
@@ -269,6 +271,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(m.transpose().force()?, [[1, 4], [2, 5], [3, 6]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("T", "t"))]
     #[track_caller]
     pub fn transpose(&self) -> Array<T, D> {
         Array::wrap(Builder::named("transpose").transpose(self.node()))
@@ -286,6 +289,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if `order` does not name each axis once.
+    #[doc(alias("moveaxis", "permuted_axes"))]
     #[track_caller]
     pub fn permute_axes<O: AsRef<[usize]>>(&self, order: O) -> Array<T, D> {
         Array::wrap(Builder::named("permute_axes").permute_axes(self.node(), order.as_ref()))
@@ -302,6 +306,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "swapaxes")]
     #[track_caller]
     pub fn swap_axes(&self, a: usize, b: usize) -> Array<T, D> {
         Array::wrap(Builder::named("swap_axes").swap_axes(self.node(), a, b))
@@ -320,6 +325,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias("flip", "fliplr", "flipud"))]
     #[track_caller]
     pub fn reverse_axis(&self, axis: usize) -> Array<T, D> {
         Array::wrap(Builder::named("reverse_axis").reverse_axis(self.node(), axis))
@@ -407,6 +413,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(m.diag().force()?, [1, 5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "diagonal")]
     #[track_caller]
     pub fn diag(&self) -> Array<T> {
         Array::wrap(Builder::named("diag").diag(self.node()))
@@ -422,6 +429,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(m.triangle_upper(1, 0).force()?, [[0, 2], [0, 0]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "tril")]
     #[track_caller]
     pub fn triangle_lower(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
         let (builder, other) = (
@@ -433,6 +441,7 @@ impl<T: Elt> Array<T, Ix2> {
 
     /// The elements on and above the diagonal; below it `other`. With `k` it begins as many places above (below, if `k` is
     /// negative).
+    #[doc(alias = "triu")]
     #[track_caller]
     pub fn triangle_upper(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
         let (builder, other) = (

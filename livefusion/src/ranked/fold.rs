@@ -73,6 +73,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "reduce")]
     #[track_caller]
     pub fn fold_axis<R: ToExp<T>>(
         &self,
@@ -98,6 +99,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "reduce")]
     #[track_caller]
     pub fn fold1_axis<R: ToExp<T>>(
         &self,

@@ -83,6 +83,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if a part of an index is negative, or not below the length of its axis.
+    #[doc(alias = "gather")]
     #[track_caller]
     pub fn backpermute<S: IntoShape, P: Position<D>>(
         &self,

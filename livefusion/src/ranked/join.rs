@@ -79,6 +79,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: if there are no arrays, there is no such axis, or lengths of other axes differ.
+#[doc(alias("concatenate", "vstack", "hstack"))]
 #[track_caller]
 pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D> {
     let builder = Builder::named("concat_axis");
@@ -98,6 +99,7 @@ pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Arra
 ///
 /// # Errors
 /// When forced: if there are no arrays, there would be no such axis, or shapes differ.
+#[doc(alias = "dstack")]
 #[track_caller]
 pub fn stack<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D::Larger>
 where

@@ -103,6 +103,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// # Errors
     /// When forced: if rows of a result are not known to be of one length. Otherwise as
     /// [`map_segments`](crate::Segmented::map_segments).
+    #[doc(alias = "apply_along_axis")]
     #[track_caller]
     pub fn map_rows<R: PerRow>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_rows");
@@ -123,6 +124,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis. Otherwise as [`map_rows`](Array::map_rows).
+    #[doc(alias = "apply_along_axis")]
     #[track_caller]
     pub fn map_axis<R: PerRow>(&self, axis: usize, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_axis");

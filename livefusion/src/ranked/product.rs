@@ -127,6 +127,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.outer(&ys, |x, y| x * y).force()?, [[10, 20, 30], [20, 40, 60]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "multiply.outer")]
     #[track_caller]
     pub fn outer<U: Elt, R: IntoExp>(
         &self,
@@ -180,6 +181,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if these two axes are not equally long.
+    #[doc(alias("inner", "vdot"))]
     #[track_caller]
     pub fn dot<E: Dim>(&self, other: &Array<T, E>) -> Array<T, D::Product>
     where
@@ -195,6 +197,7 @@ impl<T: Num> Array<T, Ix2> {
     ///
     /// # Errors
     /// When forced: if there are not as many columns here as rows of `other`.
+    #[doc(alias = "dot")]
     #[track_caller]
     pub fn matmul(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {
         let builder = Builder::named("matmul");

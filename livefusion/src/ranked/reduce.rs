@@ -172,12 +172,14 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "sum")]
     sum_axis sum_axes -> T;
 
     /// The products along an axis, 1 if there is nothing along it; otherwise as [`sum_axis`](Array::sum_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "prod")]
     product_axis product_axes -> T;
 
     /// The smallest elements along an axis. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is
@@ -192,12 +194,14 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "amin")]
     min_axis min_axes -> T;
 
     /// The largest elements along an axis; otherwise as [`min_axis`](Array::min_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "amax")]
     max_axis max_axes -> T;
 
     /// The sums along an axis over its length; NaN if that is 0. Of integers they are `f64`s, as of
@@ -212,6 +216,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "average")]
     mean_axis mean_axes -> T::Mean;
 
     /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
@@ -227,6 +232,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "var")]
     var_axis var_axes -> T::Mean;
 }
 
@@ -243,6 +249,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "argmin")]
     #[track_caller]
     pub fn min_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
         let builder = Builder::named("min_index_axis");
@@ -253,6 +260,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "argmax")]
     #[track_caller]
     pub fn max_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
         let builder = Builder::named("max_index_axis");
@@ -314,18 +322,21 @@ tested_along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "any")]
     any_axis any_axes -> bool;
 
     /// Whether `test` is true for every element along an axis.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "all")]
     all_axis all_axes -> bool;
 
     /// For how many elements along an axis `test` is true.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "count_nonzero")]
     count_axis count_axes -> u64;
 }
 

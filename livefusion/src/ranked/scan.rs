@@ -131,6 +131,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan_axis<R: ToExp<T>>(
         &self,
@@ -155,6 +156,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan1_axis<R: ToExp<T>>(
         &self,
@@ -284,6 +286,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "cumsum")]
     #[track_caller]
     pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
         Array::wrap(Builder::named("cumsum_axis").cumsum_axis(self.node(), axis))
@@ -305,6 +308,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if the lengths do not add up to that of the last axis.
+    #[doc(alias("foldSeg", "reduceat"))]
     #[track_caller]
     pub fn fold_seg<I: Int, R: ToExp<T>>(
         &self,

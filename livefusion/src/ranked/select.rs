@@ -57,6 +57,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or an index is negative, or not below the axis's length.
+    #[doc(alias = "take")]
     #[track_caller]
     pub fn select<I: Int>(&self, axis: usize, indices: &Array<I>) -> Array<T, D> {
         let builder = Builder::named("select");

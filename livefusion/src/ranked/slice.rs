@@ -264,6 +264,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or the position is outside of it.
+    #[doc(alias("split_at", "array_split"))]
     #[track_caller]
     pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
         let at = at.into_len().0;
@@ -300,6 +301,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or the index is outside.
+    #[doc(alias = "take")]
     #[track_caller]
     pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
         let item = Item::One(index.into_len().0);
@@ -321,6 +323,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if a length is negative.
+    #[doc(alias = "broadcast_to")]
     #[track_caller]
     pub fn broadcast<S: Slices<Kept = D, All = E>, E: Dim>(&self, items: S) -> Array<T, E> {
         let builder = Builder::named("broadcast");
@@ -468,6 +471,7 @@ impl Item {
 }
 
 /// A new axis of length 1, in a [`slice`](Array::slice).
+#[doc(alias("newaxis", "insert_axis", "expand_dims"))]
 #[derive(Clone, Copy, Debug)]
 pub struct NewAxis;
 

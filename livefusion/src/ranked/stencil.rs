@@ -138,6 +138,7 @@ impl<T: Elt> Array<T, Ix1> {
     /// assert_eq!(sums.force()?, [-7, 9, 38]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "convolve")]
     #[track_caller]
     pub fn stencil1<const N: usize, R: IntoExp>(
         &self,
@@ -166,6 +167,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(steps.force()?, [[-1, 1], [-1, 1]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "convolve2d")]
     #[track_caller]
     pub fn stencil2<const N: usize, const M: usize, R: IntoExp>(
         &self,

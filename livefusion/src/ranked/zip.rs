@@ -53,6 +53,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if shapes differ.
+    #[doc(alias = "azip")]
     #[track_caller]
     pub fn zip_with<U: Elt, R: IntoExp>(
         &self,
@@ -75,6 +76,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(lower.force()?, [[0.5, 0.0], [2.5, 3.5]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("ndenumerate", "indexed_iter"))]
     #[track_caller]
     pub fn enumerate(&self) -> Array<(<D::Index as IntoExp>::Elt, T), D>
     where

@@ -75,6 +75,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: if a length is negative, or there are not as many values as lengths.
+#[doc(alias = "repeat")]
 #[track_caller]
 pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Segmented<T> {
     Segmented::wrap(Builder::named("replicate_s").replicate_s(lengths.node(), values.node()))
@@ -90,6 +91,7 @@ pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Seg
 ///
 /// # Errors
 /// When forced: if a length is negative.
+#[doc(alias = "expand")]
 #[track_caller]
 pub fn indices_s<I: Int>(lengths: &Array<I>) -> Segmented<u64> {
     Segmented::wrap(Builder::named("indices_s").indices_s(lengths.node()))
@@ -122,12 +124,14 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if there are not as many values as segments.
+    #[doc(alias = "repeat")]
     #[track_caller]
     pub fn replicate_s<U: Elt>(&self, values: &Array<U>) -> Array<U> {
         replicate_s(&self.lengths, values).data
     }
 
     /// Each element's index within its segment.
+    #[doc(alias = "expand")]
     #[track_caller]
     pub fn indices_s(&self) -> Array<u64> {
         indices_s(&self.lengths).data

@@ -193,6 +193,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
+    #[doc(alias = "indptr")]
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))
@@ -226,6 +227,7 @@ impl<T: Elt> Segmented<T> {
     }
 
     /// All elements, one segment after the other. Another name of [`data`](Segmented::data).
+    #[doc(alias("flat_map", "concatMap"))]
     pub fn concat(&self) -> Array<T> {
         self.data.clone()
     }

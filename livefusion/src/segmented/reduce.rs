@@ -89,6 +89,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
+    #[doc(alias = "add.reduceat")]
     #[track_caller]
     pub fn sum_s(&self) -> Array<T> {
         Array::wrap(Builder::named("sum_s").sum_s(&self.nodes()))
@@ -107,6 +108,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, or the lengths do not match the data.
+    #[doc(alias = "minimum.reduceat")]
     #[track_caller]
     pub fn min_s(&self) -> Array<T> {
         Array::wrap(Builder::named("min_s").min_s(&self.nodes()))
@@ -124,6 +126,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, or the lengths do not match the data.
+    #[doc(alias = "maximum.reduceat")]
     #[track_caller]
     pub fn max_s(&self) -> Array<T> {
         Array::wrap(Builder::named("max_s").max_s(&self.nodes()))
