@@ -78,14 +78,14 @@ impl Stop {
     }
 
     /// Begins a text, unless it is part of another one; whether it is not.
-    fn begin(&self) -> bool {
+    pub(crate) fn begin(&self) -> bool {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = running.is_none();
         running.get_or_insert_default();
         first
     }
 
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -128,7 +128,12 @@ pub fn trace(s: &mut Session, at: Span, pace: Pace) -> Result<String, String> {
         .memory_limit(s.settings.memory)
         .backend(Arc::new(InterpBackend::observed(tracer.clone())))
         .build();
+    // Who quits ends what is forced.
+    let first = s.stop.begin();
     let forced = s.force_on(&engine, &nodes);
+    if first {
+        s.stop.end();
+    }
     let mut state = tracer.state();
     let mut text = std::mem::take(&mut state.rows);
     match state.steps - state.shown {
