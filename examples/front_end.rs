@@ -44,7 +44,7 @@ fn main() {
 }
 
 /// The value of a text's last line.
-fn run(file: &str, text: &str) -> Result<Option<Value>> {
+fn run(file: &'static str, text: &str) -> Result<Option<Value>> {
     let mut names: HashMap<&str, Arc<Node>> = HashMap::new();
     let mut last = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -66,7 +66,7 @@ struct Word<'t> {
     loc: Loc,
 }
 
-fn words<'t>(file: &str, line: &'t str, number: u32) -> Vec<Word<'t>> {
+fn words<'t>(file: &'static str, line: &'t str, number: u32) -> Vec<Word<'t>> {
     let place = |text: &str| text.as_ptr() as usize - line.as_ptr() as usize + 1;
     let word = |text| Word {
         text,

@@ -1,5 +1,7 @@
 //! What the examples share: where their data is, and how they fail and measure.
 
+#[cfg(doctest)]
+mod book;
 pub mod picture;
 
 use std::path::PathBuf;
@@ -33,14 +35,32 @@ pub fn best_of<T>(runs: usize, mut f: impl FnMut() -> Outcome<T>) -> Outcome<Dur
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    const README: &str = include_str!("../../README.md");
+
+    /// What stands between the first fence of a kind and the next one.
+    fn first(fence: &str) -> Option<&'static str> {
+        README.split(fence).nth(1)?.split("```").next()
+    }
+
     /// The README shows the program that `cargo run --example readme` runs.
     #[test]
     fn the_readme_shows_its_program() {
         let program = include_str!("../readme.rs")
             .split_once("\n\n")
             .map(|(_, code)| code);
-        let shown = include_str!("../../README.md").split("```rust\n").nth(1);
-        let shown = shown.and_then(|rest| rest.split("```").next());
-        assert_eq!(shown, program);
+        assert_eq!(first("```rust\n"), program);
+    }
+
+    #[test]
+    fn the_readme_shows_what_its_program_prints() {
+        // `cargo test` builds the examples beside the tests.
+        let test = std::env::current_exe().expect("this test's path");
+        let built = test.ancestors().nth(2).expect("a folder");
+        let mut example = Command::new(built.join("examples/readme"));
+        let output = example.output().expect("the example");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(first("```text\n"), Some(&*printed), "{output:?}");
     }
 }

@@ -42,6 +42,7 @@ pub trait Force {
     /// # Errors
     /// The first mistake made while building, or what went wrong while running; the combinator and
     /// the place of its call are in it.
+    #[doc(alias("compute", "run", "eval"))]
     fn force(&self) -> Result<Self::Out> {
         self.force_with(Engine::default_engine())
     }
@@ -192,6 +193,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     ///
     /// # Errors
     /// The first mistake made while building, or what went wrong while running.
+    #[doc(alias("compute", "run", "eval"))]
     pub fn force(&self) -> Result<D::Out<T>> {
         Force::force(self)
     }
@@ -210,6 +212,7 @@ impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     ///
     /// # Errors
     /// As [`force`](Array::force).
+    #[doc(alias("tolist", "collect"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.force()?.into_vec()
     }

@@ -71,6 +71,7 @@ pub mod manifest;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub mod nested;
+mod notebook;
 mod picture;
 pub mod prepare;
 pub mod ranked;

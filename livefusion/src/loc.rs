@@ -28,14 +28,17 @@ enum Place {
 
 #[derive(PartialEq, Eq, Hash)]
 struct Text {
-    file: Box<str>,
+    file: &'static str,
     line: u32,
     column: u32,
 }
 
-/// The places of texts that were named so far. They stay, so that a place is one word wherever it is kept; a text has no more of
-/// them than characters.
+/// The places of texts that were named so far. They stay, so that a place is a reference wherever it is kept; a text has no more
+/// of them than characters.
 static TEXTS: LazyLock<Mutex<HashSet<&'static Text>>> = LazyLock::new(Mutex::default);
+
+/// The names of texts. They stay, too.
+static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
 
 impl Loc {
     /// The place of the call: of the caller's own, if that is `#[track_caller]`.
@@ -44,13 +47,9 @@ impl Loc {
         Loc(Place::Rust(Location::caller()))
     }
 
-    /// A line and a column, both from 1, of a text with a name. The name is kept for as long as the process runs.
-    pub fn in_text(file: &str, line: u32, column: u32) -> Loc {
-        let text = Text {
-            file: file.into(),
-            line,
-            column,
-        };
+    /// A line and a column, both from 1, of a text with a name, which may be one that is [kept](Loc::kept_name).
+    pub fn in_text(file: &'static str, line: u32, column: u32) -> Loc {
+        let text = Text { file, line, column };
         let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         let known = texts.get(&text).copied();
         Loc(Place::Text(known.unwrap_or_else(|| {
@@ -60,11 +59,29 @@ impl Loc {
         })))
     }
 
+    /// The name of a text, kept for as long as the process runs. A front end asks for it once for each text, not for each place.
+    ///
+    /// ```
+    /// use livefusion::Loc;
+    /// let names = [String::from("a.lf"), String::from("a.lf")].map(|name| Loc::kept_name(&name));
+    /// assert!(std::ptr::eq(names[0], names[1]));
+    /// assert_eq!(Loc::in_text(names[0], 3, 14).to_string(), "a.lf:3:14");
+    /// ```
+    pub fn kept_name(name: &str) -> &'static str {
+        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = names.get(name) {
+            return known;
+        }
+        let name = Box::leak(Box::from(name));
+        names.insert(name);
+        name
+    }
+
     /// The file, or what else the text is called.
     pub fn file(self) -> &'static str {
         match self.0 {
             Place::Rust(at) => at.file(),
-            Place::Text(at) => &at.file,
+            Place::Text(at) => at.file,
         }
     }
 

@@ -44,6 +44,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The first mistake made while building, what goes wrong in loops that run now, or what the backend says.
+#[doc(alias("runN", "jit", "compile"))]
 #[track_caller]
 pub fn prepare<I: Inputs, O: Force>(f: impl FnOnce(I) -> O) -> Result<Program<I, O>> {
     build(Engine::default_engine(), Loc::caller(), f)

@@ -1,4 +1,4 @@
-//! The tables of `docs/coming-from.md`: each row compiles, and is computed without an error.
+//! The tables of `docs/book/src/coming-from.md`: each row compiles, and is computed without an error.
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion --test coming_from` writes the tables anew; the text between them is the file's own.
 
@@ -158,11 +158,14 @@ fn check(name: &str, rows: Vec<Row>) {
             [Err(e), _] | [_, Err(e)] => panic!("{}: {e}", row.here),
         }
     }
-    let path = format!("{}/../docs/coming-from.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../docs/book/src/coming-from.md",
+        env!("CARGO_MANIFEST_DIR")
+    );
     // One test after the other writes to the file.
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
-    let text = std::fs::read_to_string(&path).expect("docs/coming-from.md");
+    let text = std::fs::read_to_string(&path).expect("docs/book/src/coming-from.md");
     let begin = text
         .find(&format!("| {name} | here |"))
         .expect("a table of this name");
@@ -172,7 +175,7 @@ fn check(name: &str, rows: Vec<Row>) {
     let expected = table(name, &rows);
     if std::env::var_os("LOOP_BLESS").is_some() {
         let new = format!("{}{expected}{}", &text[..begin], &text[begin + len..]);
-        std::fs::write(&path, new).expect("docs/coming-from.md");
+        std::fs::write(&path, new).expect("docs/book/src/coming-from.md");
         return;
     }
     assert_eq!(
@@ -197,5 +200,43 @@ fn from_ndarray() -> Result<()> {
 #[test]
 fn from_accelerate() -> Result<()> {
     check("Accelerate", accelerate::rows()?);
+    Ok(())
+}
+
+/// What NumPy's names are looked for by, the documentation finds: as a function's own name, or an alias.
+#[test]
+fn names_of_numpy_lead_somewhere() -> Result<()> {
+    let mut folders = vec![format!("{}/src", env!("CARGO_MANIFEST_DIR")).into()];
+    let mut sources = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir::<std::path::PathBuf>(folder).expect("a folder") {
+            let path = entry.expect("a file").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => sources += &std::fs::read_to_string(path).expect("a text"),
+            }
+        }
+    }
+    let aliases: Vec<&str> = sources
+        .lines()
+        .filter(|l| l.contains("doc(alias"))
+        .collect();
+    let is_known = |name: &str| {
+        let quoted = format!("\"{name}\"");
+        // A row of a macro's table: `sqrt Sqrt;`.
+        let row = |l: &str| l.trim().starts_with(&format!("{name} ")) && l.ends_with(';');
+        sources.contains(&format!("pub fn {name}"))
+            || aliases.iter().any(|l| l.contains(&quoted))
+            || sources.lines().any(row)
+    };
+    let name = |c: char| !c.is_alphanumeric() && c != '_';
+    for row in numpy::rows()? {
+        for rest in row.theirs.split("np.").skip(1) {
+            let function = rest.split(name).next().unwrap_or_default();
+            // What is a type, or an expression, here.
+            let is_none = matches!(function, "array" | "eye" | "flatnonzero" | "int32");
+            assert!(is_none || is_known(function), "{function}");
+        }
+    }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Large graphs: no loop outgrows its budget, what is cut stays right, and plans grow with their graphs.
 
-use livefusion::ast::Node;
+use livefusion::ast::{Node, TermData};
 use livefusion::prelude::*;
 use livefusion::stages::{self, Loops, Lowered, Reason};
 use livefusion::{Clustering, Result};
@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// No optimised loop of a graph below has more statements: twice the budget, for the weights of combinators
 /// are estimates.
 const MOST: usize = 512;
+
+// Large graphs are mostly terms.
+const _: () = assert!(size_of::<TermData>() <= 48);
 
 fn lowered(roots: &[Arc<Node>]) -> Loops {
     let graph = stages::graph_of(roots).expect("a graph");

@@ -49,6 +49,10 @@ enum Step {
     Pieces(Vec<Step>),
     /// The numbers of the pieces' elements that stay, and these.
     Kept(i64),
+    /// Of each kind modulo this, twice what it was so far, and the element: from the sum of all, modulo 7, on.
+    OfKinds(i64),
+    /// How often the element's kind, modulo the number of elements, came before it.
+    Before,
 }
 use Step::*;
 
@@ -162,6 +166,24 @@ fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 let counts = pieces.iter().map(|p| p.len() as i64);
                 counts.chain(pieces.iter().flatten().copied()).collect()
             }
+            OfKinds(m) => {
+                let mut kinds = vec![sum % 7; *m as usize];
+                let one = |x: &i64| {
+                    let kind = &mut kinds[(x % m) as usize];
+                    *kind = reduce(2 * *kind + x);
+                    *kind
+                };
+                at.iter().map(one).collect()
+            }
+            Before => {
+                let mut kinds = vec![0; n];
+                let one = |x: &i64| {
+                    let kind = &mut kinds[*x as usize % n];
+                    *kind += 1;
+                    *kind - 1
+                };
+                at.iter().map(one).collect()
+            }
         };
     }
     Some(at)
@@ -247,6 +269,18 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                 let counts = kept.lengths().map(|n| n.cast::<i64>());
                 counts.append(&kept.data().map(|(i, _)| i))
             }
+            OfKinds(m) => {
+                let start = at.sum().map(|s| s % 7);
+                let kinds = at.map(|x| x % *m);
+                scan_by_index(*m as u64, &start, &kinds, &at, |kind, x| {
+                    small(kind * 2 + x)
+                })
+            }
+            Before => {
+                let n = at.len();
+                let kinds = at.map(|x| x.cast::<u64>() % &n);
+                scan_exclusive_by_index(&n, 0i64, &kinds, &at, |kind, _| kind + 1)
+            }
         };
     }
     at
@@ -277,6 +311,8 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Spread),
         Just(Interleave),
         (1..4i64).prop_map(Kept),
+        (1..4i64).prop_map(OfKinds),
+        Just(Before),
     ];
     leaf.prop_recursive(2, 12, 3, |inner| {
         let steps = prop::collection::vec(inner, 0..3);

@@ -70,10 +70,9 @@ impl Loop {
     /// ```
     /// # use loop_lang::{ir::Place, parse};
     /// let text = "loop f\ncomb 0 pure\ninit_0:\n  let two_0 = add 1 1\n  goto done_0\ndone_0:\n  return two_0\n";
-    /// let program = parse::parse(text)?;
+    /// let program = parse::parse(text).expect("it parses");
     /// let (_, init) = program.blocks.iter().next().expect("a block");
     /// assert_eq!(program.line(&init.stmts[0]), "let two_0 = add 1 1");
-    /// # Ok::<(), parse::ParseError>(())
     /// ```
     pub fn line(&self, stmt: &Stmt) -> String {
         let text = Line(self, stmt).to_string();

@@ -25,8 +25,8 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
         }
         Value::Tuple(parts) => parts.iter().for_each(|p| nodes(p, out)),
         Value::Save(save) => match &save.what {
-            Saved::Npy(node) => array(node),
-            Saved::Csv(columns) => columns.iter().for_each(|(_, node)| array(node)),
+            Saved::Npy(node) | Saved::Raw(node) => array(node),
+            Saved::Npz(named) | Saved::Csv(named) => named.iter().for_each(|(_, n)| array(n)),
             Saved::Table(_) => {}
         },
         _ => {}

@@ -34,6 +34,7 @@ mod outline;
 mod parser;
 pub mod plot;
 mod print;
+pub mod rust;
 pub mod session;
 pub mod shell;
 pub mod source;

@@ -3,8 +3,9 @@
 use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
-use crate::eval::{Eval, Places};
+use crate::eval::{self, Eval, Places};
 use crate::parser::{ParseError, parse, parse_text};
+use crate::rust::Notes;
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
 use crate::syntax::{Script, Statement, StatementKind};
@@ -140,17 +141,16 @@ impl Default for Session {
 /// So many scripts may load each other.
 const MAX_LOADS: usize = 32;
 
-/// What a text gave before it ended, or a mistake did.
-#[derive(Default)]
-struct Evaluated {
-    /// Values to be shown, and where they stand.
-    shown: Vec<(Value, Span)>,
-    /// Statements without a mistake.
-    good: Vec<Statement>,
-    /// The names of before, and those that the text gave.
-    env: Env,
-    /// The mistake, drawn.
-    err: String,
+/// A range is shown as the array that it is wherever one is wanted.
+fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
+    Ok(match value {
+        Value::Range(range) if range.end.is_some() => Value::Array(eval.range(*range, at)?),
+        Value::Tuple(parts) => {
+            let parts = parts.into_iter().map(|part| arrays(eval, part, at));
+            Value::Tuple(parts.collect::<eval::Result<_>>()?)
+        }
+        other => other,
+    })
 }
 
 impl Session {
@@ -226,78 +226,77 @@ impl Session {
     }
 
     fn script(&mut self, source: SourceId, text: &str) -> Answer {
-        let done = self.evaluated(parse(&self.sources, source));
-        self.env = done.env;
         let mut answer = Answer::default();
-        let failed = self.show_all(&done.shown, &mut answer);
-        answer.err += &done.err;
+        let script = match self.filled(parse(&self.sources, source)) {
+            Ok(script) => script,
+            Err(err) => return Answer { err, ..answer },
+        };
+        let (mut good, mut failed) = (Vec::new(), Vec::new());
+        let (mut shown, mut env, mut err) = (Vec::new(), self.env.clone(), String::new());
+        for s in script.statements {
+            match self.statement(&mut env, &s) {
+                Ok(value) => {
+                    // What is behind it may read what is written.
+                    let saves = value.as_ref().is_some_and(Value::only_saves);
+                    shown.extend(value.map(|v| (v, s.span)));
+                    good.push(s);
+                    if saves {
+                        failed.extend(self.show_all(&shown, &mut answer));
+                        shown.clear();
+                    }
+                    if !failed.is_empty() {
+                        break;
+                    }
+                }
+                Err(e) => {
+                    err = e;
+                    break;
+                }
+            }
+        }
+        failed.extend(self.show_all(&shown, &mut answer));
+        answer.err += &err;
+        self.env = env;
         match answer.err.is_empty() {
             true if text.trim().is_empty() => {}
             // As it was typed, with its comments.
             true => self.entered.push(text.trim().to_string()),
             false => {
-                let good = done.good.iter().map(|s| s.span);
+                let good = good.iter().map(|s| s.span);
                 let good = good.filter(|span| !failed.contains(span));
                 let texts = good.map(|span| self.sources.slice(span).to_string());
                 self.entered.extend(texts);
             }
         }
         let names = |s: &Statement| !matches!(s.kind, StatementKind::Show(_));
-        self.bindings.extend(done.good.into_iter().filter(names));
+        self.bindings.extend(good.into_iter().filter(names));
         answer
     }
 
-    /// Evaluates a text, up to its first mistake.
-    fn evaluated(&mut self, parsed: Result<Script, ParseError>) -> Evaluated {
-        let mut done = Evaluated {
-            env: self.env.clone(),
-            ..Evaluated::default()
-        };
-        let mut script = match parsed {
-            Ok(script) => script,
-            Err(e) => {
-                done.err = e.draw(&self.sources, self.colours) + "\n";
-                return done;
-            }
-        };
+    /// A text's tree, in which each `_` is a function's; or what is wrong with it, drawn.
+    fn filled(&self, parsed: Result<Script, ParseError>) -> Result<Script, String> {
+        let mut script = parsed.map_err(|e| e.draw(&self.sources, self.colours) + "\n")?;
         // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
         let takes = |name: &str, k: usize| match combinators::value(name) {
             _ if self.env.get(name).is_some() => false,
             Some(_) => combinators::takes_function(name, k),
             None => k > 0,
         };
-        if let Err(e) = holes::fill(&mut script, &takes) {
-            done.err = self.draw(&e);
-            return done;
-        }
-        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
-        eval.stop = self.stop.token();
-        for s in script.statements {
-            let value = eval
-                .statement(&mut done.env, &s)
-                .and_then(|value| match value {
-                    // A range is shown as the array that it is wherever one is wanted.
-                    Some(Value::Range(range)) if range.end.is_some() => {
-                        eval.range(*range, s.span).map(|a| Some(Value::Array(a)))
-                    }
-                    other => Ok(other),
-                });
-            match value {
-                Ok(value) => {
-                    done.shown.extend(value.map(|v| (v, s.span)));
-                    done.good.push(s);
-                }
-                Err(e) => {
-                    done.err = self.draw(&e);
-                    break;
-                }
-            }
-        }
-        done
+        holes::fill(&mut script, &takes).map_err(|e| self.draw(&e))?;
+        Ok(script)
     }
 
-    /// The value of a command's expression, which is the last that its text shows.
-    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+    /// Evaluates a statement: the value that it shows; or what is wrong, drawn.
+    fn statement(&mut self, env: &mut Env, s: &Statement) -> Result<Option<Value>, String> {
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        eval.stop = self.stop.token();
+        let value = eval.statement(env, s);
+        let value = value.and_then(|v| v.map(|v| arrays(&mut eval, v, s.span)).transpose());
+        value.map_err(|e| self.draw(&e))
+    }
+
+    /// A command's expression.
+    fn expression(&self, at: Span) -> Result<Script, String> {
         // What stands before it is left out, in such a way that places stay what they are.
         let blank = |c: char| match c {
             '\n' => "\n".to_string(),
@@ -305,13 +304,16 @@ impl Session {
         };
         let text = self.sources.text(at.source);
         let before: String = text[..at.start].chars().map(blank).collect();
-        let parsed = parse_text(&(before + &text[at.start..at.end]), at.source);
-        let done = self.evaluated(parsed);
-        match done.shown.into_iter().next_back() {
-            _ if !done.err.is_empty() => Err(done.err),
-            Some((value, _)) => Ok(value),
-            None => Err(self.draw(&Diagnostic::new("expected an expression", at))),
+        self.filled(parse_text(&(before + &text[at.start..at.end]), at.source))
+    }
+
+    /// The value of a command's expression, which is the last that its text shows.
+    pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
+        let (mut env, mut last) = (self.env.clone(), None);
+        for s in self.expression(at)?.statements {
+            last = self.statement(&mut env, &s)?.or(last);
         }
+        last.ok_or_else(|| self.draw(&Diagnostic::new("expected an expression", at)))
     }
 
     /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Files are read once
@@ -319,7 +321,7 @@ impl Session {
     pub fn value_anew(
         &mut self,
         at: Span,
-        loaded: &mut HashMap<PathBuf, Value>,
+        loaded: &mut HashMap<Vec<String>, Value>,
     ) -> Result<Value, String> {
         let mut env = Env::default();
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
@@ -333,6 +335,24 @@ impl Session {
         let value = self.value_of(at);
         self.env = before;
         value
+    }
+
+    /// What gives names so far, then a command's expression: the statements, evaluated anew, and what became of each
+    /// expression.
+    pub fn noted(&mut self, at: Span) -> Result<(Vec<Statement>, Notes), String> {
+        let mut statements = self.bindings.clone();
+        statements.extend(self.expression(at)?.statements);
+        let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
+        eval.stop = self.stop.token();
+        eval.notes = Some(Notes::default());
+        let mut env = Env::default();
+        for s in &statements {
+            if let Err(e) = eval.statement(&mut env, s) {
+                return Err(self.draw(&e));
+            }
+        }
+        let notes = eval.notes.take().unwrap_or_default();
+        Ok((statements, notes))
     }
 
     /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what

@@ -1,5 +1,7 @@
 //! Texts under their names, and places in them.
 
+use livefusion::Loc;
+
 /// One of a session's texts: a script, or what was typed at one prompt.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct SourceId(u32);
@@ -38,7 +40,7 @@ impl Span {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// The text's name.
-    pub name: String,
+    pub name: &'static str,
     /// The line.
     pub line: usize,
     /// The column.
@@ -47,7 +49,7 @@ pub struct Place {
 
 #[derive(Clone, Debug)]
 struct Source {
-    name: String,
+    name: &'static str,
     text: String,
 }
 
@@ -60,24 +62,24 @@ struct Source {
 /// let b = Span { source: script, start: 14, end: 15 };
 /// assert_eq!(sources.slice(b), "b");
 /// let place = sources.place(b);
-/// assert_eq!((place.name.as_str(), place.line, place.column), ("hull.lf", 2, 5));
+/// assert_eq!((place.name, place.line, place.column), ("hull.lf", 2, 5));
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct Sources(Vec<Source>);
 
 impl Sources {
     /// Keeps a text under a name (which need not be unique: each text is one of its own).
-    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
+    pub fn add(&mut self, name: impl AsRef<str>, text: impl Into<String>) -> SourceId {
         self.0.push(Source {
-            name: name.into(),
+            name: Loc::kept_name(name.as_ref()),
             text: text.into(),
         });
         SourceId(self.0.len() as u32 - 1)
     }
 
     /// The name of a text; nothing for one of other sources.
-    pub fn name(&self, source: SourceId) -> &str {
-        self.get(source).map_or("", |s| &s.name)
+    pub fn name(&self, source: SourceId) -> &'static str {
+        self.get(source).map_or("", |s| s.name)
     }
 
     /// The text itself; nothing for one of other sources.
@@ -97,7 +99,7 @@ impl Sources {
         let before = &text[..text.floor_char_boundary(span.start)];
         let line_start = before.rfind('\n').map_or(0, |n| n + 1);
         Place {
-            name: self.name(span.source).to_string(),
+            name: self.name(span.source),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
         }

@@ -55,7 +55,11 @@ pub fn command(s: &mut Session, at: Span) -> Result<Answer, String> {
         }
         limit => Pace::First(limit.unwrap_or(STEPS)),
     };
-    trace(s, at, pace).map(Answer::of)
+    // How far it is can be seen.
+    let progress = std::mem::take(&mut s.progress);
+    let traced = trace(s, at, pace);
+    s.progress = progress;
+    traced.map(Answer::of)
 }
 
 fn ask(rows: &str) -> Reply {
@@ -206,6 +210,9 @@ impl Observer for Tracer {
     fn observe(&self, step: &Step<'_>) -> bool {
         let mut state = self.state();
         let state = &mut *state;
+        if state.reply == Reply::Quit {
+            return false;
+        }
         state.steps += 1;
         let shows = match state.pace {
             Pace::First(n) => state.steps <= n,

@@ -59,6 +59,10 @@ pub struct Save {
 pub enum Saved {
     /// One array.
     Npy(Arc<Node>),
+    /// The elements of one array, and nothing else.
+    Raw(Arc<Node>),
+    /// Arrays with their names.
+    Npz(Vec<(String, Arc<Node>)>),
     /// A table that was read.
     Table(Arc<Table>),
     /// Columns with their names.

@@ -6,9 +6,9 @@ use livefusion_repl::trace::{Pace, Reply, trace};
 use std::sync::{Arc, Mutex};
 
 /// The rows of each turn, and what is left in the end.
-fn asked(text: &str, replies: &[Reply]) -> (Vec<String>, Result<String, String>) {
+fn asked(text: &str, replies: Vec<Reply>) -> (Vec<String>, Result<String, String>) {
     let turns = Arc::new(Mutex::new(Vec::new()));
-    let (told, mut replies) = (turns.clone(), replies.to_vec().into_iter());
+    let (told, mut replies) = (turns.clone(), replies.into_iter());
     let ask = move |rows: &str| {
         told.lock().expect("no panic").push(rows.to_string());
         replies.next().unwrap_or(Reply::Quit)
@@ -35,8 +35,8 @@ const TEXT: &str = "[3, 1, 4] |> filter(_ > 2) |> sum";
 
 #[test]
 fn steps_elements_and_the_rest() {
-    let replies = [Reply::Step, Reply::Element, Reply::Element, Reply::On];
-    let (turns, left) = asked(TEXT, &replies);
+    let replies = vec![Reply::Step, Reply::Element, Reply::Element, Reply::On];
+    let (turns, left) = asked(TEXT, replies);
     assert_eq!(turns.len(), 4);
     assert!(turns[0].starts_with("loop 1 of 1: manifest, filter, sum\n"));
     assert_eq!(turns[1].lines().count(), 1, "a step");
@@ -52,6 +52,6 @@ fn steps_elements_and_the_rest() {
 
 #[test]
 fn quits() {
-    let (turns, left) = asked(TEXT, &[Reply::Step, Reply::Quit]);
+    let (turns, left) = asked(TEXT, vec![Reply::Step, Reply::Quit]);
     assert_eq!((turns.len(), left), (2, Ok(String::new())));
 }

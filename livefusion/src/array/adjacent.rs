@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::array::merge::{test, truth};
-use crate::array::reduce::{constant, operator};
+use crate::array::reduce::by;
 use crate::array::search::side;
 use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
 use crate::elt::Elt;
@@ -56,8 +56,7 @@ impl Builder {
         let all = self.zip(&[xs.clone(), before.clone(), indices.clone()]);
         let begins = self.map(&[all], begins(types, same, loc));
         // Where the run under way began, and an element of it.
-        let latest = operator(Op::Max, Ty::U64);
-        let latest = Fold::associative(constant(Const::u64(0)), latest);
+        let latest = by(Op::Max, Const::u64(0));
         let at = trace(&[Ty::Bool, Ty::U64], |p| {
             p[0].cond(&p[1..], &[Field::literal(Const::u64(0))], loc)
         });
@@ -163,6 +162,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.unique().force()?, [3, 1, 3]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "dedup")]
     #[track_caller]
     pub fn unique(&self) -> Array<T> {
         let builder = Builder::named("unique");
@@ -179,6 +179,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.unique_by(|a, b| (a / 10).eq(b / 10)).force()?, [10, 23, 31]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "dedup_by")]
     #[track_caller]
     pub fn unique_by<R: ToExp<bool>>(&self, same: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("unique_by");
@@ -200,6 +201,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((&values[..], &lengths[..]), (&[3, 1, 3][..], &[2, 1, 1][..]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("groupby", "chunk_by", "rle"))]
     #[track_caller]
     pub fn group(&self) -> (Array<T>, Array<u64>) {
         let (values, lengths) = Builder::named("group").group(self.node());
@@ -217,6 +219,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(lengths.force()?, [3, 2, 1]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("groupby", "chunk_by"))]
     #[track_caller]
     pub fn group_by<R: ToExp<bool>>(
         &self,

@@ -44,6 +44,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.filter(odd).append(&ys.filter(odd)).sum().force()?, 4);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("chain", "concatenate", "hstack"))]
     #[track_caller]
     pub fn append(&self, other: &Array<T>) -> Array<T> {
         let parts = [self.node().clone(), other.node().clone()];
@@ -61,6 +62,7 @@ impl<T: Elt> Array<T> {
 /// assert_eq!(concat([&xs, &ys, &xs]).force()?, [1, 2, 0, 1, 1, 2]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
+#[doc(alias = "concatenate")]
 #[track_caller]
 pub fn concat<T: Elt, A: Borrow<Array<T>>>(arrays: impl IntoIterator<Item = A>) -> Array<T> {
     let builder = Builder::named("concat");

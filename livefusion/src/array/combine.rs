@@ -3,9 +3,9 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::truth;
-use crate::array::reduce::{constant, operator};
+use crate::array::reduce::by;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Field, Fields, Fold, Kind, Node, ScanKind, Term, TermData, TermId,
+    Body, BodyBuilder, Builder, Field, Fields, Kind, Node, ScanKind, Term, TermData, TermId,
     identity, trace,
 };
 use crate::elt::Elt;
@@ -69,6 +69,7 @@ impl Array<bool> {
     /// # Errors
     /// When forced: if there are not as many flags as elements in both arrays, or if one of the
     /// arrays has fewer elements than the flags ask it for (an index behind its end, or, of streams, a wrong length).
+    #[doc(alias = "choose")]
     #[track_caller]
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
         let builder = Builder::named("combine");
@@ -198,7 +199,5 @@ fn trues_before(builder: Builder, flags: &Arc<Node>) -> Arc<Node> {
     let flag = b.param(0);
     let number = b.cast(flag, Ty::U64);
     let numbers = builder.map(std::slice::from_ref(flags), b.finish(&[number]));
-    let start = constant(Const::u64(0));
-    let fold = Fold::associative(start, operator(Op::Add, Ty::U64));
-    builder.scan(&numbers, fold, ScanKind::Exclusive)
+    builder.scan(&numbers, by(Op::Add, Const::u64(0)), ScanKind::Exclusive)
 }

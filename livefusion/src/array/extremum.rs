@@ -1,6 +1,5 @@
 //! Where the extremes are: `min_index`, `max_index`.
 
-use crate::array::reduce::NUMBERS;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Len, Node, identity};
 use crate::elt::Num;
@@ -22,13 +21,11 @@ impl Builder {
 
     /// A fold over pairs of value and index.
     fn extremum(self, xs: &Arc<Node>, better: Op) -> Arc<Node> {
-        let ty = match xs.types[..] {
-            [ty] if ty.is_num() => ty,
-            _ => return self.unfit(xs, &[Ty::U64], 0, NUMBERS),
-        };
-        let pairs = self.zip(&[xs.clone(), self.places(xs)]);
-        let found = self.fold(&pairs, Fold::first(step(better, ty)));
-        self.fields(&found, 1..2)
+        self.numbers(xs, (&[Ty::U64], 0), |ty| {
+            let pairs = self.zip(&[xs.clone(), self.places(xs)]);
+            let found = self.fold(&pairs, Fold::first(step(better, ty)));
+            self.fields(&found, 1..2)
+        })
     }
 
     /// The index of each element.
@@ -51,6 +48,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias = "argmin")]
     #[track_caller]
     pub fn min_index(&self) -> Array<u64, Ix0> {
         Array::wrap(Builder::named("min_index").min_index(self.node()))
@@ -60,6 +58,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias = "argmax")]
     #[track_caller]
     pub fn max_index(&self) -> Array<u64, Ix0> {
         Array::wrap(Builder::named("max_index").max_index(self.node()))

@@ -26,6 +26,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.filter(|x| x.ne(0)).map(|x| 8 / x).force()?, [2, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("retain", "extract"))]
     #[track_caller]
     pub fn filter<R: ToExp<bool>>(&self, keep: impl FnOnce(T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("filter");
@@ -44,6 +45,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if lengths differ.
+    #[doc(alias("compress", "boolean_mask"))]
     #[track_caller]
     pub fn pack(&self, tags: &Array<bool>) -> Array<T> {
         Array::wrap(Builder::named("pack").pack(self.node(), tags.node()))
@@ -59,6 +61,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((&even[..], &odd[..]), (&[0, 2, 4][..], &[1, 3][..]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "split")]
     #[track_caller]
     pub fn partition<R: ToExp<bool>>(
         &self,

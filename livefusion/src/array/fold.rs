@@ -30,6 +30,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.fold(5, |a, b| a.max(b)).force()?, 9);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("reduce", "foldAll"))]
     #[track_caller]
     pub fn fold<R: Joined<T>>(
         &self,
@@ -38,7 +39,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, operator::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold(self.node(), fold))
     }
 
@@ -53,9 +54,10 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("reduce", "foldl1"))]
     #[track_caller]
     pub fn fold1<R: Joined<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
-        let fold = Fold::first(operator::<T, R>(op));
+        let fold = Fold::first(operator_of::<T, R>(op));
         Array::wrap(Builder::named("fold1").fold(self.node(), fold))
     }
 
@@ -68,6 +70,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(digits.fold_seq(0, |n, d| n * 10 + d).force()?, 407);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "foldl")]
     #[track_caller]
     pub fn fold_seq<R: Joined<T>>(
         &self,
@@ -76,7 +79,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::sequential(start, operator::<T, R>(op));
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold(self.node(), fold))
     }
 
@@ -98,6 +101,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(positive.force()?, (2, 7.0));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "fold_with")]
     #[track_caller]
     pub fn aggregate<S: IntoExp, R: ToExp<S::Elt>, C: ToExp<S::Elt>>(
         &self,
@@ -115,6 +119,6 @@ impl<T: Elt> Array<T> {
 }
 
 /// Traces a binary operator.
-pub(crate) fn operator<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
+pub(crate) fn operator_of<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
     closure::<(T, T), T>(|(a, b)| op(a, b).to_exp())
 }

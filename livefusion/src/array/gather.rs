@@ -1,11 +1,10 @@
 //! Random access: `gather`, `bpermute`, `at`.
 
-use crate::array::{Array, Ix0, as_indices, element};
-use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
+use crate::array::Array;
+use crate::ast::{Body, Builder, Node};
 use crate::elt::{Elt, Int};
-use crate::exp::{Exp, Field, trace};
-use crate::loc::Loc;
-use loop_lang::types::{Const, Ty};
+use crate::exp::{Field, exp_of, trace};
+use crate::ranked::{Coordinate, Where};
 use std::sync::Arc;
 
 /// Indices are of an integer type; one outside is an error.
@@ -23,11 +22,9 @@ impl Builder {
                 );
             }
         }
-        let mut b = BodyBuilder::new(&indices.types);
-        let i = b.locate(Some(self.loc())).param(0);
-        let i = b.cast(i, Ty::U64);
-        let fields = read(&mut b, xs, i);
-        self.map(std::slice::from_ref(indices), b.finish(&fields))
+        let loc = self.loc();
+        let read = trace::trace(&indices.types, |i| Field::at(xs, i, loc));
+        self.map(std::slice::from_ref(indices), read)
     }
 
     /// The element at an index, which is a body without parameters: as many integers as the array has axes.
@@ -53,6 +50,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias("take", "fancy_index"))]
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
@@ -62,6 +60,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
+    #[doc(alias = "backpermute")]
     #[track_caller]
     pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
         Array::wrap(Builder::named("bpermute").gather(self.node(), indices.node()))
@@ -80,69 +79,13 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if the index is negative, or not below the length.
+    #[doc(alias = "item")]
     #[track_caller]
-    pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
-        index.element(self, Loc::caller())
+    pub fn at<C: Coordinate>(&self, index: C) -> <C::At as Where>::Out<T> {
+        let builder = Builder::named("at");
+        let loc = builder.loc();
+        C::At::element::<T>(builder, || {
+            exp_of::<T>(&Field::at(self.node(), &[index.field(loc)], loc))
+        })
     }
-}
-
-fn read(b: &mut BodyBuilder, source: &Arc<Node>, index: TermId) -> Vec<TermId> {
-    (0..source.types.len() as u32)
-        .map(|f| b.at(source, f, index, true))
-        .collect()
-}
-
-/// What an array can be indexed with: a `u64`, an expression, a delayed scalar.
-#[diagnostic::on_unimplemented(
-    message = "an array cannot be indexed with `{Self}`",
-    note = "an index is a `u64`, an expression of an integer type, or a delayed scalar of one"
-)]
-pub trait Index {
-    /// An expression for expressions, else a delayed scalar.
-    type Out<T: Elt>;
-    /// The element there.
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Self::Out<T>;
-}
-
-impl<I: Int> Index for Exp<I> {
-    type Out<T: Elt> = T::Exp;
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> T::Exp {
-        element::<T>(array.node(), self.field(), loc)
-    }
-}
-
-impl<I: Int> Index for &Array<I, Ix0> {
-    type Out<T: Elt> = Array<T, Ix0>;
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
-        let builder = Builder::at("at", loc);
-        let index = as_indices(builder, self.node());
-        fixed(builder, array, |b| b.scalar(&index, 0))
-    }
-}
-
-impl<I: Int> Index for Array<I, Ix0> {
-    type Out<T: Elt> = Array<T, Ix0>;
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
-        (&self).element(array, loc)
-    }
-}
-
-// The only integer type here, so that a literal is known to be one, and with it the result's type.
-impl Index for u64 {
-    type Out<T: Elt> = Array<T, Ix0>;
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
-        fixed(Builder::at("at", loc), array, |b| b.lit(Const::u64(self)))
-    }
-}
-
-/// A delayed scalar: the element at one index.
-fn fixed<T: Elt>(
-    builder: Builder,
-    array: &Array<T>,
-    index: impl FnOnce(&mut BodyBuilder) -> TermId,
-) -> Array<T, Ix0> {
-    let mut b = BodyBuilder::new(&[]);
-    let index = index(b.locate(Some(builder.loc())));
-    let fields = read(&mut b, array.node(), index);
-    Array::wrap(builder.compute(b.finish(&fields)))
 }

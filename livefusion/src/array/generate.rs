@@ -54,6 +54,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: if a length is negative, or the result is beyond the memory limit.
+#[doc(alias("fromfunction", "from_shape_fn", "from_fn", "tabulate"))]
 #[track_caller]
 pub fn generate<S: IntoShape, R: IntoExp>(
     shape: S,
@@ -73,6 +74,7 @@ pub fn generate<S: IntoShape, R: IntoExp>(
 /// assert_eq!(iota(xs.len()).force()?, [0, 1]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
+#[doc(alias("arange", "range"))]
 #[track_caller]
 pub fn iota(n: impl IntoLen) -> Array<u64> {
     build(Builder::named("iota"), n, |b, n| b.iota(n))
@@ -86,6 +88,7 @@ pub fn iota(n: impl IntoLen) -> Array<u64> {
 /// assert_eq!(enum_from_step(4, 10, -3).force()?, [10, 7, 4, 1]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
+#[doc(alias("linspace", "arange", "step_by", "enumFromStepN"))]
 #[track_caller]
 pub fn enum_from_step<S: IntoExp>(
     n: impl IntoLen,
@@ -110,6 +113,7 @@ where
 /// assert_eq!(replicate((2, 2), 1u8).force()?, [[1, 1], [1, 1]]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
+#[doc(alias("full", "repeat", "ones", "zeros", "from_elem"))]
 #[track_caller]
 pub fn replicate<S: IntoShape, R: IntoExp>(shape: S, x: R) -> Array<R::Elt, S::Rank> {
     let builder = Builder::named("replicate");

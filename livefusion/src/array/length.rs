@@ -17,6 +17,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.filter(|x| x.gt(0)).len().force()?, 2);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "size")]
     #[track_caller]
     pub fn len(&self) -> Array<u64, Ix0> {
         Array::wrap(Builder::named("len").len(self.node()))

@@ -19,6 +19,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     ///
     /// # Errors
     /// When forced: integer division by zero and indices out of range that `f` meets.
+    #[doc(alias("mapv", "vectorize"))]
     #[track_caller]
     pub fn map<R: IntoExp>(&self, f: impl FnOnce(T::Exp) -> R) -> Array<R::Elt, D> {
         let builder = Builder::named("map");

@@ -52,6 +52,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(merged.to_vec()?, [(0, 2.5), (1, 0.5)]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("merge_sorted", "kmerge"))]
     #[track_caller]
     pub fn merge<R: ToExp<bool>>(
         &self,

@@ -1,11 +1,11 @@
-//! Delayed arrays. Each combinator is in the file of its name or family:
+//! Delayed arrays. Each combinator is in the file that is named after it or its family:
 //!
 //! | file | combinators |
 //! | --- | --- |
 //! | `from` | arrays from `Vec`, slices, iterators |
 //! | `generate` | `generate`, `iota`, `enum_from_step`, `replicate` |
 //! | `map` | `map` |
-//! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate` |
+//! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`; untyped `zip_cut` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
@@ -23,7 +23,7 @@
 //! | `right` | `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
-//! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
+//! | `scatter` | `scatter`, `update`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
 //! | `length` | `len`, and lengths as arguments |
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
@@ -62,22 +62,20 @@ mod zip;
 pub(crate) use append::by_index as append_by_index;
 pub use append::concat;
 pub(crate) use extremum::step as better_of;
-pub(crate) use fold::operator as operator_of;
+pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;
-pub(crate) use reduce::{NUMBERS, constant, literal, one, operator};
+pub(crate) use reduce::{by, number, one, step_of};
 pub(crate) use zip::shortest_by_index;
 
 pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
-pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
-pub(crate) use rank::{delayed_axes, length_of, shape_of, show_counts, size_of_counts};
+pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
-pub(crate) use slice::reversed;
 pub use windows::Boundary;
-pub(crate) use windows::{clamped, mirrored, wrapped};
+pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};
 pub use zip::{
     Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
 };
@@ -85,7 +83,7 @@ pub use zip::{
 use crate::ast::{Node, show_types};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
-use crate::exp::{Field, IntoExp, ToExp, trace, types_of};
+use crate::exp::{IntoExp, ToExp, trace, types_of};
 use crate::loc::Loc;
 use std::fmt;
 use std::marker::PhantomData;
@@ -189,15 +187,6 @@ impl<T: Elt> Array<T, Ix0> {
             trace::scalar(&self.node, field - 1, ty, loc)
         })
     }
-}
-
-/// The element of an array at an index, as an expression.
-pub(crate) fn element<T: Elt>(node: &Arc<Node>, index: Field, loc: crate::loc::Loc) -> T::Exp {
-    let mut field = 0;
-    T::of_fields(&mut |ty| {
-        field += 1;
-        trace::at(node, field - 1, ty, index, loc)
-    })
 }
 
 impl<T: Elt> ToExp<T> for &Array<T, Ix0> {

@@ -11,8 +11,9 @@
 //! ```
 
 use crate::array::{Array, Join, Rank};
-use crate::ast::{BodyBuilder, Builder, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Bits, Int, Num, Scalar};
+use crate::error::ErrorKind;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::ops::*;
@@ -35,8 +36,15 @@ impl Builder {
             _ => None,
         };
         let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
-        if let Some(several) = inputs.iter().find(|n| n.types.len() != 1) {
-            return self.unfit(several, &several.types, rank, SCALARS);
+        let arrays = sides.iter().filter_map(|s| match s {
+            Side::Array(n) => Some(*n),
+            Side::Number(_) => None,
+        });
+        let arrays: Vec<&Arc<Node>> = arrays.collect();
+        if let Some(several) = arrays.iter().find(|n| n.types.len() != 1) {
+            let (expected, got) = (SCALARS.to_string(), show_types(&several.types));
+            let kind = ErrorKind::Malformed { expected, got };
+            return self.instead(&arrays, (&several.types, rank), kind);
         }
         let types: Vec<_> = inputs
             .iter()

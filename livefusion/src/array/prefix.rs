@@ -2,19 +2,19 @@
 
 use crate::array::Array;
 use crate::array::filter::negated;
-use crate::array::reduce::{constant, operator};
-use crate::ast::{Body, Builder, Fold, Node, ScanKind};
+use crate::array::reduce::by;
+use crate::ast::{Body, Builder, Node, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 use std::sync::Arc;
 
 impl Builder {
     /// The elements from the first one on for which the test is false.
     pub fn drop_while(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let fails = self.tags(xs, negated(test));
-        let any = Fold::associative(constant(Const::bool(false)), operator(Op::Or, Ty::Bool));
+        let any = by(Op::Or, Const::bool(false));
         let failed = self.scan(&fails, any, ScanKind::Inclusive);
         self.pack(xs, &failed)
     }
@@ -56,6 +56,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.drop_while(|x| x.eq(0)).force()?, [7, 0, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "skip_while")]
     #[track_caller]
     pub fn drop_while<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("drop_while");

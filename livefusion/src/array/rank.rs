@@ -266,17 +266,6 @@ fn nothing() -> Array<u64, Ix0> {
     Array::wrap(Axis::from(0).node().clone())
 }
 
-/// The shape of a node. Of one with a mistake it may be nothing but zeros.
-pub(crate) fn shape_of(builder: Builder, node: &Arc<Node>) -> Shape {
-    if let Some(shape) = &node.shape {
-        return shape.clone();
-    }
-    match node.rank {
-        1 if node.error.is_none() => Shape::new([length_of(builder, node)]),
-        rank => Shape::new((0..rank).map(|_| builder.length(0))),
-    }
-}
-
 /// The length of an array of rank 1.
 pub(crate) fn length_of(builder: Builder, node: &Arc<Node>) -> Axis {
     match node.known_len() {

@@ -2,8 +2,8 @@
 
 use crate::array::search::up_to_first;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, show_types};
-use crate::elt::{Elt, Num, Scalar};
+use crate::ast::{Body, BodyBuilder, Builder, Field, Fold, Node, fits, show_types, trace};
+use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
@@ -14,41 +14,41 @@ use std::sync::Arc;
 impl Builder {
     /// The sum, from 0.
     pub fn sum(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| self.fold_op(xs, Op::Add, Const::zero(ty)))
+        self.all_numbers(xs, |xs, ty| self.fold(xs, by(Op::Add, Const::zero(ty))))
     }
 
     /// The product, from 1.
     pub fn product(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| self.fold_op(xs, Op::Mul, one(ty)))
+        self.all_numbers(xs, |xs, ty| self.fold(xs, by(Op::Mul, one(ty))))
     }
 
     /// The smallest element; an error if there are none.
     pub fn min(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| {
-            self.fold(xs, Fold::first(operator(Op::Min, ty)))
+        self.all_numbers(xs, |xs, ty| {
+            self.fold(xs, Fold::first(step_of(Op::Min, ty)))
         })
     }
 
     /// The largest element; an error if there are none.
     pub fn max(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| {
-            self.fold(xs, Fold::first(operator(Op::Max, ty)))
+        self.all_numbers(xs, |xs, ty| {
+            self.fold(xs, Fold::first(step_of(Op::Max, ty)))
         })
     }
 
     /// The sum over the number of elements: of integers as `f64`s.
     pub fn mean(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| self.mean_of(&self.floats(xs, ty)))
+        self.all_numbers(xs, |xs, ty| self.mean_of(&self.floats(xs, ty)))
     }
 
     /// The mean of the squares of the elements' distances from the mean.
     pub fn var(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| self.variance(xs, ty))
+        self.all_numbers(xs, |xs, ty| self.variance(xs, ty))
     }
 
     /// The square root of the variance.
     pub fn std(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.numbers(xs, |xs, ty| {
+        self.all_numbers(xs, |xs, ty| {
             let variance = self.variance(xs, ty);
             let mut b = BodyBuilder::new(&[]);
             let variance = b.scalar(&variance, 0);
@@ -60,39 +60,53 @@ impl Builder {
     /// Whether the test is true for some element.
     pub fn any(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let tags = up_to_first(self, &self.tags(&self.row_by_row(xs), test), true);
-        self.fold_op(&tags, Op::Or, Const::bool(false))
+        self.fold(&tags, by(Op::Or, Const::bool(false)))
     }
 
     /// Whether the test is true for every element.
     pub fn all(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let tags = up_to_first(self, &self.tags(&self.row_by_row(xs), test), false);
-        self.fold_op(&tags, Op::And, Const::bool(true))
+        self.fold(&tags, by(Op::And, Const::bool(true)))
     }
 
     /// For how many elements the test is true (a `u64`).
     pub fn count(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let xs = self.row_by_row(xs);
-        self.fold_op(&self.ones(&xs, test), Op::Add, Const::u64(0))
+        self.fold(&self.ones(&xs, test), by(Op::Add, Const::u64(0)))
     }
 
     /// What is added up to count the elements of which a test is true.
     pub(crate) fn ones(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
-        let mut b = BodyBuilder::new(&xs.types);
-        let params: Vec<_> = (0..xs.types.len() as u32).map(|k| b.param(k)).collect();
-        match b.embed(&test, &params).as_deref() {
-            Some(&[tag]) if b.ty(tag) == Some(Ty::Bool) => {
-                let one = b.locate(Some(self.loc())).cast(tag, Ty::U64);
-                self.map(std::slice::from_ref(xs), b.finish(&[one]))
-            }
-            _ => self.tags(xs, test),
+        if fits(&test, "a test", &xs.types, Some(&[Ty::Bool])).is_err() {
+            return self.tags(xs, test);
         }
+        let loc = self.loc();
+        let one = trace(&xs.types, |x| {
+            let tags = Field::apply(&test, x, loc).into_iter();
+            tags.map(|tag| tag.cast(Ty::U64, loc)).collect()
+        });
+        self.map(std::slice::from_ref(xs), one)
     }
 
     /// What is made of elements that are one number each, row by row.
-    fn numbers(self, xs: &Arc<Node>, make: impl FnOnce(&Arc<Node>, Ty) -> Arc<Node>) -> Arc<Node> {
-        match xs.types[..] {
-            [ty] if ty.is_num() => make(&self.row_by_row(xs), ty),
-            _ => self.unfit(xs, &xs.types, 0, NUMBERS),
+    fn all_numbers(
+        self,
+        xs: &Arc<Node>,
+        make: impl FnOnce(&Arc<Node>, Ty) -> Arc<Node>,
+    ) -> Arc<Node> {
+        self.numbers(xs, (&xs.types, 0), |ty| make(&self.row_by_row(xs), ty))
+    }
+
+    /// What is made of elements that are one number each, of this type; of others a mistake, of these types and this rank.
+    pub(crate) fn numbers(
+        self,
+        xs: &Arc<Node>,
+        like: (&[Ty], u8),
+        make: impl FnOnce(Ty) -> Arc<Node>,
+    ) -> Arc<Node> {
+        match number(xs) {
+            Ok(ty) => make(ty),
+            Err(kind) => self.instead(&[xs], like, kind),
         }
     }
 
@@ -113,33 +127,9 @@ impl Builder {
         }
     }
 
-    /// In place of a node that a combinator cannot be built from: with the mistake that it has, else with this one.
-    pub(crate) fn unfit(
-        self,
-        input: &Arc<Node>,
-        types: &[Ty],
-        rank: u8,
-        expected: &str,
-    ) -> Arc<Node> {
-        if input.error.is_some() {
-            return self.mistaken(input, types, rank);
-        }
-        let kind = ErrorKind::Malformed {
-            expected: expected.to_string(),
-            got: show_types(&input.types),
-        };
-        self.fault(types, rank, kind)
-    }
-
-    /// A fold by a single operator, which lowering recognises.
-    fn fold_op(self, xs: &Arc<Node>, op: Op, start: Const) -> Arc<Node> {
-        let step = operator(op, start.ty);
-        self.fold(xs, Fold::associative(constant(start), step))
-    }
-
     fn mean_of(self, xs: &Arc<Node>) -> Arc<Node> {
         let ty = xs.types.first().copied().unwrap_or(Ty::F64);
-        let sum = self.fold_op(xs, Op::Add, Const::zero(ty));
+        let sum = self.fold(xs, by(Op::Add, Const::zero(ty)));
         let len = self.len(xs);
         let mut b = BodyBuilder::new(&[]);
         let (sum, n) = (b.scalar(&sum, 0), b.scalar(&len, 0));
@@ -159,7 +149,7 @@ impl Builder {
     }
 
     /// Numbers as floats.
-    fn floats(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
+    pub(crate) fn floats(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
         if ty.is_float() {
             return xs.clone();
         }
@@ -167,6 +157,17 @@ impl Builder {
         let x = b.param(0);
         let x = b.cast(x, Ty::F64);
         self.map(std::slice::from_ref(xs), b.finish(&[x]))
+    }
+}
+
+/// The one type of an array's elements, which are numbers.
+pub(crate) fn number(node: &Node) -> Result<Ty, ErrorKind> {
+    match node.types[..] {
+        [ty] if ty.is_num() => Ok(ty),
+        _ => Err(ErrorKind::Malformed {
+            expected: NUMBERS.to_string(),
+            got: show_types(&node.types),
+        }),
     }
 }
 
@@ -188,6 +189,7 @@ impl<T: Num> Array<T> {
     }
 
     /// The product, from 1; integers wrap. Of no elements it is 1.
+    #[doc(alias = "prod")]
     #[track_caller]
     pub fn product(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("product").product(self.node()))
@@ -204,6 +206,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("amin", "nanmin"))]
     #[track_caller]
     pub fn min(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("min").min(self.node()))
@@ -213,6 +216,7 @@ impl<T: Num> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias("amax", "nanmax"))]
     #[track_caller]
     pub fn max(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("max").max(self.node()))
@@ -228,6 +232,7 @@ impl<T: Num> Array<T> {
     /// assert!(Array::<f64>::from(vec![]).mean().force()?.is_nan());
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "average")]
     #[track_caller]
     pub fn mean(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("mean").mean(self.node()))
@@ -249,6 +254,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1e9f64, 1e9 + 1.0]).var().force()?, 0.25);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "variance")]
     #[track_caller]
     pub fn var(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("var").var(self.node()))
@@ -262,6 +268,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1.0f64, 5.0]).std().force()?, 2.0);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "stddev")]
     #[track_caller]
     pub fn std(&self) -> Array<T::Mean, Ix0> {
         Array::wrap(Builder::named("std").std(self.node()))
@@ -278,6 +285,7 @@ impl<T: Elt> Array<T> {
     /// assert!(xs.any(|x| x.gt(4)).force()? && !xs.all(|x| x.gt(4)).force()?);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "or")]
     #[track_caller]
     pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());
@@ -286,6 +294,7 @@ impl<T: Elt> Array<T> {
 
     /// Whether `test` is true for every element; true if there are none. A loop in which nothing else is
     /// left to do ends at the first element for which it is not.
+    #[doc(alias = "and")]
     #[track_caller]
     pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());
@@ -299,26 +308,12 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(Array::from(vec![1i64, 5, 7]).count(|x| x.gt(4)).force()?, 2);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "count_nonzero")]
     #[track_caller]
     pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
         let test = closure::<T, bool>(|x| test(x).to_exp());
         Array::wrap(Builder::named("count").count(self.node(), test))
     }
-}
-
-/// The body that is one value.
-pub(crate) fn literal<T: Scalar>(value: T) -> Body {
-    constant(Const {
-        ty: T::TY,
-        bits: value.to_word(),
-    })
-}
-
-/// The body that is one constant.
-pub(crate) fn constant(value: Const) -> Body {
-    let mut b = BodyBuilder::new(&[]);
-    let value = b.lit(value);
-    b.finish(&[value])
 }
 
 /// The number 1.
@@ -330,8 +325,15 @@ pub(crate) fn one(ty: Ty) -> Const {
     }
 }
 
-/// The body of a binary operator on scalars.
-pub(crate) fn operator(op: Op, ty: Ty) -> Body {
+/// A fold by a single operator, which lowering recognises.
+pub(crate) fn by(op: Op, start: Const) -> Fold {
+    let mut b = BodyBuilder::new(&[]);
+    let value = b.lit(start);
+    Fold::associative(b.finish(&[value]), step_of(op, start.ty))
+}
+
+/// The step that is a single operator on numbers of a type.
+pub(crate) fn step_of(op: Op, ty: Ty) -> Body {
     let mut b = BodyBuilder::new(&[ty, ty]);
     let args = [b.param(0), b.param(1)];
     let result = b.op(op, &args);

@@ -1,39 +1,52 @@
 //! From the last element to the first: `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right`.
 
-use crate::array::fold::{Joined, operator};
+use crate::array::fold::{Joined, operator_of};
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Field, Fold, Node, ScanKind, trace};
+use crate::ast::{Body, Builder, Field, Fold, FoldStyle, Node, ScanKind, trace};
 use crate::elt::Elt;
 use crate::exp::{ToExp, value};
 use std::sync::Arc;
 
 /// Steps are what the typed forms' operators are: of (an element, what is joined behind it).
 impl Builder {
-    /// All elements joined from the right by an associative step.
+    /// All elements joined from the right, by any fold. What joins two states has that of the elements on the left on the left.
     pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let step = self.turned(xs, &fold.step);
-        self.fold(&self.reverse(xs), Fold { step, ..fold })
+        let fold = self.turned_fold(xs, fold);
+        self.fold(&self.reverse(xs), fold)
     }
 
     /// Running folds from the right by an associative step.
     pub fn scan_right(self, xs: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
-        let step = self.turned(xs, &fold.step);
-        self.reverse(&self.scan(&self.reverse(xs), Fold { step, ..fold }, kind))
+        let fold = self.turned_fold(xs, fold);
+        self.reverse(&self.scan(&self.reverse(xs), fold, kind))
     }
 
     /// Running folds from the right with no starting value, by an associative step.
     pub fn scan1_right(self, xs: &Arc<Node>, step: Body) -> Arc<Node> {
-        let step = self.turned(xs, &step);
+        let step = self.turned(&step, xs.types.len());
         self.reverse(&self.scan1(&self.reverse(xs), step))
     }
 
-    /// A step of elements from the last to the first: of (what is joined, the element before it).
-    pub(crate) fn turned(self, xs: &Node, step: &Body) -> Body {
+    /// A fold of elements from the last to the first.
+    pub(crate) fn turned_fold(self, xs: &Node, fold: Fold) -> Fold {
+        let Fold { start, step, style } = fold;
+        let style = match style {
+            FoldStyle::Aggregate(join) => {
+                FoldStyle::Aggregate(self.turned(&join, start.results.len()))
+            }
+            style => style,
+        };
+        let step = self.turned(&step, xs.types.len());
+        Fold { start, step, style }
+    }
+
+    /// A step or a join with its two operands, of which the first one has so many fields, in each other's place.
+    pub(crate) fn turned(self, step: &Body, first: usize) -> Body {
         let loc = self.loc();
-        let (element, joined) = step.params.split_at(xs.types.len().min(step.params.len()));
-        trace(&[joined, element].concat(), |params| {
-            let (joined, element) = params.split_at(joined.len());
-            Field::apply(step, &[element, joined].concat(), loc)
+        let (left, right) = step.params.split_at(first.min(step.params.len()));
+        trace(&[right, left].concat(), |params| {
+            let (right, left) = params.split_at(right.len());
+            Field::apply(step, &[left, right].concat(), loc)
         })
     }
 }
@@ -50,6 +63,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_right(10, |a, b| a + b).force()?, [16, 15, 13]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "postscanr")]
     #[track_caller]
     pub fn scan_right<R: ToExp<T>>(
         &self,
@@ -57,7 +71,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -70,10 +84,11 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan1_right(|a, b| a.max(b)).force()?, [4, 4, 4, 2]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "scanr1")]
     #[track_caller]
     pub fn scan1_right<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1_right");
-        Array::wrap(builder.scan1_right(self.node(), operator::<T, R>(op)))
+        Array::wrap(builder.scan1_right(self.node(), operator_of::<T, R>(op)))
     }
 
     /// Running folds from the right: element `i` joins the elements behind `i`, and `start` behind them; the last one is
@@ -85,6 +100,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_exclusive_right(10, |a, b| a + b).force()?, [15, 13, 10]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prescanr")]
     #[track_caller]
     pub fn scan_exclusive_right<R: ToExp<T>>(
         &self,
@@ -92,7 +108,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive_right");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan_right(self.node(), fold, ScanKind::Exclusive))
     }
 
@@ -107,6 +123,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(both.force()?, (6, 1));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "foldr")]
     #[track_caller]
     pub fn fold_right<R: Joined<T>>(
         &self,
@@ -115,7 +132,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_right");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, operator::<T, R>(op));
+        let fold = Fold::associative(start, operator_of::<T, R>(op));
         Array::wrap(builder.fold_right(self.node(), fold))
     }
 }

@@ -1,7 +1,7 @@
 //! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
 
-use crate::array::fold::operator;
-use crate::array::reduce::{NUMBERS, constant, operator as of_op};
+use crate::array::fold::operator_of;
+use crate::array::reduce::by;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Builder, Fold, Node, ScanKind, from_first};
 use crate::elt::{Elt, Num};
@@ -33,13 +33,9 @@ impl Builder {
 
     /// Running sums of elements that are one number each.
     pub fn cumsum(self, xs: &Arc<Node>) -> Arc<Node> {
-        match xs.types[..] {
-            [ty] if ty.is_num() => {
-                let fold = Fold::associative(constant(Const::zero(ty)), of_op(Op::Add, ty));
-                self.scan(xs, fold, ScanKind::Inclusive)
-            }
-            _ => self.unfit(xs, &xs.types, 1, NUMBERS),
-        }
+        self.numbers(xs, (&xs.types, 1), |ty| {
+            self.scan(xs, by(Op::Add, Const::zero(ty)), ScanKind::Inclusive)
+        })
     }
 }
 
@@ -54,6 +50,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan(10, |a, b| a + b).force()?, [11, 13, 16]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("accumulate", "postscanl"))]
     #[track_caller]
     pub fn scan<R: ToExp<T>>(
         &self,
@@ -61,7 +58,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -77,10 +74,11 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(fs.scan1(|(a, b), (c, d)| (a * c, b * c + d)).to_vec()?, [(2, 1), (6, 3)]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("accumulate", "scanl1"))]
     #[track_caller]
     pub fn scan1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {
         let builder = Builder::named("scan1");
-        Array::wrap(builder.scan1(self.node(), operator::<T, R>(op)))
+        Array::wrap(builder.scan1(self.node(), operator_of::<T, R>(op)))
     }
 
     /// Running folds: element `i` joins `start` and the elements before `i`; the first one is `start`.
@@ -91,6 +89,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.scan_exclusive(0, |a, b| a + b).force()?, [0, 1, 3]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prescanl")]
     #[track_caller]
     pub fn scan_exclusive<R: ToExp<T>>(
         &self,
@@ -98,7 +97,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("scan_exclusive");
-        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let fold = Fold::associative(value::<T>(|| start.to_exp()), operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 
@@ -120,7 +119,7 @@ impl<T: Elt> Array<T> {
     ) -> (Array<T>, Array<T, Ix0>) {
         let builder = Builder::named("scan_with_total");
         let start = value::<T>(|| start.to_exp());
-        let (scan, total) = builder.scan_with_total(self.node(), start, operator::<T, R>(op));
+        let (scan, total) = builder.scan_with_total(self.node(), start, operator_of::<T, R>(op));
         (Array::wrap(scan), Array::wrap(total))
     }
 
@@ -135,6 +134,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(smooth.force()?, [2.0, 5.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "scanl")]
     #[track_caller]
     pub fn scan_seq<R: ToExp<T>>(
         &self,
@@ -143,7 +143,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scan_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold::sequential(start, operator::<T, R>(op));
+        let fold = Fold::sequential(start, operator_of::<T, R>(op));
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 }
@@ -157,6 +157,7 @@ impl<T: Num> Array<T> {
     /// assert_eq!(Array::from(vec![1i64, 2, 3]).cumsum().force()?, [1, 3, 6]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "prefix_sum")]
     #[track_caller]
     pub fn cumsum(&self) -> Array<T> {
         Array::wrap(Builder::named("cumsum").cumsum(self.node()))

@@ -1,21 +1,20 @@
-//! Writing at computed indices: `scatter`, `scatter_with`, `reduce_by_index`; running folds there: `scan_by_index`,
+//! Writing at computed indices: `scatter`, `update`, `scatter_with`, `reduce_by_index`; running folds there: `scan_by_index`,
 //! `scan_exclusive_by_index`.
 
-use crate::array::fold::operator;
+use crate::array::fold::operator_of;
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
-use crate::ast::{Body, Builder, Field, Len, Node, Places, ScanKind, trace};
+use crate::ast::{Body, Builder, Len, Node, Places, ScanKind};
 use crate::elt::{Elt, Int};
 use crate::exp::{IntoExp, ToExp, closure, value as value_of};
-use loop_lang::types::Ty;
 use std::sync::Arc;
 
 /// Beside [`Builder::scatter`], which is `scatter` and `scatter_with`, and [`Builder::scan_by_index`].
 impl Builder {
     /// An array with another element at one index: an integer and an element, of which each is a body without parameters.
     pub fn update(self, xs: &Arc<Node>, index: &Body, value: &Body) -> Arc<Node> {
-        let index = self.indices_of(&self.one(Len::Known(1), index));
-        let value = self.one(Len::Known(1), value);
+        let index = self.indices_of(&self.repeated(Len::Known(1), index));
+        let value = self.repeated(Len::Known(1), value);
         self.scatter(xs, &index, &value, None)
     }
 
@@ -35,7 +34,7 @@ impl Builder {
     /// Bins, so many, that begin with a value, which is a body without parameters: the base of a
     /// [`scan_by_index`](Builder::scan_by_index).
     pub fn bins(self, n: Len, start: &Body) -> Arc<Node> {
-        self.renamed("replicate").one(n, start)
+        self.renamed("replicate").repeated(n, start)
     }
 
     /// Indices of any integer type as `u64`s, which those of scatters are in the graph. What is none is left as it is.
@@ -44,12 +43,6 @@ impl Builder {
             [ty] if ty.is_int() => as_indices(self, indices),
             _ => indices.clone(),
         }
-    }
-
-    /// The value of a body without parameters, so many times.
-    fn one(self, n: Len, value: &Body) -> Arc<Node> {
-        let loc = self.loc();
-        self.generate(n, trace(&[Ty::U64], |_| Field::apply(value, &[], loc)))
     }
 }
 
@@ -67,6 +60,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[doc(alias = "put")]
     #[track_caller]
     pub fn scatter<I: Int>(&self, indices: &Array<I>, values: &Array<T>) -> Array<T> {
         let builder = Builder::named("scatter");
@@ -86,6 +80,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if the index is out of range.
+    #[doc(alias = "put")]
     #[track_caller]
     pub fn update(&self, index: impl ToExp<u64>, value: impl ToExp<T>) -> Array<T> {
         let builder = Builder::named("update");
@@ -107,6 +102,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[doc(alias = "ufunc.at")]
     #[track_caller]
     pub fn scatter_with<I: Int, R: ToExp<T>>(
         &self,
@@ -116,7 +112,7 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scatter_with");
         let indices = as_indices(builder, indices.node());
-        let op = operator::<T, R>(op);
+        let op = operator_of::<T, R>(op);
         Array::wrap(builder.scatter(self.node(), &indices, values.node(), Some(op)))
     }
 }
@@ -135,6 +131,7 @@ impl<T: Elt> Array<T> {
 ///
 /// # Errors
 /// When forced: if an index is not below `n`, or there are not as many values as indices.
+#[doc(alias("bincount", "histogram", "groupby"))]
 #[track_caller]
 pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
     n: impl IntoLen,
@@ -146,7 +143,7 @@ pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
     let builder = Builder::named("reduce_by_index");
     let bins = replicate(n, start);
     let indices = as_indices(builder, indices.node());
-    let op = operator::<T, R>(op);
+    let op = operator_of::<T, R>(op);
     Array::wrap(builder.scatter(bins.node(), &indices, values.node(), Some(op)))
 }
 

@@ -78,6 +78,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there are no elements.
+    #[doc(alias = "head")]
     #[track_caller]
     pub fn first(&self) -> Array<T, Ix0> {
         Array::wrap(Builder::named("first").first(self.node()))
@@ -114,6 +115,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there is no such element.
+    #[doc(alias = "detect")]
     #[track_caller]
     pub fn find<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T, Ix0> {
         let builder = Builder::named("find");
@@ -133,6 +135,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there is no such element.
+    #[doc(alias("argwhere", "find_index"))]
     #[track_caller]
     pub fn position<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
         let builder = Builder::named("position");

@@ -133,6 +133,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((xs.drop(2).to_vec()?, xs.drop(9).to_vec()?), (vec![3], vec![]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "skip")]
     #[track_caller]
     pub fn drop(&self, n: impl IntoLen) -> Array<T> {
         Array::wrap(Builder::named("drop").drop(self.node(), n.into_len().0))
@@ -147,6 +148,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(iota(3).map(|i| i * i).reverse().force()?, [4, 1, 0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("rev", "flip"))]
     #[track_caller]
     pub fn reverse(&self) -> Array<T> {
         Array::wrap(Builder::named("reverse").reverse(self.node()))
@@ -161,17 +163,13 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((xs.shift(1, 0).to_vec()?, xs.shift(-2, 9).to_vec()?), (vec![0, 1, 2], vec![3, 9, 9]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "lag")]
     #[track_caller]
     pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {
         let builder = Builder::named("shift");
         let fill = value::<T>(|| fill.to_exp());
         Array::wrap(builder.shift(self.node(), by, &fill))
     }
-}
-
-/// The elements from last to first.
-pub(crate) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
-    builder.reverse(xs)
 }
 
 /// A delayed `u64`.

@@ -23,8 +23,20 @@ pub enum Boundary<T> {
     Constant(T),
 }
 
+impl<T: Elt> Boundary<T> {
+    /// The same with what is constant as a body.
+    pub(crate) fn untyped(self) -> Boundary<Body> {
+        match self {
+            Boundary::Clamp => Boundary::Clamp,
+            Boundary::Wrap => Boundary::Wrap,
+            Boundary::Mirror => Boundary::Mirror,
+            Boundary::Constant(c) => Boundary::Constant(value::<T>(|| c.to_exp())),
+        }
+    }
+}
+
 /// The most elements of a window: each is an expression of its own.
-const MOST: usize = 1 << 16;
+pub(crate) const MOST_OF_A_WINDOW: usize = 1 << 16;
 
 impl Builder {
     /// `f` of each element's neighbours, so many, the first one `size / 2` places before it. A constant of the boundary is a body
@@ -36,8 +48,8 @@ impl Builder {
         boundary: &Boundary<Body>,
         f: impl FnOnce(&[Fields]) -> Fields,
     ) -> Arc<Node> {
-        if size > MOST {
-            let expected = format!("windows of at most {MOST} elements");
+        if size > MOST_OF_A_WINDOW {
+            let expected = format!("windows of at most {MOST_OF_A_WINDOW} elements");
             let got = size.to_string();
             return self.fault(&xs.types, 1, ErrorKind::Malformed { expected, got });
         }
@@ -91,6 +103,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(steps.to_vec()?, [1.0, 1.0, 4.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("convolve", "rolling", "sliding_window_view"))]
     #[track_caller]
     pub fn windows<const K: usize, R: IntoExp>(
         &self,
@@ -98,12 +111,7 @@ impl<T: Elt> Array<T> {
         f: impl FnOnce([T::Exp; K]) -> R,
     ) -> Array<R::Elt> {
         let builder = Builder::named("windows");
-        let boundary = match boundary {
-            Boundary::Clamp => Boundary::Clamp,
-            Boundary::Wrap => Boundary::Wrap,
-            Boundary::Mirror => Boundary::Mirror,
-            Boundary::Constant(c) => Boundary::Constant(value::<T>(|| c.to_exp())),
-        };
+        let boundary = boundary.untyped();
         let of = |window: &[Fields]| {
             let neighbours = std::array::from_fn(|k| exp_of::<T>(&window[k]));
             fields_of::<R::Elt>(f(neighbours).to_exp())

@@ -1,4 +1,4 @@
-//! Arrays side by side: `zip`, `unzip`, `zip_with`, `enumerate`.
+//! Arrays side by side: `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`.
 
 use crate::array::{Array, Ix1, Rank};
 use crate::ast::{BodyBuilder, Builder, Len, Node};
@@ -77,6 +77,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(late.force()?, [1.5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("ndenumerate", "indexed"))]
     #[track_caller]
     pub fn enumerate(&self) -> Array<(u64, T)> {
         let builder = Builder::named("enumerate");
@@ -166,6 +167,7 @@ impl<T: Elt> Array<T, Ix1> {
     ///
     /// # Errors
     /// When forced: if lengths differ.
+    #[doc(alias = "map2")]
     #[track_caller]
     pub fn zip_with<U: Elt, R: IntoExp>(
         &self,
@@ -235,6 +237,7 @@ macro_rules! arity {
             /// assert_eq!((&a, &b, &c).zip_with(|a, b, c| a * b + c).force()?, [8, 14]);
             /// # Ok::<(), livefusion::Error>(())
             /// ```
+            #[doc(alias = "map2")]
             #[track_caller]
             fn zip_with<R: IntoExp>(
                 self,

@@ -9,6 +9,7 @@ use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Up to this many entries a linear scan beats a table.
@@ -476,7 +477,7 @@ impl BodyBuilder {
     }
 
     /// Notes that a product is a power with this exponent, written out.
-    pub(crate) fn is_power(&mut self, product: TermId, exponent: u32) {
+    pub(crate) fn is_power(&mut self, product: TermId, exponent: NonZeroU32) {
         if let Some(data) = self.body.terms.get_mut(product.index())
             && data.loc == self.loc
         {

@@ -1,10 +1,15 @@
 //! The untyped, checked builder: one constructor per [`Kind`]. The typed arrays are a veneer over it.
 
+mod folds;
+mod indices;
+mod mistakes;
+mod segments;
+
 use crate::ast::body::show_types;
-use crate::ast::draft::{Draft, both, show_node};
+use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    After, ArrayLoop, Axis, Body, BodyBuilder, Capture, Custom, Fold, Input, Inputs, Kind, Len,
-    MERGE_CHECK, Node, Places, Rewrite, ScanKind, Shape, Term, Types, Value, red_flat,
+    After, ArrayLoop, Body, BodyBuilder, Capture, Custom, Input, Inputs, Kind, Len, MERGE_CHECK,
+    Node, Rewrite, Shape, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::ErrorKind;
@@ -292,117 +297,6 @@ impl Builder {
         d.array(Kind::Pack, data.types.clone())
     }
 
-    /// All elements folded into a delayed scalar. Of folds of rows it is one fold of their elements, where that gives the same
-    /// ([`Rewrite::RedFlat`]).
-    pub fn fold(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        match red_flat::elements(self, input, &fold) {
-            Some(elements) => self.rewriting(Rewrite::RedFlat).folded(&elements, fold),
-            None => self.folded(input, fold),
-        }
-    }
-
-    fn folded(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![input.clone()]);
-        d.arrays();
-        let state = d.fold(&fold, &input.types);
-        let fold = d.simple_fold(fold);
-        d.scalar(Kind::Fold(fold), state)
-    }
-
-    /// Running folds; of associative and sequential folds only.
-    pub fn scan(self, input: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![input.clone()]);
-        d.arrays();
-        d.in_step();
-        let state = d.fold(&fold, &input.types);
-        d.scannable(&fold);
-        let fold = d.simple_fold(fold);
-        d.array(Kind::Scan(fold, kind), state)
-    }
-
-    /// The delayed scalar that a scan ends with: the fold of all elements.
-    ///
-    /// It ends a scan of its own, which is one with `scan` wherever both are computed. Once `scan` is in
-    /// memory its elements do not tell the total, but the other one can still be run.
-    pub fn scan_total(self, scan: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![unforced(scan)]);
-        let is = matches!(scan.kind, Kind::Scan(..));
-        d.expect(is, || ("a scan".into(), format!("`{}`", scan.name)));
-        d.scalar(Kind::ScanTotal, scan.types.clone())
-    }
-
-    /// The elements of segments: `f(i, values)` for each `i` below each length. The body's parameters are
-    /// the index within the segment (`u64`) and the fields of `values`, which have one element per segment.
-    pub fn expand(self, lengths: &Arc<Node>, values: &[Arc<Node>], body: Body) -> Arc<Node> {
-        let inputs: Inputs = [lengths].into_iter().chain(values).cloned().collect();
-        let mut d = Draft::new(self, inputs);
-        d.arrays();
-        d.in_step();
-        d.len = all_rows(lengths);
-        d.lengths(lengths);
-        let params: Types = [Ty::U64]
-            .into_iter()
-            .chain(values.iter().flat_map(|n| n.types.iter().copied()))
-            .collect();
-        d.body(&body, "a function", &params, None);
-        let types = body.result_types_or_none();
-        let body = d.simple(body);
-        d.array(Kind::Expand(body), types)
-    }
-
-    /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
-    /// rows, where that gives the same ([`Rewrite::RedFlat`]).
-    pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        match red_flat::rows(self, lengths, data, &fold) {
-            Some((lengths, elements)) => {
-                let builder = self.rewriting(Rewrite::RedFlat);
-                builder.folded_s(&lengths, &elements, fold)
-            }
-            None => self.folded_s(lengths, data, fold),
-        }
-    }
-
-    fn folded_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
-        d.arrays();
-        d.lengths(lengths);
-        d.meet_node(lengths);
-        let state = d.fold(&fold, &data.types);
-        let fold = d.simple_fold(fold);
-        d.array(Kind::FoldS(fold), state)
-    }
-
-    /// Running folds that start anew with each segment; of associative and sequential folds only.
-    pub fn scan_s(
-        self,
-        lengths: &Arc<Node>,
-        data: &Arc<Node>,
-        fold: Fold,
-        kind: ScanKind,
-    ) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
-        d.arrays();
-        d.lengths(lengths);
-        d.meet_node(data);
-        let state = d.fold(&fold, &data.types);
-        d.scannable(&fold);
-        let fold = d.simple_fold(fold);
-        d.array(Kind::ScanS(fold, kind), state)
-    }
-
-    /// How many elements of each segment have a true tag: the lengths of the segments that
-    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count_if_s`](Builder::count_if_s).)
-    pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
-        d.arrays();
-        d.lengths(lengths);
-        d.meet_node(lengths);
-        d.expect(*tags.types == [Ty::Bool], || {
-            ("tags of type bool".into(), show_node(tags))
-        });
-        d.array(Kind::CountS, smallvec![Ty::U64])
-    }
-
     /// The elements before the first one for which the body is false, and with `inclusive` that one too.
     pub fn take_while(self, input: &Arc<Node>, test: Body, inclusive: bool) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
@@ -434,86 +328,6 @@ impl Builder {
         let mut lengths = parts.iter().map(|p| p.known_len());
         d.len = lengths.try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
         d.array(Kind::Append, types)
-    }
-
-    /// `base` with values put at indices, in order. `combine` takes (what is there, value); without
-    /// it the last value put at an index stays.
-    pub fn scatter(
-        self,
-        base: &Arc<Node>,
-        indices: &Arc<Node>,
-        values: &Arc<Node>,
-        combine: Option<Body>,
-    ) -> Arc<Node> {
-        self.scattered([base, indices, values], combine, Places::Anywhere)
-    }
-
-    /// As [`scatter`](Builder::scatter), at indices that are inside of the base by construction: what is not is left out.
-    pub fn scatter_within(
-        self,
-        base: &Arc<Node>,
-        indices: &Arc<Node>,
-        values: &Arc<Node>,
-        combine: Option<Body>,
-    ) -> Arc<Node> {
-        self.scattered([base, indices, values], combine, Places::Within)
-    }
-
-    fn scattered(
-        self,
-        [base, indices, values]: [&Arc<Node>; 3],
-        combine: Option<Body>,
-        places: Places,
-    ) -> Arc<Node> {
-        let mut d = Draft::new(
-            self,
-            smallvec![base.clone(), indices.clone(), values.clone()],
-        );
-        d.arrays();
-        d.meet_node(indices);
-        d.meet_node(values);
-        d.expect(*indices.types == [Ty::U64], || {
-            ("indices of type u64".into(), show_node(indices))
-        });
-        let t = &base.types;
-        d.expect(values.types == *t, || {
-            (
-                format!("values of type {}", show_types(t)),
-                show_node(values),
-            )
-        });
-        if let Some(c) = &combine {
-            d.body(c, "a combine function", &both(t, t), Some(t));
-        }
-        d.len = base.known_len();
-        let combine = combine.map(|c| d.simple(c));
-        d.array(Kind::Scatter(combine, places), t.clone())
-    }
-
-    /// Running folds, one at each place of a base, which has what they start with: what is at an element's index is joined
-    /// with its value by `step` of (what is there, value), and is the element, or with [`ScanKind::Exclusive`] what was
-    /// there before is.
-    pub fn scan_by_index(
-        self,
-        [base, indices, values]: [&Arc<Node>; 3],
-        step: Body,
-        kind: ScanKind,
-        places: Places,
-    ) -> Arc<Node> {
-        let mut d = Draft::new(
-            self,
-            smallvec![base.clone(), indices.clone(), values.clone()],
-        );
-        d.arrays();
-        d.meet_node(indices);
-        d.meet_node(values);
-        d.expect(*indices.types == [Ty::U64], || {
-            ("indices of type u64".into(), show_node(indices))
-        });
-        let t = &base.types;
-        d.body(&step, "a step", &both(t, &values.types), Some(t));
-        let step = d.simple(step);
-        d.array(Kind::ScanByIndex(step, kind, places), t.clone())
     }
 
     /// What a user's combinator gives for an array.
@@ -561,12 +375,6 @@ impl Builder {
         d.scalar(Kind::Len, smallvec![Ty::U64])
     }
 
-    /// A node of these types and this rank that carries the mistake of another.
-    pub(crate) fn mistaken(self, of: &Arc<Node>, types: &[Ty], rank: u8) -> Arc<Node> {
-        let d = Draft::new(self, smallvec![of.clone()]);
-        d.finish(Kind::Zip, Types::from_slice(types), rank)
-    }
-
     /// A component of the state that a loop over arrays ends with, of these types: an array (rank 1) or a delayed scalar.
     pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
@@ -578,13 +386,6 @@ impl Builder {
         };
         d.finish(Kind::Input(input), Types::from_slice(types), rank.min(1))
     }
-
-    /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.
-    pub fn fault(self, types: &[Ty], rank: u8, kind: ErrorKind) -> Arc<Node> {
-        let mut d = Draft::new(self, Inputs::new());
-        d.fail(kind);
-        d.finish(Kind::Manifest, Types::from_slice(types), rank)
-    }
 }
 
 /// The inputs of a node, of which there is mostly one.
@@ -594,34 +395,6 @@ fn all(inputs: &[Arc<Node>]) -> Inputs {
         all.push(input.clone());
     }
     all
-}
-
-/// How many elements segments of these lengths have, if all are of one length and there are known to be so many.
-fn all_rows(lengths: &Arc<Node>) -> Option<u64> {
-    let length = Axis::of_rows(lengths)?.known()?;
-    lengths.len?.checked_mul(length)
-}
-
-/// A node like a scan that never is in memory, since nobody else has it. What is no scan is itself.
-fn unforced(scan: &Arc<Node>) -> Arc<Node> {
-    let Kind::Scan(fold, kind) = &scan.kind else {
-        return scan.clone();
-    };
-    Arc::new(Node {
-        name: scan.name,
-        loc: scan.loc,
-        rewrite: scan.rewrite,
-        kind: Kind::Scan(fold.clone(), *kind),
-        inputs: scan.inputs.clone(),
-        types: scan.types.clone(),
-        rank: scan.rank,
-        shape: scan.shape.clone(),
-        after: scan.after.clone(),
-        is_stream: scan.is_stream,
-        len: scan.len,
-        error: scan.error.clone(),
-        value: OnceLock::new(),
-    })
 }
 
 /// Gives a fresh node its value.

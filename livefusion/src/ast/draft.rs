@@ -215,10 +215,7 @@ impl Draft {
         if !first {
             self.body(start, "a starting value", &[], None);
         }
-        let state = match style {
-            FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => start.result_types_or_none(),
-        };
+        let state = fold.state(elem);
         if matches!(style, FoldStyle::Associative) {
             self.body(start, "a starting value", &[], Some(&state));
         }

@@ -1,7 +1,7 @@
 //! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
 //!
 //! A front end whose types are known at run time only builds with these alone. Each combinator is a method of [`Builder`], which
-//! carries its name and the place of its call, beside the typed one of its name; a closure on scalars is a [`Body`], which
+//! carries its name and the place of its call, and mostly is called as the typed one is; a closure on scalars is a [`Body`], which
 //! [`trace`] makes of a closure on [`Field`]s; [`force_nodes`](crate::runtime::force_nodes) computes.
 //!
 //! ```

@@ -4,6 +4,7 @@ use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Valu
 use crate::custom::{Combinator, Output};
 use crate::error::Error;
 use crate::loc::Loc;
+use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -296,6 +297,14 @@ impl Fold {
     pub fn aggregate(start: Body, step: Body, join: Body) -> Fold {
         let style = FoldStyle::Aggregate(join);
         Fold { start, step, style }
+    }
+
+    /// The types of its state, over elements of these types.
+    pub(crate) fn state(&self, elem: &[Ty]) -> Types {
+        match self.style {
+            FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => self.start.result_types_or_none(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -173,7 +174,7 @@ pub struct TermData {
     /// Where the operator was called.
     pub loc: Option<Loc>,
     /// The exponent, of a power that was written out: this is the last of its products.
-    pub power: Option<u32>,
+    pub power: Option<NonZeroU32>,
 }
 
 /// A scalar loop: `while test(state) { state = next(state) }`.

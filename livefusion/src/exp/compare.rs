@@ -21,8 +21,10 @@ macro_rules! comparisons {
 
 comparisons! {
     /// `self == other`.
+    #[doc(alias = "equal")]
     eq Eq;
     /// `self != other`.
+    #[doc(alias = "not_equal")]
     ne Ne;
     /// `self < other`.
     ///
@@ -32,17 +34,22 @@ comparisons! {
     /// assert_eq!(xs.map(|x| x.lt(2)).force()?, [false, true, false]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "less")]
     lt Lt;
     /// `self <= other`.
+    #[doc(alias = "less_equal")]
     le Le;
     /// `self > other`.
+    #[doc(alias = "greater")]
     gt Gt;
     /// `self >= other`.
+    #[doc(alias = "greater_equal")]
     ge Ge;
 }
 
 impl<T: Num> Exp<T> {
     /// The smaller one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    #[doc(alias = "minimum")]
     #[track_caller]
     pub fn min(self, other: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -53,6 +60,7 @@ impl<T: Num> Exp<T> {
     }
 
     /// The larger one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    #[doc(alias = "maximum")]
     #[track_caller]
     pub fn max(self, other: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -70,6 +78,7 @@ impl<T: Num> Exp<T> {
     /// assert_eq!(xs.map(|x| x.clamp(0, 10)).force()?, [0, 3, 10]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "clip")]
     #[track_caller]
     pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
         let loc = Loc::caller();
@@ -81,12 +90,14 @@ impl<T: Num> Exp<T> {
     }
 
     /// Absolute value; the smallest integer of a signed type stays itself.
+    #[doc(alias("absolute", "fabs"))]
     #[track_caller]
     pub fn abs(self) -> Exp<T> {
         apply(Op::Abs, &[self.field()], Loc::caller())
     }
 
     /// Rust's `signum`: integers give -1, 0 or 1; floats 1.0 or -1.0 by their sign bit, NaN for NaN.
+    #[doc(alias = "sign")]
     #[track_caller]
     pub fn signum(self) -> Exp<T> {
         apply(Op::Signum, &[self.field()], Loc::caller())

@@ -19,6 +19,7 @@ impl Exp<bool> {
     ///
     /// # Errors
     /// When forced: if conditions and loops nest deeper.
+    #[doc(alias("where", "if"))]
     #[track_caller]
     pub fn cond<T: Elt, A: ToExp<T>, B: ToExp<T>>(self, then: A, otherwise: B) -> T::Exp {
         choose::<T>(self, then.to_exp(), otherwise.to_exp(), Loc::caller())
@@ -69,6 +70,7 @@ fn choose<T: Elt>(c: Exp<bool>, a: T::Exp, b: T::Exp, loc: Loc) -> T::Exp {
 /// assert_eq!(halvings.force()?, [0, 3, 5]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
+#[doc(alias = "while")]
 #[track_caller]
 pub fn while_loop<I: IntoExp, C: ToExp<bool>, S: ToExp<I::Elt>>(
     start: I,

@@ -1,8 +1,7 @@
 //! Expressions whose types are known at run time only: what the closures of a front end's own language are traced with.
 
 use super::trace::{self, Field, Fields};
-use crate::array::shape_of;
-use crate::ast::{Body, Builder, Node, show_types};
+use crate::ast::{Builder, Node, show_types};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -91,7 +90,7 @@ impl Field {
                 .collect();
         }
         let builder = Builder::at("at", loc);
-        let at = crate::ranked::place(&shape_of(builder, array), index, loc);
+        let at = crate::ranked::place(&builder.shape(array), index, loc);
         let elements = builder.reshape(array, None);
         fields
             .map(|(k, ty)| trace::at_unchecked(&elements, k, ty, at, loc))
@@ -105,18 +104,6 @@ impl Field {
         fields
             .map(|(k, ty)| trace::at_unchecked(array, k, *ty, index, loc))
             .collect()
-    }
-
-    /// What a body gives of expressions of its parameters' types.
-    pub fn apply(body: &Body, args: &[Field], loc: Loc) -> Fields {
-        let types: Vec<Ty> = args.iter().map(|f| f.ty()).collect();
-        if body.error.is_some() || *body.params == types {
-            return trace::embed(body, args, loc);
-        }
-        let expected = format!("a function from {}", show_types(&types));
-        let got = format!("one from {}", show_types(&body.params));
-        let one = |ty: &Ty| wrong(args, *ty, expected.clone(), got.clone(), loc);
-        body.result_types_or_none().iter().map(one).collect()
     }
 
     /// `while test(state) { state = next(state) }`; gives the state for which the test failed. Both closures are traced once.

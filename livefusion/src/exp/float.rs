@@ -27,6 +27,7 @@ use crate::loc::Loc;
 use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::num::NonZeroU32;
 
 /// The largest literal exponent of which `powi` makes multiplications.
 const UNROLLED: u32 = 16;
@@ -52,6 +53,7 @@ unary! {
     /// Nearest integer, halves away from zero.
     round Round;
     /// Nearest integer, halves to even.
+    #[doc(alias = "rint")]
     round_ties_even RoundEven;
     /// Integer part.
     trunc Trunc;
@@ -64,10 +66,13 @@ unary! {
     /// 2 to the power `self`.
     exp2 Exp2;
     /// `e` to the power `self`, minus 1, exact near 0.
+    #[doc(alias = "expm1")]
     exp_m1 ExpM1;
     /// Natural logarithm.
+    #[doc(alias = "log")]
     ln Ln;
     /// Natural logarithm of `1 + self`, exact near 0.
+    #[doc(alias = "log1p")]
     ln_1p Ln1p;
     /// Logarithm to base 2.
     log2 Log2;
@@ -80,10 +85,13 @@ unary! {
     /// Tangent.
     tan Tan;
     /// Arc sine.
+    #[doc(alias = "arcsin")]
     asin Asin;
     /// Arc cosine.
+    #[doc(alias = "arccos")]
     acos Acos;
     /// Arc tangent.
+    #[doc(alias = "arctan")]
     atan Atan;
     /// Hyperbolic sine.
     sinh Sinh;
@@ -92,16 +100,20 @@ unary! {
     /// Hyperbolic tangent.
     tanh Tanh;
     /// Inverse hyperbolic sine.
+    #[doc(alias = "arcsinh")]
     asinh Asinh;
     /// Inverse hyperbolic cosine.
+    #[doc(alias = "arccosh")]
     acosh Acosh;
     /// Inverse hyperbolic tangent.
+    #[doc(alias = "arctanh")]
     atanh Atanh;
 }
 
 /// Functions of several floats.
 impl<T: Float> Exp<T> {
     /// To a float power.
+    #[doc(alias = "power")]
     #[track_caller]
     pub fn powf(self, exponent: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -125,6 +137,7 @@ impl<T: Float> Exp<T> {
     /// assert_eq!(xs.map(|x| x.powi(&n)).force()?, [0.25, 0.01]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "power")]
     #[track_caller]
     pub fn powi(self, exponent: impl ToExp<i32>) -> Exp<T> {
         let (loc, exponent) = (Loc::caller(), exponent.to_exp().field());
@@ -135,7 +148,9 @@ impl<T: Float> Exp<T> {
             Some(n) => {
                 let times = |a: Exp<T>, b: Exp<T>| apply(Op::Mul, &[a.field(), b.field()], loc);
                 let power = by_squares(self, n, times).unwrap_or(Exp::lit(T::ONE));
-                trace::is_power(power.field(), n, loc);
+                if let Some(n) = NonZeroU32::new(n) {
+                    trace::is_power(power.field(), n, loc);
+                }
                 power
             }
             None => apply(Op::Powi, &[self.field(), exponent], loc),
@@ -143,6 +158,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// Four-quadrant arc tangent of `self / x`.
+    #[doc(alias = "arctan2")]
     #[track_caller]
     pub fn atan2(self, x: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -173,6 +189,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// `self * a + b` with one rounding.
+    #[doc(alias = "fma")]
     #[track_caller]
     pub fn mul_add(self, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
         let args = [self.field(), a.to_exp().field(), b.to_exp().field()];
@@ -194,12 +211,14 @@ impl<T: Float> Exp<T> {
     }
 
     /// `1 / self`.
+    #[doc(alias = "reciprocal")]
     #[track_caller]
     pub fn recip(self) -> Exp<T> {
         binary(Op::Div, T::lit(1.0), self, Loc::caller())
     }
 
     /// The fraction: `self - self.trunc()`.
+    #[doc(alias = "modf")]
     #[track_caller]
     pub fn fract(self) -> Exp<T> {
         let loc = Loc::caller();
@@ -207,6 +226,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// From radians to degrees.
+    #[doc(alias = "rad2deg")]
     #[track_caller]
     pub fn to_degrees(self) -> Exp<T> {
         binary(
@@ -218,6 +238,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// From degrees to radians.
+    #[doc(alias = "deg2rad")]
     #[track_caller]
     pub fn to_radians(self) -> Exp<T> {
         binary(
@@ -245,12 +266,14 @@ impl<T: Float> Exp<T> {
     }
 
     /// Whether it is NaN.
+    #[doc(alias = "isnan")]
     #[track_caller]
     pub fn is_nan(self) -> Exp<bool> {
         test(Op::Ne, self, self, Loc::caller())
     }
 
     /// Whether it is positive or negative infinity.
+    #[doc(alias = "isinf")]
     #[track_caller]
     pub fn is_infinite(self) -> Exp<bool> {
         let loc = Loc::caller();
@@ -258,6 +281,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// Whether it is neither infinite nor NaN.
+    #[doc(alias = "isfinite")]
     #[track_caller]
     pub fn is_finite(self) -> Exp<bool> {
         finite(self.field(), T::TY, Loc::caller())
@@ -280,6 +304,7 @@ impl<T: Float> Exp<T> {
     }
 
     /// Whether the sign bit is set (of -0.0 too).
+    #[doc(alias = "signbit")]
     #[track_caller]
     pub fn is_sign_negative(self) -> Exp<bool> {
         apply(Op::SignBit, &[self.field()], Loc::caller())

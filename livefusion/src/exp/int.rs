@@ -8,6 +8,7 @@ use loop_lang::op::Op;
 
 impl<T: Num> Exp<T> {
     /// Euclidean quotient, as Rust's `div_euclid`.
+    #[doc(alias = "floor_divide")]
     #[track_caller]
     pub fn div_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -18,6 +19,7 @@ impl<T: Num> Exp<T> {
     }
 
     /// Euclidean remainder, never negative, as Rust's `rem_euclid`.
+    #[doc(alias = "mod")]
     #[track_caller]
     pub fn rem_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -44,6 +46,7 @@ impl<T: Int> Exp<T> {
     }
 
     /// Number of one bits.
+    #[doc(alias("bitwise_count", "popcount"))]
     #[track_caller]
     pub fn count_ones(self) -> Exp<T> {
         apply(Op::CountOnes, &[self.field()], Loc::caller())

@@ -89,9 +89,10 @@ impl<T: Scalar> Exp<T> {
         Field::new(self.scope, self.word, T::TY)
     }
 
-    /// The expression that a field is; of a field of another type, its value converted.
+    /// The expression that a field is; of a field of another type, its value converted, as [`cast`](Exp::cast) does.
+    #[track_caller]
     pub fn of(f: Field) -> Exp<T> {
-        debug_assert_eq!(f.ty(), T::TY);
+        let f = f.cast(T::TY, Loc::caller());
         Exp {
             scope: f.scope,
             word: f.word,
@@ -109,6 +110,7 @@ impl<T: Scalar> Exp<T> {
     /// assert_eq!(xs.map(|x| x.cast::<u8>()).force()?, [1, 0, 0, 255]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "astype")]
     #[track_caller]
     pub fn cast<U: Scalar>(self) -> Exp<U> {
         apply(Op::Cast, &[self.field()], Loc::caller())

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -215,7 +216,7 @@ pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
 }
 
 /// Notes that an expression is a power with this exponent, written out as products.
-pub(crate) fn is_power(product: Field, exponent: u32, loc: Loc) {
+pub(crate) fn is_power(product: Field, exponent: NonZeroU32, loc: Loc) {
     ARENA.with_borrow_mut(|arena| {
         if let Some((scope, ids)) = arena.inside(&[product], Some(loc)) {
             scope.body.is_power(ids[0], exponent);
@@ -410,35 +411,39 @@ pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     body.unwrap_or_default()
 }
 
-/// What a body gives of expressions of its parameters' types, written down in the closure that is traced. Literals
-/// stay literals; a mistake in it is one of the closure.
-pub(crate) fn embed(body: &Body, args: &[Field], loc: Loc) -> Fields {
-    let types = body.result_types_or_none();
-    ARENA.with_borrow_mut(|arena| {
-        let Some((scope, ids)) = arena.inside(args, Some(loc)) else {
-            let one = |ty: &Ty| arena.mistake(*ty, no_closure(), Some(loc));
-            return types.iter().map(one).collect();
-        };
-        let params: Vec<Ty> = args.iter().map(|f| f.ty).collect();
-        let wrong = fits(body, "a function", &params, None).err();
-        let wrong = wrong.map(|kind| Error {
-            combinator: "closure",
-            element: None,
-            location: Some(loc),
-            kind,
-        });
-        if let Some(error) = wrong.or_else(|| body.error.as_deref().cloned()) {
-            scope.body.fail(error);
-            let zero = |ty: &Ty| Field::literal(Const::zero(*ty));
-            return types.iter().map(zero).collect();
-        }
-        let results = scope.body.embed(body, &ids).unwrap_or_default();
-        let all = results.iter().zip(&body.results).zip(&types);
-        let field =
-            |((id, result), ty): ((&TermId, &TermId), &Ty)| match body.terms[result.index()].term {
+impl Field {
+    /// What a body gives of expressions of its parameters' types, written down in the closure that is traced. Literals
+    /// stay literals; a mistake in it is one of the closure.
+    pub fn apply(body: &Body, args: &[Field], loc: Loc) -> Fields {
+        let types = body.result_types_or_none();
+        ARENA.with_borrow_mut(|arena| {
+            let Some((scope, ids)) = arena.inside(args, Some(loc)) else {
+                let one = |ty: &Ty| arena.mistake(*ty, no_closure(), Some(loc));
+                return types.iter().map(one).collect();
+            };
+            let params: Vec<Ty> = args.iter().map(|f| f.ty).collect();
+            let wrong = fits(body, "a function", &params, None).err();
+            let wrong = wrong.map(|kind| Error {
+                combinator: "closure",
+                element: None,
+                location: Some(loc),
+                kind,
+            });
+            if let Some(error) = wrong.or_else(|| body.error.as_deref().cloned()) {
+                scope.body.fail(error);
+                let zero = |ty: &Ty| Field::literal(Const::zero(*ty));
+                return types.iter().map(zero).collect();
+            }
+            let results = scope.body.embed(body, &ids).unwrap_or_default();
+            let all = results.iter().zip(&body.results).zip(&types);
+            let field = |((id, result), ty): ((&TermId, &TermId), &Ty)| match body.terms
+                [result.index()]
+            .term
+            {
                 Term::Lit(c) => Field::literal(c),
                 _ => Field::new(scope.number, id.0.into(), *ty),
             };
-        all.map(field).collect()
-    })
+            all.map(field).collect()
+        })
+    }
 }

@@ -35,10 +35,29 @@ use std::sync::Arc;
 #[track_caller]
 pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     let path = path.as_ref();
-    let (mut file, len) = opened(path, T::TY)?;
-    let elements = Buffer::read_from(T::TY, len, &mut file, false);
-    let elements = elements.map_err(|e| faulty(e, Some(path), 0, T::TY))?;
-    array(elements, path)
+    typed::<T, Ix1>(read_node(path, T::TY)?).map_err(|kind| kind.of(path))
+}
+
+/// As [`read`], of a type that is known at run time only: a node of the untyped graph.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Ty, raw};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("counts.u16");
+/// raw::write(&path, &Array::from(vec![3u16, 1, 4, 1]))?;
+/// assert_eq!(raw::read_node(&path, Ty::U16)?.len, Some(4));
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read`].
+#[track_caller]
+pub fn read_node(path: impl AsRef<Path>, ty: Ty) -> Result<Arc<Node>> {
+    let path = path.as_ref();
+    let (mut file, len) = opened(path, ty)?;
+    let elements = Buffer::read_from(ty, len, &mut file, false);
+    Ok(node(elements.map_err(|e| faulty(e, Some(path), 0, ty))?))
 }
 
 /// Maps a file of elements and nothing else into memory: nothing is read before it is used, and nothing is copied, so it may be
@@ -71,7 +90,7 @@ pub unsafe fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     let (file, len) = opened(path, T::TY)?;
     // SAFETY: the caller sees to it that the file stays as it is.
     match unsafe { Buffer::mapped(T::TY, &file, 0, len) } {
-        Ok(Some(elements)) => array(elements, path),
+        Ok(Some(elements)) => typed::<T, Ix1>(node(elements)).map_err(|kind| kind.of(path)),
         Ok(None) => read(path),
         Err(e) => Err(ErrorKind::from(e).of(path)),
     }
@@ -115,8 +134,8 @@ fn opened(path: &Path, ty: Ty) -> Result<(File, usize)> {
 }
 
 #[track_caller]
-fn array<T: Scalar>(elements: Buffer, path: &Path) -> Result<Array<T>> {
+fn node(elements: Buffer) -> Arc<Node> {
     let shape = vec![elements.len() as u64];
     let elements = Arc::new(elements);
-    typed::<T, Ix1>(Plain { shape, elements }.node("raw")).map_err(|kind| kind.of(path))
+    Plain { shape, elements }.node("raw")
 }

@@ -47,7 +47,7 @@ impl Builder {
     }
 
     /// The first state for which the test, a delayed `bool`, does not hold, from `start` on: `next` makes the next state of
-    /// one. Both are called once or twice, on nodes that stand for any state.
+    /// one. It is called once, on nodes that stand for any state; the test twice, on the start and on what `next` gives.
     pub fn iterate_while(
         self,
         start: &[Arc<Node>],
@@ -101,6 +101,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: what goes wrong in a step, with the place of the call that did; more than 40 loops in each other; that the engine was told to stop.
+#[doc(alias = "fori_loop")]
 #[track_caller]
 pub fn iterate_n<S: Start>(
     n: impl IntoLen,
@@ -117,8 +118,8 @@ pub fn iterate_n<S: Start>(
     state_of(builder, &ended)
 }
 
-/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. Both are called once
-/// or twice, on arrays that stand for any state. Otherwise as [`iterate_n`].
+/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. It is called once, on
+/// arrays that stand for any state; `test` twice, on the start and on what `next` gives. Otherwise as [`iterate_n`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -135,6 +136,7 @@ pub fn iterate_n<S: Start>(
 ///
 /// # Errors
 /// As [`iterate_n`].
+#[doc(alias = "awhile")]
 #[track_caller]
 pub fn iterate_while<S: Start>(
     start: S,

@@ -2,7 +2,7 @@
 //!
 //! [`placement`] finds where each thing happens: in which rate and stage a combinator runs, where each
 //! element and each length comes from, which rates are opened and what is checked. [`emission`] follows the
-//! placement and writes the code. Each combinator has both in the file of its name: `place` says what it needs
+//! placement and writes the code. Each combinator has both in the file that is named after it: `place` says what it needs
 //! and where it can run, `emit` adds statements to the sections of its own labels. Combinators of one rate
 //! declare their labels synonyms in the loop's alias map, and so their blocks are one.
 //!

@@ -1,11 +1,10 @@
 //! What segments need of each other: values of a segment for its elements, invariants for each segment, arrays in step.
 
 use super::lift::{Lift, Lifted, Made, Rows};
-use super::reads::{Place, all_params};
-use crate::array::{literal, operator};
+use super::reads::Place;
+use crate::array::by;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Ensure, Fold, FoldStyle, Len, Node, ScanKind, TermId, Types,
-    identity,
+    Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, ScanKind, TermId, Types, identity,
 };
 use crate::segmented::Segments;
 use loop_lang::op::Op;
@@ -14,11 +13,7 @@ use std::sync::Arc;
 
 /// A sum of `u64`.
 fn sum() -> Fold {
-    Fold {
-        start: literal(0u64),
-        step: operator(Op::Add, Ty::U64),
-        style: FoldStyle::Associative,
-    }
+    by(Op::Add, Const::u64(0))
 }
 
 impl Lift {
@@ -38,12 +33,6 @@ impl Lift {
     pub(crate) fn segments(&mut self, b: Builder, node: &Arc<Node>) -> Rows {
         self.lift(node);
         self.rows_of(b, node)
-    }
-
-    /// As [`segments`](Lift::segments): lengths and data.
-    pub(crate) fn rows(&mut self, b: Builder, node: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
-        let Rows { lengths, data } = self.segments(b, node);
-        (lengths, data)
     }
 
     /// Segments in each segment: how many there are, and all of them.
@@ -159,12 +148,7 @@ impl Lift {
         self.once(
             Made::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
             &[lengths, values],
-            |_| {
-                let types: Types = [Ty::U64].iter().chain(&values.types).copied().collect();
-                let mut b = BodyBuilder::new(&types);
-                let fields = all_params(&mut b, 1..types.len());
-                builder.expand(lengths, std::slice::from_ref(values), b.finish(&fields))
-            },
+            |_| builder.spread(lengths, values),
         )
     }
 

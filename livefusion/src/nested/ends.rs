@@ -4,10 +4,10 @@
 use super::lift::{Lift, Lifted, rows};
 use super::reads::{Place, all_params};
 use super::stream::Follow;
-use crate::array::{literal, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId};
+use crate::array::by;
+use crate::ast::{Body, BodyBuilder, Builder, Kind, Node, ScanKind, TermId};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Lift {
@@ -30,11 +30,7 @@ impl Lift {
         let all = self.rows_of(b, of);
         let place = Place::Element(all.lengths.clone());
         let goes_on = self.map_at(b, &place, std::slice::from_ref(&all.data), test);
-        let both = Fold {
-            start: literal(true),
-            step: operator(Op::And, Ty::Bool),
-            style: FoldStyle::Associative,
-        };
+        let both = by(Op::And, Const::bool(true));
         let kind = match inclusive {
             true => ScanKind::Exclusive,
             false => ScanKind::Inclusive,

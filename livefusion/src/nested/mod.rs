@@ -11,8 +11,8 @@
 //! | `reads` | bodies: what they capture of a segment comes in as parameters |
 //! | `align` | values of a segment for its elements, invariants for each segment, arrays in step |
 //! | `folds` | folds and scans whose operator or start depends on the segment |
-//! | `segments` | segments in the closure: segments of segments; `scatter` |
-//! | `ends` | `take`, `take_while` |
+//! | `segments` | segments in the closure: segments of segments; `scatter`, `scan_by_index` |
+//! | `ends` | `take` and `take_while`, where nothing before the end may fail |
 //! | `merge` | streams that advance on their own |
 //! | `stream` | what comes before an end, as one scan that computes nothing behind it |
 
@@ -70,22 +70,21 @@ pub enum OfAll {
 impl Part {
     /// The part, or a mistake in its place: an array is of this rank at least and 1 at most.
     fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
-        let wrong = |node: &Arc<Node>, types: &[Ty], expected: &str| {
-            let expected = expected.to_string();
-            let got = show_node(node);
-            b.fault(types, 1, ErrorKind::Malformed { expected, got })
+        let instead = |inputs: &[&Arc<Node>], types: &[Ty], expected: &str, wrong: &Node| {
+            let (expected, got) = (expected.to_string(), show_node(wrong));
+            Part::Array(b.instead(inputs, (types, 1), ErrorKind::Malformed { expected, got }))
         };
         match self {
             Part::Array(node) if node.rank < least || node.rank > 1 => {
-                Part::Array(wrong(node, &node.types, expected))
+                instead(&[node], &node.types, expected, node)
             }
-            Part::Segments(Segments { lengths, .. })
+            Part::Segments(Segments { lengths, data })
                 if lengths.rank != 1 || *lengths.types != [Ty::U64] =>
             {
-                Part::Array(wrong(lengths, &[Ty::U64], "lengths of type u64"))
+                instead(&[lengths, data], &[Ty::U64], "lengths of type u64", lengths)
             }
-            Part::Segments(Segments { data, .. }) if data.rank != 1 => {
-                Part::Array(wrong(data, &data.types, "elements of rank 1"))
+            Part::Segments(Segments { lengths, data }) if data.rank != 1 => {
+                instead(&[lengths, data], &data.types, "elements of rank 1", data)
             }
             _ => self.clone(),
         }
@@ -178,9 +177,10 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: what the combinators in the closure say of a segment, with the place of their call; `NotNested` for
-    /// what has no form on segments yet (combinators of your own, operators of `aggregate` and `scatter_with` that join by
-    /// what depends on the segment); that lengths
-    /// do not match the data. An array that leaves its closure in another way than as the result is `LeakedArray`.
+    /// what has no form on segments yet: combinators of your own, loops over arrays that depend on the segment, operators by
+    /// which `aggregate` joins and those of scatters and scans by index that depend on it; that lengths do not match the data.
+    /// An array that leaves its closure in another way than as the result is `LeakedArray`.
+    #[doc(alias = "apply")]
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
         let loc = Loc::caller();
@@ -211,6 +211,7 @@ pub trait MapSegments: Sized {
     /// What the closure gets.
     type Within;
     /// `f` of each segment.
+    #[doc(alias = "apply")]
     #[track_caller]
     fn map_segments<R: PerSegmentResult>(self, f: impl FnOnce(Self::Within) -> R) -> R::Out;
 }

@@ -3,7 +3,7 @@
 use super::align::ensured;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
 use super::reads::Place;
-use crate::ast::{self, Body, BodyBuilder, Builder, Ensure, Node, ScanKind};
+use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Places, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ impl Lift {
 
     /// Values put at indices of each segment's array.
     pub(super) fn scatter(&mut self, b: Builder, node: &Node, combine: Option<&Body>) -> Lifted {
-        match self.places(b, node, combine) {
+        match self.by_index(b, node, combine) {
             None => no_rule(node),
-            Some(Places { base, at, values }) => {
+            Some(ByIndex { base, at, values }) => {
                 let data = b.scatter(&base.data, &at.data, &values, combine.cloned());
                 rows(base.lengths, data)
             }
@@ -44,20 +44,20 @@ impl Lift {
         step: &Body,
         kind: ScanKind,
     ) -> Lifted {
-        match self.places(b, node, Some(step)) {
+        match self.by_index(b, node, Some(step)) {
             None => no_rule(node),
-            Some(Places { base, at, values }) => {
+            Some(ByIndex { base, at, values }) => {
                 let inputs = [&base.data, &at.data, &values];
-                let data = b.scan_by_index(inputs, step.clone(), kind, ast::Places::Anywhere);
+                let data = b.scan_by_index(inputs, step.clone(), kind, Places::Anywhere);
                 rows(at.lengths, data)
             }
         }
     }
 
-    /// The inputs of a node that goes by indices of a base, with the indices of each segment behind those of the ones before
-    /// it; none if its operator depends on the segment.
-    fn places(&mut self, b: Builder, node: &Node, operator: Option<&Body>) -> Option<Places> {
-        let mut captures = operator.into_iter().flat_map(|body| &body.captures);
+    /// What a node that goes by indices of a base takes of all segments: their bases one behind the other, and indices into all
+    /// of these. None if its step depends on the segment.
+    fn by_index(&mut self, b: Builder, node: &Node, step: Option<&Body>) -> Option<ByIndex> {
+        let mut captures = step.into_iter().flat_map(|body| &body.captures);
         if captures.any(|c| !self.is_same(c.node())) {
             return None;
         }
@@ -78,7 +78,7 @@ impl Lift {
         let there = body.op(Op::Add, &[begin_at, index]);
         let data = b.map(&[data, begin, len], body.finish(&[there]));
         let at = Rows { lengths, data };
-        Some(Places { base, at, values })
+        Some(ByIndex { base, at, values })
     }
 
     /// One of two arrays of lengths, if they agree.
@@ -88,7 +88,7 @@ impl Lift {
 }
 
 /// What goes by indices of the base of each segment.
-struct Places {
+struct ByIndex {
     base: Rows,
     /// Indices of all bases, one behind the other.
     at: Rows,

@@ -2,10 +2,10 @@
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
-    axes_of, axis_of, built, computed, flat, length, one_of, reading, rearranged, reshaped, shaped,
+    axes_of, axis_of, built, computed, length, one_of, reading, rearranged, reshaped, shaped,
     traced,
 };
-use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent, shape_of};
+use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 impl Builder {
     /// All elements, row by row, as an array of rank 1. Costs nothing.
     pub fn flatten(self, xs: &Arc<Node>) -> Arc<Node> {
-        flat(self, xs)
+        self.reshape(xs, None)
     }
 
     /// The axes in reverse order.
@@ -40,7 +40,7 @@ impl Builder {
     /// mistake.
     pub fn permute_axes(self, xs: &Arc<Node>, order: &[usize]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             axes_of(&shape, order)?;
             if order.len() != shape.rank() {
                 return Err(ErrorKind::Malformed {
@@ -100,7 +100,7 @@ impl Builder {
         f: impl FnOnce(&mut BodyBuilder, TermId, TermId) -> TermId,
     ) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             axis_of(&shape, axis)?;
             let made = reading(self, xs, &shape, |b, parts| {
                 let n = shape.axes()[axis].term(b);
@@ -118,8 +118,8 @@ impl Builder {
         let loc = self.loc();
         built(self, &[xs], (&xs.types, xs.rank), || {
             one_of(&xs.types, fill)?;
-            let shape = shape_of(self, xs);
-            let elements = flat(self, xs);
+            let shape = self.shape(xs);
+            let elements = self.flatten(xs);
             if by.len() != shape.rank() {
                 return Err(another_number(&shape));
             }
@@ -188,7 +188,7 @@ impl Builder {
         built(self, &[xs], (&xs.types, 2), || {
             let shape = matrix(self, xs)?;
             one_of(&xs.types, other)?;
-            let elements = flat(self, xs);
+            let elements = self.flatten(xs);
             let tags = computed(self, &shape, |b, parts| {
                 let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
                 // The distance between two indices does not wrap; the index of a far border would.
@@ -210,7 +210,7 @@ impl Builder {
 /// The shape of a matrix.
 fn matrix(builder: Builder, xs: &Arc<Node>) -> Result<Shape, ErrorKind> {
     match xs.rank {
-        2 => Ok(shape_of(builder, xs)),
+        2 => Ok(builder.shape(xs)),
         _ => Err(ErrorKind::Malformed {
             expected: "a matrix".to_string(),
             got: show_node(xs),
@@ -239,6 +239,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if the shape has another number of elements, or a length is negative.
+    #[doc(alias = "to_shape")]
     #[track_caller]
     pub fn reshape<S: IntoShape>(&self, shape: S) -> Array<T, S::Rank> {
         let builder = Builder::named("reshape");
@@ -255,6 +256,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(m.flatten().filter(|x| x.gt(2)).force()?, [3, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "ravel")]
     #[track_caller]
     pub fn flatten(&self) -> Array<T, Ix1> {
         Array::wrap(Builder::named("flatten").flatten(self.node()))
@@ -269,6 +271,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(m.transpose().force()?, [[1, 4], [2, 5], [3, 6]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("T", "t"))]
     #[track_caller]
     pub fn transpose(&self) -> Array<T, D> {
         Array::wrap(Builder::named("transpose").transpose(self.node()))
@@ -286,6 +289,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if `order` does not name each axis once.
+    #[doc(alias("moveaxis", "permuted_axes"))]
     #[track_caller]
     pub fn permute_axes<O: AsRef<[usize]>>(&self, order: O) -> Array<T, D> {
         Array::wrap(Builder::named("permute_axes").permute_axes(self.node(), order.as_ref()))
@@ -302,6 +306,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "swapaxes")]
     #[track_caller]
     pub fn swap_axes(&self, a: usize, b: usize) -> Array<T, D> {
         Array::wrap(Builder::named("swap_axes").swap_axes(self.node(), a, b))
@@ -320,6 +325,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias("flip", "fliplr", "flipud"))]
     #[track_caller]
     pub fn reverse_axis(&self, axis: usize) -> Array<T, D> {
         Array::wrap(Builder::named("reverse_axis").reverse_axis(self.node(), axis))
@@ -368,7 +374,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
                 pairs.push((extent(builder, start)?, extent(builder, end)?));
             }
             if by.next().is_some() {
-                return Err(another_number(&shape_of(builder, self.node())));
+                return Err(another_number(&builder.shape(self.node())));
             }
             let fill = value::<T>(|| fill.to_exp());
             Ok(builder.pad(self.node(), &pairs, &fill))
@@ -407,6 +413,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(m.diag().force()?, [1, 5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "diagonal")]
     #[track_caller]
     pub fn diag(&self) -> Array<T> {
         Array::wrap(Builder::named("diag").diag(self.node()))
@@ -422,6 +429,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(m.triangle_upper(1, 0).force()?, [[0, 2], [0, 0]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "tril")]
     #[track_caller]
     pub fn triangle_lower(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
         let (builder, other) = (
@@ -433,6 +441,7 @@ impl<T: Elt> Array<T, Ix2> {
 
     /// The elements on and above the diagonal; below it `other`. With `k` it begins as many places above (below, if `k` is
     /// negative).
+    #[doc(alias = "triu")]
     #[track_caller]
     pub fn triangle_upper(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {
         let (builder, other) = (

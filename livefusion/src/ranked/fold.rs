@@ -1,10 +1,8 @@
 //! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
 
-use super::make::{Element, axes_of, built, chosen, computed, flat, others, rearranged, shaped};
+use super::make::{Element, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{
-    Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of, shape_of,
-};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
     TermId, fits, flat_index, plain,
@@ -14,6 +12,9 @@ use crate::error::ErrorKind;
 use crate::exp::{IntoExp, ToExp, closure, value};
 use loop_lang::types::Ty;
 use std::sync::Arc;
+
+/// What a fold starts with, in messages.
+pub(super) const START: &str = "a starting value";
 
 impl Builder {
     /// Elements folded along one axis, several axes, or all: an array without these axes, or a delayed scalar. Along other axes than
@@ -37,15 +38,16 @@ impl Builder {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn fold_axes(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
-        let types = match &fold.style {
-            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
-        };
+        let types = fold.state(&xs.types);
         along(self, xs, axes, &types, |folded, elements| {
-            if let FoldStyle::Aggregate(join) = &fold.style {
-                // A fold from left to right does not need it.
-                let both = [&types[..], &types[..]].concat();
-                fits(join, "a combine function", &both, Some(&types))?;
+            // A fold from left to right asks for less.
+            match &fold.style {
+                FoldStyle::Associative => fits(&fold.start, START, &[], Some(&types))?,
+                FoldStyle::Aggregate(join) => {
+                    let both = [&types[..], &types[..]].concat();
+                    fits(join, "a combine function", &both, Some(&types))?;
+                }
+                FoldStyle::First | FoldStyle::Sequential => {}
             }
             Ok(folded.fold(self, elements, fold))
         })
@@ -71,6 +73,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "reduce")]
     #[track_caller]
     pub fn fold_axis<R: ToExp<T>>(
         &self,
@@ -96,6 +99,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "reduce")]
     #[track_caller]
     pub fn fold1_axis<R: ToExp<T>>(
         &self,
@@ -199,9 +203,9 @@ pub(super) fn along(
 ) -> Arc<Node> {
     let rank = usize::from(xs.rank).saturating_sub(axes.len()) as u8;
     built(builder, &[xs], (types, rank), || {
-        let shape = shape_of(builder, xs);
+        let shape = builder.shape(xs);
         let folded = Folded::new(&shape, axes)?;
-        let made = make(&folded, &flat(builder, xs))?;
+        let made = make(&folded, &builder.flatten(xs))?;
         Ok(folded.result(builder, &made))
     })
 }

@@ -1,9 +1,7 @@
 //! Random access: `at`, `backpermute`, and what an array is indexed with.
 
-use super::make::{built, flat, place, shaped, traced, under};
-use crate::array::{
-    Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, shape_of,
-};
+use super::make::{built, place, shaped, traced, under};
+use crate::array::{Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi};
 use crate::ast::{Builder, Node, Shape};
 use crate::elt::{Elt, Int};
 use crate::exp::{Exp, Field, Fields, exp_of, trace, value};
@@ -33,8 +31,8 @@ impl Builder {
     ) -> Arc<Node> {
         let loc = self.loc();
         built(self, &[xs], (&xs.types, shape.rank() as u8), || {
-            let from = shape_of(self, xs);
-            let elements = flat(self, xs);
+            let from = self.shape(xs);
+            let elements = self.flatten(xs);
             let made = traced(self, shape, |parts| {
                 Field::at_unchecked(&elements, place(&from, &f(parts), loc), loc)
             });
@@ -85,6 +83,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if a part of an index is negative, or not below the length of its axis.
+    #[doc(alias = "gather")]
     #[track_caller]
     pub fn backpermute<S: IntoShape, P: Position<D>>(
         &self,

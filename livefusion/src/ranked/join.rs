@@ -1,8 +1,8 @@
 //! Arrays beside each other: `concat_axis`, `stack`.
 
 use super::axes::sum;
-use super::make::{Element, agreed, axis_of, built, computed, flat, shaped};
-use crate::array::{Array, Dim, Multi, shape_of};
+use super::make::{Element, agreed, axis_of, built, computed, shaped};
+use crate::array::{Array, Dim, Multi};
 use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -58,7 +58,7 @@ impl Builder {
                     show_types(&odd.types),
                 ));
             }
-            let shapes: Vec<Shape> = arrays.iter().map(|a| seen(shape_of(self, a))).collect();
+            let shapes: Vec<Shape> = arrays.iter().map(|a| seen(self.shape(a))).collect();
             joined(self, &nodes, &shapes, axis)
         })
     }
@@ -79,6 +79,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: if there are no arrays, there is no such axis, or lengths of other axes differ.
+#[doc(alias("concatenate", "vstack", "hstack"))]
 #[track_caller]
 pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D> {
     let builder = Builder::named("concat_axis");
@@ -98,6 +99,7 @@ pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Arra
 ///
 /// # Errors
 /// When forced: if there are no arrays, there would be no such axis, or shapes differ.
+#[doc(alias = "dstack")]
 #[track_caller]
 pub fn stack<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D::Larger>
 where
@@ -144,7 +146,7 @@ fn joined(
         });
     }
     let to = Shape::new(to);
-    let parts: Vec<Arc<Node>> = nodes.iter().map(|n| flat(builder, n)).collect();
+    let parts: Vec<Arc<Node>> = nodes.iter().map(|n| builder.flatten(n)).collect();
     if axis == 0 {
         let all = match parts.as_slice() {
             [one] => one.clone(),

@@ -1,9 +1,9 @@
 //! What combinators along axes are made of.
 
-use crate::array::{Array, Dim, NUMBERS, as_indices};
+use crate::array::{Array, Dim, as_indices};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, fits, flat_index, identity, show_node,
-    show_types,
+    Axis, Body, BodyBuilder, Builder, Len, Node, Shape, TermId, fits, flat_index, identity,
+    show_node, show_types,
 };
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -63,10 +63,17 @@ impl Builder {
     /// One value, which a body without parameters says, as often as a shape has elements: in no memory, and what a scatter fills
     /// its buffer with.
     pub fn replicate(self, shape: &Shape, value: Body) -> Arc<Node> {
-        let (len, loc) = (self.size(shape.axes()).len(), self.loc());
-        let body = trace::trace(&[Ty::U64], |_| Field::apply(&value, &[], loc));
-        let made = self.generate(len, body);
+        let made = self.repeated(self.size(shape.axes()).len(), &value);
         shaped(self, &made, shape)
+    }
+
+    /// The value of a body without parameters, so many times.
+    pub(crate) fn repeated(self, n: Len, value: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        self.generate(
+            n,
+            trace::trace(&[Ty::U64], |_| Field::apply(value, &[], loc)),
+        )
     }
 }
 
@@ -101,11 +108,6 @@ pub(crate) fn reshaped<T: Elt, D: Dim>(
     under(builder, &[input], shape, |shape| {
         builder.reshape(input, Some(shape.clone()))
     })
-}
-
-/// The elements row by row, as an array of rank 1. Costs nothing.
-pub(super) fn flat(builder: Builder, node: &Arc<Node>) -> Arc<Node> {
-    builder.reshape(node, None)
 }
 
 /// Elements of rank 1 under a shape of one axis or more. Costs nothing.
@@ -171,7 +173,7 @@ pub(super) fn reading(
     shape: &Shape,
     index: impl FnOnce(&mut BodyBuilder, &[TermId]) -> TermId,
 ) -> Arc<Node> {
-    let source = flat(builder, source);
+    let source = builder.flatten(source);
     computed(builder, shape, |b, parts| {
         let at = index(b, parts);
         read(b, &source, at)
@@ -235,17 +237,6 @@ pub(super) fn one_of(types: &[Ty], value: &Body) -> Result<(), ErrorKind> {
     fits(value, "a value", &[], Some(types))
 }
 
-/// The one type of an array's elements, which are numbers.
-pub(super) fn number(node: &Node) -> Result<Ty, ErrorKind> {
-    match node.types[..] {
-        [ty] if ty.is_num() => Ok(ty),
-        _ => Err(ErrorKind::Malformed {
-            expected: NUMBERS.to_string(),
-            got: show_types(&node.types),
-        }),
-    }
-}
-
 /// An array of rank 1 of integers, as indices.
 pub(super) fn indices(builder: Builder, node: &Arc<Node>) -> Result<Arc<Node>, ErrorKind> {
     match (&node.types[..], node.rank) {
@@ -260,11 +251,6 @@ pub(super) fn indices(builder: Builder, node: &Arc<Node>) -> Result<Arc<Node>, E
 /// A map of the elements, row by row.
 pub(super) fn mapped(builder: Builder, input: &Arc<Node>, body: Body) -> Arc<Node> {
     builder.map(std::slice::from_ref(input), body)
-}
-
-/// The index along one axis, of each element row by row.
-pub(super) fn index_along(builder: Builder, shape: &Shape, axis: usize) -> Arc<Node> {
-    computed(builder, shape, |_, parts| vec![parts[axis]])
 }
 
 /// A length computed from others.

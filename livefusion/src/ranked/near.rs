@@ -1,10 +1,11 @@
-//! Along which axis neighbours are neighbours in memory: what costs decide by, where either of two axes may be inside.
+//! Along which axis an array's elements are read side by side. Where a combinator could run along one axis or another, it
+//! runs along that.
 
 use crate::ast::{Body, Kind, Node, Term, TermId};
 use std::sync::Arc;
 
-/// The axis of an array of this rank, whose elements these are row by row, along which they are read from memory side by side.
-/// None, if they are not read so along any.
+/// The axis of an array of this rank along which neighbours are read from neighbours in memory. The nodes are its elements row
+/// by row. None if there is no such axis, or sources differ in it.
 pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     let mut axes = Vec::new();
     let mut stack = vec![elements];
@@ -20,8 +21,8 @@ pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     axes.iter().all(|axis| *axis == first).then_some(first)
 }
 
-/// The axes along which a function of an index reads side by side; its parameters are the index along the last axis, then those
-/// along the others.
+/// For each array that a function of an index reads, the axis along which it does so side by side. Its parameters are the index
+/// along the last axis, then those along the others.
 fn reads(body: &Body) -> impl Iterator<Item = usize> {
     let term = |t: TermId| body.terms.get(t.index()).map(|data| data.term);
     let side_by_side = move |at: TermId| match term(at)? {

@@ -1,12 +1,13 @@
 //! Nested programs on axes: `map_rows`, `map_axis`.
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
-use crate::array::{Array, Ix0, Multi, Rank, shape_of};
+use crate::array::{Array, Ix0, Multi, Rank};
 use crate::ast::{Axis, Builder, Node, Shape, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::types_of;
 use crate::nested::{Lift, on_rows};
+use crate::segmented::Segments;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl Builder {
         axis: usize,
         f: impl FnOnce(&Arc<Node>) -> Vec<Arc<Node>>,
     ) -> Vec<Arc<Node>> {
-        let of = shape_of(self, xs);
+        let of = self.shape(xs);
         let last = of.rank().saturating_sub(1);
         let (axis, wrong) = match axis_of(&of, axis) {
             Ok(axis) => (axis, None),
@@ -102,6 +103,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// # Errors
     /// When forced: if rows of a result are not known to be of one length. Otherwise as
     /// [`map_segments`](crate::Segmented::map_segments).
+    #[doc(alias = "apply_along_axis")]
     #[track_caller]
     pub fn map_rows<R: PerRow>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_rows");
@@ -122,6 +124,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis. Otherwise as [`map_rows`](Array::map_rows).
+    #[doc(alias = "apply_along_axis")]
     #[track_caller]
     pub fn map_axis<R: PerRow>(&self, axis: usize, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
         let builder = Builder::named("map_axis");
@@ -156,7 +159,7 @@ impl Mapped {
                 built(builder, &[&each], like, || Ok(self.each(builder, &each)))
             }
             1 => {
-                let (lengths, data) = lift.rows(builder, result);
+                let Segments { lengths, data } = lift.segments(builder, result);
                 let like = (&result.types[..], rank);
                 built(builder, &[&data, &lengths], like, || {
                     let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {

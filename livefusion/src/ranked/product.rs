@@ -1,16 +1,16 @@
-//! Products: `outer`, `dot`.
+//! Products: `outer`, `dot`, `matmul`.
 
 use super::fold::Folded;
-use super::make::{agreed, built, computed, flat, number, shaped};
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, operator, shape_of};
+use super::make::{agreed, built, computed, shaped};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, by, number};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, Node, Shape, fits, flat_index, show_node, show_types, zeros,
+    Body, BodyBuilder, Builder, Node, Shape, fits, flat_index, show_node, show_types,
 };
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{Field, IntoExp, closure, trace};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
@@ -38,7 +38,7 @@ impl Builder {
             }
             let both = [&xs.types[..], &ys.types[..]].concat();
             fits(f, "a function", &both, None)?;
-            let axes = [shape_of(self, xs), shape_of(self, ys)];
+            let axes = [self.shape(xs), self.shape(ys)];
             let shape = Shape::new(axes.iter().flat_map(|s| s.axes().iter().cloned()));
             let params: Vec<Ty> = [Ty::U64].iter().chain(&xs.types).copied().collect();
             let body = trace::trace(&params, |params| {
@@ -69,10 +69,10 @@ impl Builder {
                 let (expected, got) = ("a vector or a matrix".to_string(), show_node(odd));
                 return Err(ErrorKind::Malformed { expected, got });
             }
-            let shapes = [shape_of(self, left), shape_of(self, right)];
+            let shapes = [self.shape(left), self.shape(right)];
             let [(Some((last, rows)), a), (Some((first, columns)), b)] = [
-                (shapes[0].axes().split_last(), flat(self, left)),
-                (shapes[1].axes().split_first(), flat(self, right)),
+                (shapes[0].axes().split_last(), self.flatten(left)),
+                (shapes[1].axes().split_first(), self.flatten(right)),
             ] else {
                 return Err(ErrorKind::Empty);
             };
@@ -80,7 +80,7 @@ impl Builder {
                 expected: shapes[0].to_string(),
                 got: shapes[1].to_string(),
             })?;
-            let fold = Fold::associative(zeros(&[ty]), operator(Op::Add, ty));
+            let fold = by(Op::Add, Const::zero(ty));
             // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
             let order = rows.iter().cloned().chain([inner]);
             let all = Shape::new(order.chain(columns.iter().cloned()));
@@ -127,6 +127,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!(xs.outer(&ys, |x, y| x * y).force()?, [[10, 20, 30], [20, 40, 60]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "multiply.outer")]
     #[track_caller]
     pub fn outer<U: Elt, R: IntoExp>(
         &self,
@@ -180,6 +181,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if these two axes are not equally long.
+    #[doc(alias("inner", "vdot"))]
     #[track_caller]
     pub fn dot<E: Dim>(&self, other: &Array<T, E>) -> Array<T, D::Product>
     where
@@ -195,6 +197,7 @@ impl<T: Num> Array<T, Ix2> {
     ///
     /// # Errors
     /// When forced: if there are not as many columns here as rows of `other`.
+    #[doc(alias = "dot")]
     #[track_caller]
     pub fn matmul(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {
         let builder = Builder::named("matmul");

@@ -1,12 +1,12 @@
 //! Folds with operators that everyone knows, along one axis, several axes, or all: `sum_axis`, `sum_axes`, `sum`, and so on.
 
 use super::fold::{Folded, Without, along};
-use super::make::{computed, flat, index_along, mapped, number};
-use crate::array::{Array, Dim, Ix0, Multi, better_of, constant, one, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, fits};
+use super::make::{computed, mapped};
+use crate::array::{Array, Dim, Ix0, Multi, better_of, by, number, one, step_of};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
-use crate::exp::{Field, ToExp, closure, trace};
+use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -43,14 +43,14 @@ impl Builder {
     /// The smallest elements along axes.
     pub fn min_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.numbers_along(xs, axes, |folded, elements, ty| {
-            first_or(self, folded, elements, operator(Op::Min, ty))
+            first_or(self, folded, elements, step_of(Op::Min, ty))
         })
     }
 
     /// The largest elements along axes.
     pub fn max_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.numbers_along(xs, axes, |folded, elements, ty| {
-            first_or(self, folded, elements, operator(Op::Max, ty))
+            first_or(self, folded, elements, step_of(Op::Max, ty))
         })
     }
 
@@ -76,37 +76,17 @@ impl Builder {
 
     /// Whether a test, of an element's fields, is true for some element along axes.
     pub fn any_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.tested(xs, axes, test, by(Op::Or, Const::bool(false)))
+        self.fold_axes(&self.tags(xs, test), axes, by(Op::Or, Const::bool(false)))
     }
 
     /// Whether a test, of an element's fields, is true for every element along axes.
     pub fn all_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.tested(xs, axes, test, by(Op::And, Const::bool(true)))
+        self.fold_axes(&self.tags(xs, test), axes, by(Op::And, Const::bool(true)))
     }
 
     /// For how many elements along axes a test, of an element's fields, is true (`u64`).
     pub fn count_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.tested(xs, axes, test, by(Op::Add, Const::u64(0)))
-    }
-
-    /// What a test says of each element, as the fold's type, folded.
-    fn tested(self, xs: &Arc<Node>, axes: &[usize], test: Body, fold: Fold) -> Arc<Node> {
-        let loc = self.loc();
-        let types = fold.start.result_types();
-        let wrong = fits(&test, "a test", &xs.types, Some(&[Ty::Bool])).err();
-        let body = match wrong.is_none() && *types != [Ty::Bool] {
-            true => trace::trace(&xs.types, |x| {
-                let is = Field::apply(&test, x, loc).into_iter();
-                let cast = |(is, ty): (Field, &Ty)| trace::op(Op::Cast, &[is], *ty, loc);
-                is.zip(&types).map(cast).collect()
-            }),
-            false => test,
-        };
-        let tags = mapped(self, xs, body);
-        along(self, &tags, axes, &types, |folded, elements| match wrong {
-            Some(kind) => Err(kind),
-            None => Ok(folded.fold(self, elements, fold)),
-        })
+        self.fold_axes(&self.ones(xs, test), axes, by(Op::Add, Const::u64(0)))
     }
 
     /// A fold of elements that are of one number each.
@@ -130,7 +110,7 @@ impl Builder {
     ) -> Arc<Node> {
         let types = [number(xs).map_or(Ty::F64, float)];
         along(self, xs, axes, &types, |folded, elements| {
-            let floats = floats(self, elements, number(xs)?);
+            let floats = self.floats(elements, number(xs)?);
             Ok(means(self, folded, &make(folded, floats)))
         })
     }
@@ -138,7 +118,7 @@ impl Builder {
     fn extreme_index(self, xs: &Arc<Node>, axis: usize, better: Op) -> Arc<Node> {
         along(self, xs, &[axis], &[Ty::U64], |folded, elements| {
             let step = better_of(better, number(xs)?);
-            let indices = index_along(self, folded.shape, axis);
+            let indices = computed(self, folded.shape, |_, parts| vec![parts[axis]]);
             let pairs = self.zip(&[elements.clone(), indices]);
             let found = first_or(self, folded, &pairs, step)?;
             Ok(self.fields(&found, 1..2))
@@ -192,12 +172,14 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "sum")]
     sum_axis sum_axes -> T;
 
     /// The products along an axis, 1 if there is nothing along it; otherwise as [`sum_axis`](Array::sum_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "prod")]
     product_axis product_axes -> T;
 
     /// The smallest elements along an axis. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is
@@ -212,12 +194,14 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "amin")]
     min_axis min_axes -> T;
 
     /// The largest elements along an axis; otherwise as [`min_axis`](Array::min_axis).
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "amax")]
     max_axis max_axes -> T;
 
     /// The sums along an axis over its length; NaN if that is 0. Of integers they are `f64`s, as of
@@ -232,6 +216,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "average")]
     mean_axis mean_axes -> T::Mean;
 
     /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
@@ -247,6 +232,7 @@ along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "var")]
     var_axis var_axes -> T::Mean;
 }
 
@@ -263,6 +249,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "argmin")]
     #[track_caller]
     pub fn min_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
         let builder = Builder::named("min_index_axis");
@@ -273,6 +260,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or nothing along it.
+    #[doc(alias = "argmax")]
     #[track_caller]
     pub fn max_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
         let builder = Builder::named("max_index_axis");
@@ -334,18 +322,21 @@ tested_along_axes! {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "any")]
     any_axis any_axes -> bool;
 
     /// Whether `test` is true for every element along an axis.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "all")]
     all_axis all_axes -> bool;
 
     /// For how many elements along an axis `test` is true.
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "count_nonzero")]
     count_axis count_axes -> u64;
 }
 
@@ -443,13 +434,8 @@ impl<T: Elt, D: Multi> Array<T, D> {
 
     #[track_caller]
     fn row_by_row(&self) -> Array<T> {
-        Array::wrap(flat(Builder::named("flatten"), self.node()))
+        Array::wrap(Builder::named("flatten").flatten(self.node()))
     }
-}
-
-/// A fold by a single operator, which lowering recognises.
-fn by(op: Op, start: Const) -> Fold {
-    Fold::associative(constant(start), operator(op, start.ty))
 }
 
 /// A fold without a start, of which an element joined with itself is itself.
@@ -472,17 +458,6 @@ fn float(ty: Ty) -> Ty {
         true => ty,
         false => Ty::F64,
     }
-}
-
-/// Elements as floats.
-fn floats(builder: Builder, elements: &Arc<Node>, ty: Ty) -> Arc<Node> {
-    if ty.is_float() {
-        return elements.clone();
-    }
-    let mut b = BodyBuilder::new(&[ty]);
-    let x = b.param(0);
-    let x = b.cast(x, float(ty));
-    mapped(builder, elements, b.finish(&[x]))
 }
 
 /// The mean of each fold of floats, row by row.
@@ -508,11 +483,7 @@ fn distances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<N
     let square = b.finish(&[square]);
     let spread = match (means.rank, folded.rows(builder)) {
         (0, _) => computed(builder, folded.shape, |b, _| vec![b.scalar(&means, 0)]),
-        (_, Some(rows)) if folded.is_last() => {
-            let mut b = BodyBuilder::new(&[Ty::U64, ty]);
-            let mean = b.param(1);
-            builder.expand(&rows, &[means], b.finish(&[mean]))
-        }
+        (_, Some(rows)) if folded.is_last() => builder.spread(&rows, &means),
         _ => computed(builder, folded.shape, |b, parts| {
             let at = folded.place(b, parts);
             vec![b.at(&means, 0, at, false)]

@@ -34,14 +34,13 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        let step = self.turned(xs, &fold.step);
-        let running = Running::From(Fold { step, ..fold }, kind);
+        let running = Running::From(self.turned_fold(xs, fold), kind);
         self.scanned(xs, axis, Towards::Start, running)
     }
 
     /// Running folds from the right by an associative step, with no starting value.
     pub fn scan1_right_axis(self, xs: &Arc<Node>, axis: usize, step: Body) -> Arc<Node> {
-        let running = Running::First(self.turned(xs, &step));
+        let running = Running::First(self.turned(&step, xs.types.len()));
         self.scanned(xs, axis, Towards::Start, running)
     }
 }

@@ -1,17 +1,17 @@
 //! Running folds along axes: `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; folds of parts
 //! of rows: `fold_seg`.
 
-use super::fold::Folded;
-use super::make::{axis_of, built, computed, flat, indices, number, shaped};
-use crate::array::{Array, Dim, Multi, length_of, operator, operator_of, reversed, shape_of};
+use super::fold::{Folded, START};
+use super::make::{axis_of, built, computed, indices, shaped};
+use crate::array::{Array, Dim, Multi, by, length_of, operator_of};
 use crate::ast::{
     Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, Types, fits, from_first, show_node,
-    zeros,
 };
 use crate::elt::{Elt, Int, Num};
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, value};
 use loop_lang::op::Op;
+use loop_lang::types::Const;
 use std::sync::Arc;
 
 /// Running folds along an axis. An axis that is not there is a mistake.
@@ -39,13 +39,9 @@ impl Builder {
 
     /// Running sums along an axis of elements that are of one number each.
     pub fn cumsum_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
-        match number(xs) {
-            Ok(ty) => {
-                let fold = Fold::associative(zeros(&[ty]), operator(Op::Add, ty));
-                self.scan_axis(xs, axis, fold, ScanKind::Inclusive)
-            }
-            Err(kind) => built(self, &[xs], (&xs.types, xs.rank), || Err(kind)),
-        }
+        self.numbers(xs, (&xs.types, xs.rank), |ty| {
+            self.scan_axis(xs, axis, by(Op::Add, Const::zero(ty)), ScanKind::Inclusive)
+        })
     }
 
     /// A scan along an axis, towards one of its ends.
@@ -59,14 +55,14 @@ impl Builder {
         let types = running.types(xs);
         built(self, &[xs], (&types, xs.rank), || {
             running.check(xs)?;
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             axis_of(&shape, axis)?;
             // All elements from the last to the first are all rows so: each is where the mirrored one was.
             let turned = |elements: Arc<Node>| match towards {
                 Towards::End => elements,
-                Towards::Start => reversed(self, &elements),
+                Towards::Start => self.reverse(&elements),
             };
-            let elements = turned(flat(self, xs));
+            let elements = turned(self.flatten(xs));
             let scan = match axis == shape.rank() - 1 {
                 true => {
                     let rows = self.descriptors(&shape).pop();
@@ -89,7 +85,7 @@ impl Builder {
     /// Each row along the last axis cut into segments of these lengths, integers of rank 1, and the elements of each folded. The last
     /// axis of the result has as many elements as there are segments. A vector is a mistake.
     pub fn fold_seg(self, xs: &Arc<Node>, lengths: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let types = Running::state(xs, &fold);
+        let types = fold.state(&xs.types);
         built(self, &[xs, lengths], (&types, xs.rank), || {
             if xs.rank < 2 {
                 return Err(ErrorKind::Malformed {
@@ -97,7 +93,7 @@ impl Builder {
                     got: show_node(xs),
                 });
             }
-            let from = shape_of(self, xs);
+            let from = self.shape(xs);
             let lengths = indices(self, lengths)?;
             let mut to = from.axes().to_vec();
             to.pop();
@@ -110,7 +106,7 @@ impl Builder {
                     .into_iter()
                     .collect()
             });
-            let folds = self.fold_s(&all, &flat(self, xs), fold);
+            let folds = self.fold_s(&all, &self.flatten(xs), fold);
             Ok(shaped(self, &folds, &to))
         })
     }
@@ -135,6 +131,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan_axis<R: ToExp<T>>(
         &self,
@@ -159,6 +156,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "accumulate")]
     #[track_caller]
     pub fn scan1_axis<R: ToExp<T>>(
         &self,
@@ -237,16 +235,8 @@ impl Running {
     /// The types of what it gives.
     fn types(&self, xs: &Node) -> Types {
         match self {
-            Running::From(fold, _) => Running::state(xs, fold),
+            Running::From(fold, _) => fold.state(&xs.types),
             Running::First(_) => xs.types.clone(),
-        }
-    }
-
-    /// The types of a fold's state.
-    fn state(xs: &Node, fold: &Fold) -> Types {
-        match fold.style {
-            FoldStyle::Associative | FoldStyle::First => xs.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types_or_none(),
         }
     }
 
@@ -254,7 +244,8 @@ impl Running {
     fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
         match self {
             Running::From(fold, _) => match fold.style {
-                FoldStyle::Associative | FoldStyle::Sequential => Ok(()),
+                FoldStyle::Associative => fits(&fold.start, START, &[], Some(&xs.types)),
+                FoldStyle::Sequential => Ok(()),
                 FoldStyle::First | FoldStyle::Aggregate(_) => Err(ErrorKind::Malformed {
                     expected: "a scan with a starting value".to_string(),
                     got: "another".to_string(),
@@ -295,6 +286,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis.
+    #[doc(alias = "cumsum")]
     #[track_caller]
     pub fn cumsum_axis(&self, axis: usize) -> Array<T, D> {
         Array::wrap(Builder::named("cumsum_axis").cumsum_axis(self.node(), axis))
@@ -316,6 +308,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if the lengths do not add up to that of the last axis.
+    #[doc(alias("foldSeg", "reduceat"))]
     #[track_caller]
     pub fn fold_seg<I: Int, R: ToExp<T>>(
         &self,

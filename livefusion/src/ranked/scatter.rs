@@ -1,8 +1,8 @@
 //! Writing at computed indices: `permute`.
 
 use super::index::Target;
-use super::make::{built, flat, place, shaped, traced};
-use crate::array::{Array, Dim, operator_of, shape_of};
+use super::make::{built, place, shaped, traced};
+use crate::array::{Array, Dim, operator_of};
 use crate::ast::{Body, BodyBuilder, Builder, Node};
 use crate::elt::Elt;
 use crate::exp::{Field, Fields, ToExp, trace};
@@ -35,7 +35,7 @@ impl Builder {
     ) -> Arc<Node> {
         let loc = self.loc();
         built(self, &[xs, base], (&base.types, base.rank), || {
-            let (from, to) = (shape_of(self, xs), shape_of(self, base));
+            let (from, to) = (self.shape(xs), self.shape(base));
             let mut leaves_out = false;
             let mut places = traced(self, &from, |parts| {
                 let (condition, index) = f(parts);
@@ -49,7 +49,7 @@ impl Builder {
                 let at = trace::cond(is_kept, &arms, loc);
                 [is_kept].into_iter().chain(at).collect()
             });
-            let [base, mut elements] = [base, xs].map(|n| flat(self, n));
+            let [base, mut elements] = [base, xs].map(|n| self.flatten(n));
             if leaves_out {
                 let all = self.zip(&[places, elements]);
                 let mut b = BodyBuilder::new(&all.types);

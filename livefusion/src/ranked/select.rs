@@ -1,7 +1,7 @@
 //! What lies at chosen indices of an axis: `select`.
 
-use super::make::{self, Element, axis_of, built, computed, flat, shaped};
-use crate::array::{Array, Multi, length_of, shape_of};
+use super::make::{self, Element, axis_of, built, computed, shaped};
+use crate::array::{Array, Multi, length_of};
 use crate::ast::{Builder, Node, Shape};
 use crate::elt::{Elt, Int};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ impl Builder {
     /// ```
     pub fn select(self, xs: &Arc<Node>, axis: usize, indices: &Arc<Node>) -> Arc<Node> {
         built(self, &[xs, indices], (&xs.types, xs.rank), || {
-            let from = shape_of(self, xs);
+            let from = self.shape(xs);
             axis_of(&from, axis)?;
-            let source = flat(self, xs);
+            let source = self.flatten(xs);
             let indices = make::indices(self, indices)?;
             let mut to = from.axes().to_vec();
             to[axis] = length_of(self, &indices);
@@ -57,6 +57,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or an index is negative, or not below the axis's length.
+    #[doc(alias = "take")]
     #[track_caller]
     pub fn select<I: Int>(&self, axis: usize, indices: &Array<I>) -> Array<T, D> {
         let builder = Builder::named("select");

@@ -1,9 +1,9 @@
-//! Parts of arrays: `slice`, `split`, and copies along new axes: `broadcast`.
+//! Parts of arrays: `slice`, `slice_axis`, `index_axis`, `split`, and copies along new axes: `broadcast`.
 
-use super::make::{self, Element, axis_of, built, checked_length, computed, flat, shaped};
+use super::make::{self, Element, axis_of, built, checked_length, computed, shaped};
 use crate::array::{
     Amount, Array, Dim, Extent, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank,
-    extent, reading, shape_of,
+    extent, reading,
 };
 use crate::ast::{Axis, BodyBuilder, Builder, Len, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
@@ -30,14 +30,14 @@ impl Builder {
     pub fn slice(self, xs: &Arc<Node>, items: &[Item]) -> Arc<Node> {
         let kept = items.iter().filter(|item| !matches!(item, Item::One(_)));
         built(self, &[xs], (&xs.types, kept.count() as u8), || {
-            let from = shape_of(self, xs);
+            let from = self.shape(xs);
             for_each_axis(&from, items, |item| !matches!(item, Item::New))?;
             if let ([axis], [Item::Part(range, step)]) = (from.axes(), items) {
                 let (start, len) = part(self, range, *step, axis)?;
                 let body = reading(self, xs, |b, i| place(&start, *step, axis, i, b));
                 return Ok(self.generate(len, body));
             }
-            let source = flat(self, xs);
+            let source = self.flatten(xs);
             let mut axes = from.axes().iter();
             let (mut reads, mut to) = (Vec::new(), Vec::new());
             for item in items {
@@ -101,7 +101,7 @@ impl Builder {
                 &[xs],
                 (&xs.types, xs.rank.saturating_sub(lost)),
                 || {
-                    axis_of(&shape_of(self, xs), axis)?;
+                    axis_of(&self.shape(xs), axis)?;
                     Err(ErrorKind::Malformed {
                         expected: "a range or an index".to_string(),
                         got: "a new axis".to_string(),
@@ -117,7 +117,7 @@ impl Builder {
     pub fn split(self, xs: &Arc<Node>, axis: usize, at: &Amount) -> (Arc<Node>, Arc<Node>) {
         let half = |range: Ends| {
             built(self, &[xs], (&xs.types, xs.rank), || {
-                let from = shape_of(self, xs);
+                let from = self.shape(xs);
                 axis_of(&from, axis)?;
                 let (start, n) = part(self, &range, 1, &from.axes()[axis])?;
                 let mut to = from.axes().to_vec();
@@ -141,9 +141,9 @@ impl Builder {
     /// mistake, and so is a range.
     pub fn broadcast(self, xs: &Arc<Node>, items: &[Item]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, items.len() as u8), || {
-            let from = shape_of(self, xs);
+            let from = self.shape(xs);
             for_each_axis(&from, items, |item| matches!(item, Item::Part(..)))?;
-            let source = flat(self, xs);
+            let source = self.flatten(xs);
             let mut axes = from.axes().iter();
             let (mut kept, mut to) = (Vec::new(), Vec::new());
             for item in items {
@@ -169,10 +169,7 @@ impl Builder {
             let made = match self.descriptors(&rows).pop() {
                 // Each element is there as often as all new axes say.
                 Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
-                    let types: Vec<Ty> = [Ty::U64].iter().chain(&source.types).copied().collect();
-                    let mut b = BodyBuilder::new(&types);
-                    let fields: Vec<TermId> = (1..types.len() as u32).map(|k| b.param(k)).collect();
-                    self.expand(&rows, &[source], b.finish(&fields))
+                    self.spread(&rows, &source)
                 }
                 _ => make::reading(self, &source, &to, |b, parts| {
                     let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
@@ -267,6 +264,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or the position is outside of it.
+    #[doc(alias("split_at", "array_split"))]
     #[track_caller]
     pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
         let at = at.into_len().0;
@@ -303,6 +301,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if there is no such axis, or the index is outside.
+    #[doc(alias = "take")]
     #[track_caller]
     pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
         let item = Item::One(index.into_len().0);
@@ -324,6 +323,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if a length is negative.
+    #[doc(alias = "broadcast_to")]
     #[track_caller]
     pub fn broadcast<S: Slices<Kept = D, All = E>, E: Dim>(&self, items: S) -> Array<T, E> {
         let builder = Builder::named("broadcast");
@@ -471,6 +471,7 @@ impl Item {
 }
 
 /// A new axis of length 1, in a [`slice`](Array::slice).
+#[doc(alias("newaxis", "insert_axis", "expand_dims"))]
 #[derive(Clone, Copy, Debug)]
 pub struct NewAxis;
 

@@ -1,11 +1,13 @@
 //! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
 
-use super::make::{built, flat, one_of, shaped, traced};
-use crate::array::{Array, Boundary, Dim, Ix1, Ix2, Ix3, clamped, mirrored, shape_of, wrapped};
+use super::make::{built, one_of, shaped, traced};
+use crate::array::{
+    Array, Boundary, Dim, Ix1, Ix2, Ix3, MOST_OF_A_WINDOW, clamped, mirrored, wrapped,
+};
 use crate::ast::{Body, Builder, Node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{Exp, Field, Fields, IntoExp, ToExp, exp_of, fields_of, trace, value};
+use crate::exp::{Exp, Field, Fields, IntoExp, ToExp, exp_of, fields_of, trace};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -19,9 +21,6 @@ pub struct Border<'f> {
     /// boundary they are inside.
     pub outside: Option<OfIndex<'f>>,
 }
-
-/// The most elements of a window: each is an expression of its own.
-const MOST: usize = 1 << 16;
 
 /// A function of an index, in a closure that is traced.
 pub type OfIndex<'f> = &'f dyn Fn(&[Field]) -> Fields;
@@ -52,7 +51,7 @@ impl Builder {
         let loc = self.loc();
         built(self, &[xs], (&xs.types, xs.rank), || {
             border.check(xs)?;
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             if sizes.len() != shape.rank() {
                 return Err(ErrorKind::Malformed {
                     expected: format!("a size for each of {} axes", shape.rank()),
@@ -62,13 +61,13 @@ impl Builder {
             let elements = sizes
                 .iter()
                 .try_fold(1usize, |n, size| n.checked_mul(*size));
-            if elements.is_none_or(|n| n > MOST) {
+            if elements.is_none_or(|n| n > MOST_OF_A_WINDOW) {
                 return Err(ErrorKind::Malformed {
-                    expected: format!("windows of at most {MOST} elements"),
+                    expected: format!("windows of at most {MOST_OF_A_WINDOW} elements"),
                     got: format!("{sizes:?}"),
                 });
             }
-            let source = flat(self, xs);
+            let source = self.flatten(xs);
             let made = traced(self, &shape, |parts| {
                 let lens = shape
                     .axes()
@@ -139,6 +138,7 @@ impl<T: Elt> Array<T, Ix1> {
     /// assert_eq!(sums.force()?, [-7, 9, 38]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "convolve")]
     #[track_caller]
     pub fn stencil1<const N: usize, R: IntoExp>(
         &self,
@@ -167,6 +167,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// assert_eq!(steps.force()?, [[-1, 1], [-1, 1]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias = "convolve2d")]
     #[track_caller]
     pub fn stencil2<const N: usize, const M: usize, R: IntoExp>(
         &self,
@@ -299,7 +300,7 @@ fn over<T: Elt, D: Dim, S: Elt>(
     edges: &impl Edges<T, D>,
     f: impl FnOnce(&mut dyn FnMut() -> T::Exp) -> S::Exp,
 ) -> Array<S, D> {
-    let along = (0..sizes.len()).map(|axis| edges.along(axis).map(untyped));
+    let along = (0..sizes.len()).map(|axis| edges.along(axis).map(Boundary::untyped));
     let border = Border {
         along: along.collect(),
         outside: Some(&|index| edges.at(index)),
@@ -309,16 +310,6 @@ fn over<T: Elt, D: Dim, S: Elt>(
         fields_of::<S>(f(&mut || exp_of::<T>(window.next().map_or(&[], |x| x))))
     });
     Array::checked(builder, made)
-}
-
-/// A boundary with what is constant as a body.
-fn untyped<T: Elt>(boundary: Boundary<T>) -> Boundary<Body> {
-    match boundary {
-        Boundary::Clamp => Boundary::Clamp,
-        Boundary::Wrap => Boundary::Wrap,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Constant(c) => Boundary::Constant(value::<T>(|| c.to_exp())),
-    }
 }
 
 /// An element and what is around it.

@@ -1,7 +1,7 @@
 //! Arrays of one shape side by side: `zip`, `zip_with`, `enumerate`. See also [`zip`](crate::array::zip()) of tuples, and operators.
 
 use super::make::{built, computed, shaped};
-use crate::array::{Array, Multi, shape_of};
+use crate::array::{Array, Multi};
 use crate::ast::{Builder, Node, Types};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
@@ -20,11 +20,11 @@ impl Builder {
     /// assert_eq!(numbered.force()?.get((1, 0)), Some(((1, 0), 2.5)));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
-    pub fn enumerate_axes(self, xs: &Arc<Node>) -> Arc<Node> {
+    pub(crate) fn enumerate_axes(self, xs: &Arc<Node>) -> Arc<Node> {
         let index = (0..xs.rank).map(|_| Ty::U64);
         let types: Types = index.chain(xs.types.iter().copied()).collect();
         built(self, &[xs], (&types, xs.rank), || {
-            let shape = shape_of(self, xs);
+            let shape = self.shape(xs);
             let indices = computed(self, &shape, |_, parts| parts.to_vec());
             Ok(self.zip(&[shaped(self, &indices, &shape), xs.clone()]))
         })
@@ -53,6 +53,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// # Errors
     /// When forced: if shapes differ.
+    #[doc(alias = "azip")]
     #[track_caller]
     pub fn zip_with<U: Elt, R: IntoExp>(
         &self,
@@ -75,6 +76,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// assert_eq!(lower.force()?, [[0.5, 0.0], [2.5, 3.5]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[doc(alias("ndenumerate", "indexed_iter"))]
     #[track_caller]
     pub fn enumerate(&self) -> Array<(<D::Index as IntoExp>::Elt, T), D>
     where

@@ -1,7 +1,7 @@
 //! Segments joined: `append_s` segment by segment, `flatten_s` by an outer descriptor.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, operator};
+use crate::array::{Array, step_of};
 use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
 use crate::elt::{Elt, Int};
 use loop_lang::op::Op;
@@ -13,7 +13,7 @@ impl Builder {
     /// Each segment followed by the other's. The elements of both are of one type.
     pub fn append_s(self, of: &Segments, other: &Segments) -> Segments {
         let lengths = [of.lengths.clone(), other.lengths.clone()];
-        let add = operator(Op::Add, Ty::U64);
+        let add = step_of(Op::Add, Ty::U64);
         let lengths = self.renamed("zip_with").map(&lengths, add);
         let types = &of.data.types;
         if other.data.types != *types {

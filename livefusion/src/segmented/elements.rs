@@ -1,7 +1,7 @@
 //! Elements made per segment: `replicate_s`, `indices_s`, `enum_from_step_s`; `map_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, NUMBERS};
+use crate::array::Array;
 use crate::ast::{Body, BodyBuilder, Builder, Node, identity};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
@@ -19,7 +19,7 @@ impl Builder {
     }
 
     /// Each segment's value for each of its elements.
-    fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+    pub(crate) fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
         let types = values.types.iter().copied();
         let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
         let mut b = BodyBuilder::new(&params);
@@ -42,20 +42,15 @@ impl Builder {
         lengths: &Arc<Node>,
     ) -> Segments {
         let lengths = self.lengths(lengths);
-        let ty = match from.types[..] {
-            [ty] if ty.is_num() => ty,
-            _ => {
-                let data = self.unfit(from, &from.types, 1, NUMBERS);
-                return Segments { lengths, data };
-            }
-        };
-        let mut b = BodyBuilder::new(&[Ty::U64, ty, ty]);
-        let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
-        let i = b.cast(i, ty);
-        let way = b.op(Op::Mul, &[i, step_i]);
-        let value = b.op(Op::Add, &[from_i, way]);
-        let values = [from.clone(), step.clone()];
-        let data = self.expand(&lengths, &values, b.finish(&[value]));
+        let data = self.numbers(from, (&from.types, 1), |ty| {
+            let mut b = BodyBuilder::new(&[Ty::U64, ty, ty]);
+            let [i, from_i, step_i] = [0, 1, 2].map(|k| b.param(k));
+            let i = b.cast(i, ty);
+            let way = b.op(Op::Mul, &[i, step_i]);
+            let value = b.op(Op::Add, &[from_i, way]);
+            let values = [from.clone(), step.clone()];
+            self.expand(&lengths, &values, b.finish(&[value]))
+        });
         Segments { lengths, data }
     }
 
@@ -80,6 +75,7 @@ impl Builder {
 ///
 /// # Errors
 /// When forced: if a length is negative, or there are not as many values as lengths.
+#[doc(alias = "repeat")]
 #[track_caller]
 pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Segmented<T> {
     Segmented::wrap(Builder::named("replicate_s").replicate_s(lengths.node(), values.node()))
@@ -95,6 +91,7 @@ pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Seg
 ///
 /// # Errors
 /// When forced: if a length is negative.
+#[doc(alias = "expand")]
 #[track_caller]
 pub fn indices_s<I: Int>(lengths: &Array<I>) -> Segmented<u64> {
     Segmented::wrap(Builder::named("indices_s").indices_s(lengths.node()))
@@ -127,12 +124,14 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if there are not as many values as segments.
+    #[doc(alias = "repeat")]
     #[track_caller]
     pub fn replicate_s<U: Elt>(&self, values: &Array<U>) -> Array<U> {
         replicate_s(&self.lengths, values).data
     }
 
     /// Each element's index within its segment.
+    #[doc(alias = "expand")]
     #[track_caller]
     pub fn indices_s(&self) -> Array<u64> {
         indices_s(&self.lengths).data

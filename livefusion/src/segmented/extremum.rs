@@ -1,7 +1,7 @@
 //! Where each segment's extremes are: `min_index_s`, `max_index_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, NUMBERS, better_of};
+use crate::array::{Array, better_of};
 use crate::ast::{Builder, Fold, Node, identity};
 use crate::elt::Num;
 use loop_lang::op::Op;
@@ -22,15 +22,13 @@ impl Builder {
 
     /// A fold over pairs of value and index.
     fn extremum_s(self, of: &Segments, better: Op) -> Arc<Node> {
-        let ty = match of.data.types[..] {
-            [ty] if ty.is_num() => ty,
-            _ => return self.unfit(&of.data, &[Ty::U64], 1, NUMBERS),
-        };
-        let indices = self.expand(&of.lengths, &[], identity(&[Ty::U64]));
-        let pairs = self.zip(&[of.data.clone(), indices]);
-        let fold = Fold::first(better_of(better, ty));
-        let found = self.fold_s(&of.lengths, &pairs, fold);
-        self.fields(&found, 1..2)
+        self.numbers(&of.data, (&[Ty::U64], 1), |ty| {
+            let indices = self.expand(&of.lengths, &[], identity(&[Ty::U64]));
+            let pairs = self.zip(&[of.data.clone(), indices]);
+            let fold = Fold::first(better_of(better, ty));
+            let found = self.fold_s(&of.lengths, &pairs, fold);
+            self.fields(&found, 1..2)
+        })
     }
 }
 

@@ -40,6 +40,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
+    #[doc(alias("reduceat", "foldSeg"))]
     #[track_caller]
     pub fn fold_s<R: ToExp<T>>(
         &self,

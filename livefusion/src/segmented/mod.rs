@@ -22,8 +22,8 @@ mod uniform;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
-use crate::array::{Amount, Array, Ix0, as_indices, constant, operator};
-use crate::ast::{BodyBuilder, Builder, Fold, Len, Node, ScanKind};
+use crate::array::{Amount, Array, Ix0, as_indices, by};
+use crate::ast::{BodyBuilder, Builder, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
@@ -97,8 +97,7 @@ impl Builder {
 
     /// Where segments of these lengths begin.
     pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
-        let zero = constant(Const::u64(0));
-        let sum = Fold::associative(zero, operator(Op::Add, Ty::U64));
+        let sum = by(Op::Add, Const::u64(0));
         self.scan(lengths, sum, ScanKind::Exclusive)
     }
 
@@ -194,6 +193,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
+    #[doc(alias = "indptr")]
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))
@@ -227,6 +227,7 @@ impl<T: Elt> Segmented<T> {
     }
 
     /// All elements, one segment after the other. Another name of [`data`](Segmented::data).
+    #[doc(alias("flat_map", "concatMap"))]
     pub fn concat(&self) -> Array<T> {
         self.data.clone()
     }

@@ -2,8 +2,8 @@
 //! `any_s`, `all_s`, `count_s`, `mean_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, NUMBERS, constant, one, operator};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node};
+use crate::array::{Array, by, one, step_of};
+use crate::ast::{Body, BodyBuilder, Builder, Node};
 use crate::elt::{Elt, Float, Num};
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
@@ -24,12 +24,12 @@ impl Builder {
 
     /// Each segment's smallest element; no segment may be empty.
     pub fn min_s(self, of: &Segments) -> Arc<Node> {
-        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Min, ty)))
+        self.numbers_s(of, |ty| self.fold1_s(of, step_of(Op::Min, ty)))
     }
 
     /// Each segment's largest element; no segment may be empty.
     pub fn max_s(self, of: &Segments) -> Arc<Node> {
-        self.numbers_s(of, |ty| self.fold1_s(of, operator(Op::Max, ty)))
+        self.numbers_s(of, |ty| self.fold1_s(of, step_of(Op::Max, ty)))
     }
 
     /// Each segment's sum over its length, of floats; NaN for an empty one.
@@ -67,16 +67,12 @@ impl Builder {
 
     /// What is made of elements that are one number each, of this type.
     fn numbers_s(self, of: &Segments, make: impl FnOnce(Ty) -> Arc<Node>) -> Arc<Node> {
-        match of.data.types[..] {
-            [ty] if ty.is_num() => make(ty),
-            _ => self.unfit(&of.data, &of.data.types, 1, NUMBERS),
-        }
+        self.numbers(&of.data, (&of.data.types, 1), make)
     }
 
     /// A fold by a single operator, which lowering recognises.
     fn joined_s(self, of: &Segments, op: Op, start: Const) -> Arc<Node> {
-        let fold = Fold::associative(constant(start), operator(op, start.ty));
-        self.fold_s(&of.lengths, &of.data, fold)
+        self.fold_s(&of.lengths, &of.data, by(op, start))
     }
 }
 
@@ -93,6 +89,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
+    #[doc(alias = "add.reduceat")]
     #[track_caller]
     pub fn sum_s(&self) -> Array<T> {
         Array::wrap(Builder::named("sum_s").sum_s(&self.nodes()))
@@ -111,6 +108,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, or the lengths do not match the data.
+    #[doc(alias = "minimum.reduceat")]
     #[track_caller]
     pub fn min_s(&self) -> Array<T> {
         Array::wrap(Builder::named("min_s").min_s(&self.nodes()))
@@ -128,6 +126,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, or the lengths do not match the data.
+    #[doc(alias = "maximum.reduceat")]
     #[track_caller]
     pub fn max_s(&self) -> Array<T> {
         Array::wrap(Builder::named("max_s").max_s(&self.nodes()))

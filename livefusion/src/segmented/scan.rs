@@ -37,6 +37,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
+    #[doc(alias = "scanlSeg")]
     #[track_caller]
     pub fn scan_s<R: ToExp<T>>(
         &self,

@@ -47,15 +47,9 @@ impl Builder {
                 data: self.reshape(matrix, None),
             },
             None => {
-                let data = match matrix.error {
-                    Some(_) => self.mistaken(matrix, &matrix.types, 1),
-                    None => {
-                        let expected = "an array of rank 2".to_string();
-                        let got = show_node(matrix);
-                        let kind = ErrorKind::Malformed { expected, got };
-                        self.fault(&matrix.types, 1, kind)
-                    }
-                };
+                let (expected, got) = ("an array of rank 2".to_string(), show_node(matrix));
+                let kind = ErrorKind::Malformed { expected, got };
+                let data = self.instead(&[matrix], (&matrix.types, 1), kind);
                 let lengths = self.mistaken(&data, &[Ty::U64], 1);
                 Segments { lengths, data }
             }

@@ -1,5 +1,9 @@
 //! `livefusion/src/array`.
 
+mod anything;
+mod closures;
+mod folds;
+
 use crate::{call, error, mistake, place, same};
 use livefusion::array::Amount;
 use livefusion::ast::{
@@ -17,61 +21,6 @@ fn body(params: &[Ty], f: impl FnOnce(&[Field]) -> Field) -> Body {
 /// An operator of two numbers of a type.
 fn operator(op: Op, ty: Ty) -> Body {
     body(&[ty, ty], |p| Field::op(op, p, place()))
-}
-
-#[test]
-fn known_folds() {
-    let xs = Array::from(vec![3i64, -1, 4, 1]);
-    let n = xs.node();
-    same(&call("sum").sum(n), xs.sum().node());
-    same(&call("product").product(n), xs.product().node());
-    same(&call("min").min(n), xs.min().node());
-    same(&call("max").max(n), xs.max().node());
-    same(&call("mean").mean(n), xs.mean().node());
-    same(&call("var").var(n), xs.var().node());
-    same(&call("std").std(n), xs.std().node());
-    let above = |k: i64| {
-        let k = Exp::lit(k).field();
-        body(&[Ty::I64], |x| Field::op(Op::Gt, &[x[0], k], place()))
-    };
-    same(&call("any").any(n, above(3)), xs.any(|x| x.gt(3)).node());
-    same(&call("all").all(n, above(3)), xs.all(|x| x.gt(3)).node());
-    same(
-        &call("count").count(n, above(1)),
-        xs.count(|x| x.gt(1)).node(),
-    );
-    let m = Array::from([[1.5f64, 2.0], [3.0, 4.5]]);
-    same(&call("sum").sum(m.node()), m.sum().node());
-    same(&call("var").var(m.node()), m.var().node());
-}
-
-#[test]
-fn known_folds_of_others() {
-    let flags = Array::from(vec![true, false]);
-    let pairs = Array::from(vec![(1i64, 2.0f64)]);
-    let numbers = "elements of one number each";
-    mistake(&call("sum").sum(flags.node()), "sum", numbers, "bool");
-    mistake(&call("max").max(pairs.node()), "max", numbers, "(i64, f64)");
-    let test = || operator(Op::Add, Ty::I64);
-    let count = call("count").count(pairs.node(), test());
-    mistake(
-        &count,
-        "count",
-        "a function from (i64, f64)",
-        "one from (i64, i64)",
-    );
-    let test = body(&[Ty::Bool], |x| x[0].cast(Ty::U8, place()));
-    let any = call("any").any(flags.node(), test.clone());
-    mistake(&any, "any", "a test to bool", "u8");
-    let count = call("count").count(flags.node(), test);
-    mistake(&count, "count", "a test to bool", "u8");
-    let none = call("sum").sum(Array::scalar(1i64).node());
-    mistake(
-        &none,
-        "sum",
-        "an array of rank 1",
-        "i64 of rank 0 from `scalar`",
-    );
 }
 
 /// A body without parameters that is a number.
@@ -113,70 +62,6 @@ fn pairs() -> Array<(i64, f64)> {
         (2, 1.5),
         (2, 1.5),
     ])
-}
-
-#[test]
-fn scans() {
-    for xs in all_kinds() {
-        let n = xs.node();
-        let sub = || operator(Op::Sub, Ty::I64);
-        let add = || operator(Op::Add, Ty::I64);
-        let max = || operator(Op::Max, Ty::I64);
-        let seq = Fold::sequential(number(1), sub());
-        same(
-            &call("scan_seq").scan(n, seq, ScanKind::Inclusive),
-            xs.scan_seq(1, |a, b| a - b).node(),
-        );
-        let fold = || Fold::associative(number(5), add());
-        same(
-            &call("scan").scan(n, fold(), ScanKind::Inclusive),
-            xs.scan(5, |a, b| a + b).node(),
-        );
-        same(
-            &call("scan1").scan1(n, max()),
-            xs.scan1(|a, b| a.max(b)).node(),
-        );
-        same(&call("cumsum").cumsum(n), xs.cumsum().node());
-        let (scan, total) = call("scan_with_total").scan_with_total(n, number(5), add());
-        let (typed, typed_total) = xs.scan_with_total(5, |a, b| a + b);
-        same(&scan, typed.node());
-        same(&total, typed_total.node());
-        same(
-            &call("fold_right").fold_right(n, fold()),
-            xs.fold_right(5, |a, b| a + b).node(),
-        );
-        let right = call("scan_right").scan_right(n, fold(), ScanKind::Exclusive);
-        same(&right, xs.scan_exclusive_right(5, |a, b| a + b).node());
-        same(
-            &call("scan1_right").scan1_right(n, max()),
-            xs.scan1_right(|a, b| a.max(b)).node(),
-        );
-        // Steps see what comes first on the left.
-        let minus = || Fold::associative(number(5), sub());
-        let right = call("fold_right").fold_right(n, minus());
-        same(&right, xs.fold_right(5, |a, b| a - b).node());
-        let right = call("scan_right").scan_right(n, minus(), ScanKind::Inclusive);
-        same(&right, xs.scan_right(5, |a, b| a - b).node());
-        same(&call("min_index").min_index(n), xs.min_index().node());
-        same(&call("max_index").max_index(n), xs.max_index().node());
-    }
-    let numbers = "elements of one number each";
-    mistake(
-        &call("cumsum").cumsum(pairs().node()),
-        "cumsum",
-        numbers,
-        "(i64, f64)",
-    );
-    mistake(
-        &call("max_index").max_index(pairs().node()),
-        "max_index",
-        numbers,
-        "(i64, f64)",
-    );
-    let step = operator(Op::Add, Ty::I64);
-    let scan = call("scan1").scan1(pairs().node(), step);
-    let (from, got) = ("a step from (i64, f64, i64, f64)", "one from (i64, i64)");
-    mistake(&scan, "scan1", from, got);
 }
 
 #[test]
@@ -472,7 +357,15 @@ fn operators() {
     let wrong = call("add").operator(Op::Add, &[xs.node().clone(), fs.node().clone()]);
     mistake(&wrong, "add", "operands that `add` takes", "(i64, f64)");
     let wrong = call("add").operator(Op::Add, &[pairs().node().clone(), fs.node().clone()]);
-    mistake(&wrong, "add", "elements of one scalar each", "(i64, f64)");
+    let one_each = "elements of one scalar each";
+    mistake(&wrong, "add", one_each, "(i64, f64)");
+    let pair = Array::scalar((1i64, 2.0f64));
+    let wrong = call("add").operator(Op::Add, &[xs.node().clone(), pair.node().clone()]);
+    mistake(&wrong, "add", one_each, "(i64, f64)");
+    // What an operand has wrong comes before what is wrong with them.
+    let sum = call("sum").sum(Array::from(vec![true]).node());
+    let wrong = call("add").operator(Op::Add, &[pairs().node().clone(), sum]);
+    mistake(&wrong, "sum", "elements of one number each", "bool");
     let m = Array::from([[1i64, 2]]);
     let wrong = call("add").operator(Op::Add, &[xs.node().clone(), m.node().clone()]);
     assert!(
@@ -486,270 +379,4 @@ fn operators() {
         "at least one input",
         "none",
     );
-}
-
-/// The first mistake that a front end makes is the one that comes out.
-#[test]
-fn mistakes_in_closures() {
-    let xs = Array::from(vec![1i64]);
-    let map = |f: &dyn Fn(Field) -> Field| {
-        let node = call("map").map(&[xs.node().clone()], body(&[Ty::I64], |x| f(x[0])));
-        let Error { location, kind, .. } = error(&node);
-        assert_eq!(location, Some(place()));
-        let ErrorKind::Malformed { expected, got } = kind else {
-            panic!("{kind:?}");
-        };
-        (expected, got)
-    };
-    let half = Field::literal(Const::f64(0.5));
-    let expected = |a: &str, b: &str| (a.to_string(), b.to_string());
-    let added = expected("operands that `add` takes", "(i64, f64)");
-    assert_eq!(map(&|x| Field::op(Op::Add, &[x, half], place())), added);
-    let twice = |x| {
-        Field::op(
-            Op::Add,
-            &[Field::op(Op::Add, &[x, half], place()), half],
-            place(),
-        )
-    };
-    assert_eq!(map(&twice), added);
-    let cond = |x: Field| x.cond(&[x], &[half], place())[0];
-    assert_eq!(
-        map(&cond),
-        expected("a bool and two arms of one type", "i64, i64, f64")
-    );
-    let index = |_| Field::at(xs.node(), &[half], place())[0];
-    assert_eq!(
-        map(&index),
-        expected("an index of integers for an array of rank 1", "f64")
-    );
-    let whole = |_| Field::value(xs.node(), place())[0];
-    assert_eq!(
-        map(&whole),
-        expected("a field of a delayed scalar", "field 0 of i64 of rank 1")
-    );
-    let known = Field::op(
-        Op::Div,
-        &[Exp::lit(1i64).field(), Exp::lit(0i64).field()],
-        place(),
-    );
-    let node = call("map").map(&[xs.node().clone()], body(&[Ty::I64], |_| known));
-    let kind = ErrorKind::Division {
-        dividend: 1,
-        divisor: 0,
-    };
-    assert_eq!(error(&node).kind, kind);
-    let broken = Builder::at("sum", place()).sum(Array::from(vec![true]).node());
-    let node = call("map").map(
-        &[xs.node().clone()],
-        body(&[Ty::I64], |_| Field::value(&broken, place())[0]),
-    );
-    mistake(&node, "sum", "elements of one number each", "bool");
-}
-
-/// Powers, by products.
-#[test]
-fn repetition_in_closures() {
-    let xs = Array::from(vec![1i64, -2, 3]);
-    let powers = |n: Field| {
-        let times = |s: &[Field], x: Field| Field::op(Op::Mul, &[s[0], x], place());
-        body(&[Ty::I64], |x| {
-            let one = [Exp::lit(1i64).field()];
-            let next = |s: &[Field]| Fields::from_slice(&[times(s, x[0])]);
-            Field::iterate(n, &one, next, place())[0]
-        })
-    };
-    let node = xs.node().clone();
-    let cubes = call("map").map(std::slice::from_ref(&node), powers(Exp::lit(3u64).field()));
-    same(&cubes, xs.map(|x| x * x * x).node());
-    let wrong = call("map").map(&[node], powers(Exp::lit(3i64).field()));
-    mistake(&wrong, "map", "operands that `lt` takes", "(u64, i64)");
-}
-
-/// `while n != 1 { n = if n is odd { 3 n + 1 } else { n / 2 }; steps += 1 }`.
-#[test]
-fn loops_in_closures() {
-    let xs = Array::from(vec![1i64, 6, 7]);
-    let n = |n: i64| Exp::lit(n).field();
-    let op = |op, args: &[Field]| Field::op(op, args, place());
-    let steps = body(&[Ty::I64], |x| {
-        let test = |s: &[Field]| op(Op::Ne, &[s[0], n(1)]);
-        let next = |s: &[Field]| {
-            let is_odd = op(Op::Eq, &[op(Op::Rem, &[s[0], n(2)]), n(1)]);
-            let up = op(Op::Add, &[op(Op::Mul, &[s[0], n(3)]), n(1)]);
-            let down = op(Op::Div, &[s[0], n(2)]);
-            let mut next = is_odd.cond(&[up], &[down], place());
-            next.push(op(Op::Add, &[s[1], n(1)]));
-            next
-        };
-        Field::while_loop(&[x[0], n(0)], test, next, place())[1]
-    });
-    let steps = call("map").map(&[xs.node().clone()], steps);
-    same(&steps, Array::from(vec![0i64, 8, 16]).node());
-}
-
-/// Whatever an untyped form is given, it gives nodes, which have a value or an error when they are forced.
-#[test]
-fn nothing_panics() {
-    let kind = || ErrorKind::Empty;
-    let xs = Array::from(vec![2i64, 0]);
-    let nodes = [
-        xs.node().clone(),
-        xs.filter(is_odd).node().clone(),
-        xs.map(|x| x.cast::<f64>()).node().clone(),
-        Array::from(vec![true, false]).node().clone(),
-        pairs().node().clone(),
-        xs.sum().node().clone(),
-        xs.len().node().clone(),
-        Array::scalar((1.5f64, true)).node().clone(),
-        Array::from([[1i64, 2], [3, 4]]).node().clone(),
-        call("none").fault(&[], 1, kind()),
-        call("none").fault(&[], 0, kind()),
-        call("none").fault(&[Ty::I64], 2, kind()),
-    ];
-    let leaked = std::cell::Cell::new(None);
-    let pass = |x: &[Field]| Fields::from_slice(x);
-    let bodies = [
-        number(1),
-        body(&[], |_| Field::literal(Const::bool(true))),
-        odd(),
-        operator(Op::Add, Ty::I64),
-        operator(Op::Lt, Ty::I64),
-        body(&[Ty::I64], |x| {
-            leaked.set(Some(x[0]));
-            x[0]
-        }),
-        body(&[], |_| leaked.get().unwrap_or(Exp::lit(1u8).field())),
-        body(&[Ty::F64], |x| {
-            Field::op(Op::Rem, &[x[0], Exp::lit(1i64).field()], place())
-        }),
-        trace(&[Ty::I64, Ty::F64], pass),
-        trace(&[Ty::Bool], pass),
-        trace(&[], pass),
-        Body::default(),
-    ];
-    let b = call("any");
-    let mut made = Vec::new();
-    for (x, of_one) in nodes.iter().map(|x| (x, of_one(b, x))) {
-        made.extend(of_one);
-        for f in &bodies {
-            made.extend(of_body(b, x, f));
-        }
-        for y in &nodes {
-            made.extend(of_two(b, x, y, &bodies));
-        }
-    }
-    let engine = Engine::interp();
-    let values = made.iter().filter(|node| {
-        let value = livefusion::runtime::force_nodes(&engine, std::slice::from_ref(node));
-        value.is_ok()
-    });
-    // Most do not fit.
-    assert!((100..made.len() / 2).contains(&values.count()));
-}
-
-fn of_one(b: Builder, x: &Arc<Node>) -> Vec<Arc<Node>> {
-    let (values, lengths) = b.group(x);
-    let mut all = vec![values, lengths];
-    let two = |w: &[Fields]| Fields::from_slice(&[w[0][..].to_vec(), w[1][..].to_vec()].concat());
-    let boundary = [
-        Boundary::Clamp,
-        Boundary::Wrap,
-        Boundary::Mirror,
-        Boundary::Constant(number(1)),
-    ];
-    all.extend(
-        boundary
-            .iter()
-            .map(|boundary| b.windows(x, 2, boundary, two)),
-    );
-    all.extend([
-        b.sum(x),
-        b.product(x),
-        b.min(x),
-        b.max(x),
-        b.mean(x),
-        b.var(x),
-        b.std(x),
-    ]);
-    all.extend([
-        b.min_index(x),
-        b.max_index(x),
-        b.cumsum(x),
-        b.first(x),
-        b.last(x),
-        b.reverse(x),
-    ]);
-    all.extend([
-        b.enumerate(x),
-        b.unique(x),
-        b.indices_of(x),
-        b.zip_cut(std::slice::from_ref(x)),
-    ]);
-    all.extend(
-        [Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, std::slice::from_ref(x))),
-    );
-    for n in [
-        Amount::Known(1),
-        Amount::Negative(-1),
-        Amount::Delayed(x.clone()),
-    ] {
-        all.extend([b.take_n(x, n.clone()), b.drop(x, n)]);
-    }
-    all
-}
-
-fn of_body(b: Builder, x: &Arc<Node>, f: &Body) -> Vec<Arc<Node>> {
-    let (kept, others) = b.partition(x, f.clone());
-    let (scan, total) = b.scan_with_total(x, number(1), f.clone());
-    let (values, lengths) = b.group_by(x, f);
-    let fold = || Fold::associative(number(1), f.clone());
-    let mut all = vec![kept, others, scan, total, values, lengths];
-    all.extend([
-        b.any(x, f.clone()),
-        b.all(x, f.clone()),
-        b.count(x, f.clone()),
-    ]);
-    all.extend([
-        b.find(x, f.clone()),
-        b.position(x, f.clone()),
-        b.drop_while(x, f.clone()),
-    ]);
-    all.extend([
-        b.scan1(x, f.clone()),
-        b.scan1_right(x, f.clone()),
-        b.fold_right(x, fold()),
-    ]);
-    all.push(b.scan_right(x, fold(), ScanKind::Exclusive));
-    all.extend([
-        b.unique_by(x, f),
-        b.shift(x, 1, f),
-        b.item(x, f),
-        b.bins(Len::Known(2), f),
-    ]);
-    all.extend([b.update(x, f, &number(1)), b.update(x, &number(1), f)]);
-    all.push(b.windows(x, 3, &Boundary::Constant(f.clone()), |w| w[0].clone()));
-    all.push(b.enum_from_step(Len::Delayed(x.clone()), f, &number(1)));
-    all
-}
-
-fn of_two(b: Builder, x: &Arc<Node>, y: &Arc<Node>, bodies: &[Body]) -> Vec<Arc<Node>> {
-    let both = [x.clone(), y.clone()];
-    let mut all = vec![
-        b.concat(&both),
-        b.zip_cut(&both),
-        b.gather(x, y),
-        b.interleave(x, y),
-    ];
-    all.extend([
-        b.combine(x, y, y),
-        b.combine(y, x, y),
-        b.operator(Op::Add, &both),
-    ]);
-    for f in bodies {
-        all.push(b.merge_sorted(x, y, f));
-        all.push(b.reduce_by_index((Len::Known(2), f), x, y, operator(Op::Add, Ty::I64)));
-        all.push(b.reduce_by_index((Len::Known(2), &number(1)), x, y, f.clone()));
-    }
-    all
 }

@@ -252,6 +252,32 @@ fn mistakes_in_closures_on_segments() {
     mistake(&first(scalar), "map_segments", wanted, got);
     let of = rows().nodes();
     let m = Array::from([[1i64, 2], [3, 4]]);
+    // A mistake of a part stays the one that it is.
+    let sum = call("sum").sum(Array::from(vec![true]).node());
+    let flat = call("diag").diag(Array::from(vec![1i64]).node());
+    let parts = [
+        Part::Array(sum.clone()),
+        Part::Segments(of.with_data(sum.clone())),
+        Part::Segments(Segments {
+            lengths: sum.clone(),
+            data: of.data.clone(),
+        }),
+        Part::Segments(Segments {
+            lengths: of.data.clone(),
+            data: sum,
+        }),
+    ];
+    for part in parts {
+        let lost = b.map_segments(&[part], |given| vec![Part::Array(given[0].clone())]);
+        mistake(&first(lost), "sum", NUMBERS, "bool");
+    }
+    let of_matrix = call("to_segmented").to_segmented(&flat);
+    mistake(
+        &of_matrix.data,
+        "diag",
+        "a matrix",
+        "i64 of rank 1 from `manifest`",
+    );
     let parts = [Part::Segments(of.clone())];
     let matrix = b.map_segments(&parts, |_| vec![Part::Array(m.node().clone())]);
     let wanted = "a delayed scalar, an array of rank 1, or segments";
@@ -408,8 +434,15 @@ fn anything_gives_a_value_or_an_error() {
             .segments(flags.node(), flags.node())
             .lengths,
     ];
+    let by_hand = |change: fn(&mut Body)| {
+        let mut f = with(Op::Gt, 1);
+        change(&mut f);
+        f
+    };
     let bodies = || {
         [
+            by_hand(|f| f.terms.clear()),
+            by_hand(|f| f.terms.reverse()),
             literal(1),
             with(Op::Gt, 1),
             operator(Op::Add, Ty::I64),

@@ -90,11 +90,7 @@ pub static ROWS: &[Combinator] = &[
     row("enumerate", &[XS], "[T] => [(u64, T)]", "[5, 6].enumerate()", |c| {
         let xs = c.array(0)?;
         let index = Elt::of(&vec![Ty::U64; usize::from(xs.node.rank)]);
-        let node = match xs.node.rank {
-            1 => c.builder.enumerate(&xs.node),
-            _ => c.builder.enumerate_axes(&xs.node),
-        };
-        c.give(node, Elt::Tuple(vec![index, xs.elt]))
+        c.give(c.builder.enumerate(&xs.node), Elt::Tuple(vec![index, xs.elt]))
     }),
     row("scan1", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
         let xs = c.array(0)?;

@@ -1,97 +1,293 @@
 //! Files: `load`, `save`.
 
 use super::{Combinator, Kind, row};
+use crate::diagnostic::Diagnostic;
 use crate::eval::{Call, Result};
+use crate::source::Span;
 use crate::value::{Array, Elt, Save, Saved, Value};
-use livefusion::ast::Node;
-use livefusion::io;
+use livefusion::ast::{Node, Shape, Ty};
+use livefusion::io::{self, npy, npz, raw};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// All of them.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
-    row("load", &[Kind::Text], "\"file\" => table or array", "load \"examples/data/airports.csv\"", load),
-    row("save", &[Kind::Any, Kind::Text], "([T] or table, \"file\") => ()", "[1, 2, 3] |> save \"squares.npy\"", save),
+    row("load", &[Kind::Text], "(\"file\", option, …) => table, array or arrays", "load \"examples/data/airports.csv\"", load).repeated(),
+    row("save", &[Kind::Any, Kind::Text], "([T] or table or ([T], …), \"file\", \"name\", …) => ()", "[1, 2, 3] |> save \"squares.npy\"", save).repeated(),
 ];
 
-/// A table of a CSV file, the array of an NPY file.
+/// Options of CSV files, as the methods of [`io::Csv`] are called, with examples for messages.
+const OPTIONS: &[(&str, &str)] = &[
+    ("delimiter", "(\"delimiter\", \";\")"),
+    ("comment", "(\"comment\", \"#\")"),
+    ("header", "(\"header\", false)"),
+    ("names", "(\"names\", \"x\", \"y\")"),
+    ("only", "(\"only\", \"x\", \"y\")"),
+    (
+        "column",
+        "(\"column\", \"x\", \"f32\"), and `text` is a type",
+    ),
+    ("missing", "(\"missing\", \"x\", 0)"),
+    ("missing_anywhere", "(\"missing_anywhere\", f64::NAN)"),
+    ("missing_is", "(\"missing_is\", \"NA\", \"-\")"),
+];
+
+/// A table of a CSV file, the array of an NPY file, arrays of an NPZ file, elements and nothing else of a file of another name.
 fn load(c: &mut Call<'_, '_>) -> Result<Value> {
-    let (path, at) = (path(c, 0)?, c.at(0));
-    if let Some(value) = c.eval.loaded.as_ref().and_then(|l| l.get(&path)) {
+    let path = path(c, 0)?;
+    let key = c
+        .from(0)
+        .map(|k| format!("{:?}", c.value(k)))
+        .collect::<Vec<_>>();
+    if let Some(value) = c.eval.loaded.as_ref().and_then(|l| l.get(&key)) {
         return Ok(value.clone());
     }
-    let table = |table: io::Csv| table.read().map(|t| Value::Table(Arc::new(t)));
-    let loaded = match extension(&path) {
-        "npy" => io::npy::read_node(&path).map(|node| {
-            let elt = Elt::of(&node.types);
-            Value::Array(Array { node, elt })
-        }),
-        "csv" | "txt" => table(io::csv(&path)),
-        "tsv" => table(io::csv(&path).delimiter(b'\t')),
-        _ => return format(c, 0, ".csv, .tsv or .npy"),
-    };
-    match loaded {
-        Ok(value) => {
-            if let Some(all) = &mut c.eval.loaded {
-                all.insert(path, value.clone());
-            }
-            Ok(value)
+    let value = match extension(&path) {
+        "npy" => {
+            no_more(c, 1, "an NPY file has one array")?;
+            let read = npy::read_node(&path);
+            array(done(c, read)?)
         }
-        Err(e) => c.eval.refuse(e.to_string(), at),
+        "npz" => arrays(c, &path)?,
+        "csv" | "txt" => table(c, io::csv(&path))?,
+        "tsv" => table(c, io::csv(&path).delimiter(b'\t'))?,
+        _ => elements(c, &path)?,
+    };
+    if let Some(all) = &mut c.eval.loaded {
+        all.insert(key, value.clone());
+    }
+    Ok(value)
+}
+
+/// The arrays of these names; without one, all of them.
+fn arrays(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
+    let opened = npz::open(path);
+    let mut archive = done(c, opened)?;
+    let names = texts(c, 1)?;
+    let all = || archive.names().map(String::from).collect();
+    let wanted: Vec<String> = if names.is_empty() { all() } else { names };
+    let is_one = c.from(1).len() == 1;
+    let mut found = Vec::new();
+    for name in wanted {
+        let read = archive.read_node(&name);
+        found.push(array(done(c, read)?));
+    }
+    Ok(match found.pop() {
+        Some(one) if is_one => one,
+        last => {
+            found.extend(last);
+            Value::Tuple(found)
+        }
+    })
+}
+
+/// Elements of a type that is given, and perhaps their shape.
+fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
+    if c.from(1).is_empty() {
+        let note = "of a file of elements and nothing else the type is told, and perhaps the shape: `load(\"a.bin\", \"f32\", (2, 3))`";
+        let wrong = unknown(c, 0, ".csv, .tsv, .npy or .npz");
+        return Err(Box::new(wrong.note(note)));
+    }
+    no_more(c, 3, "expected nothing behind a type and a shape")?;
+    let Some(ty) = text(c.value(1)).and_then(Ty::from_name) else {
+        let message = format!(
+            "expected a type such as \"f64\", got {}",
+            c.value(1).describe()
+        );
+        return c.eval.refuse(message, c.at(1));
+    };
+    let read = raw::read_node(path, ty);
+    let node = done(c, read)?;
+    if c.from(2).is_empty() {
+        return Ok(array(node));
+    }
+    let axes = c.shape(2)?;
+    let shape = (axes.len() > 1).then(|| Shape::new(axes));
+    let elt = Elt::of(&node.types);
+    c.give(c.builder.reshape(&node, shape), elt)
+}
+
+/// A table, read as options say: tuples that begin with what they are.
+fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
+    for k in c.from(1) {
+        let (name, rest) = match c.value(k) {
+            Value::Tuple(parts) => match parts.as_slice() {
+                [Value::Text(name), rest @ ..] => (name.clone(), rest.to_vec()),
+                _ => return Err(no_option("expected the name of an option".into(), c.at(k))),
+            },
+            other => {
+                let message = format!("expected an option, got {}", other.describe());
+                return Err(no_option(message, c.at(k)));
+            }
+        };
+        csv = match with_option(csv, &name, &rest) {
+            Some(csv) => csv,
+            None => {
+                let message = match OPTIONS.iter().find(|(known, _)| *known == &*name) {
+                    Some((_, example)) => format!("expected an option such as `{example}`"),
+                    None => format!("there is no option `{name}`"),
+                };
+                return Err(no_option(message, c.at(k)));
+            }
+        };
+    }
+    let read = csv.read();
+    Ok(Value::Table(Arc::new(done(c, read)?)))
+}
+
+/// The reader with an option, if there is such a one.
+fn with_option(csv: io::Csv, name: &str, rest: &[Value]) -> Option<io::Csv> {
+    let words = || rest.iter().map(text).collect::<Option<Vec<_>>>();
+    match (name, rest) {
+        ("delimiter", [mark]) => Some(csv.delimiter(byte(mark)?)),
+        ("comment", [mark]) => Some(csv.comment(byte(mark)?)),
+        ("header", [has]) => match filling(has)? {
+            io::Value::Bool(has) => Some(csv.header(has)),
+            _ => None,
+        },
+        ("names", _) => Some(csv.names(words()?)),
+        ("only", _) => Some(csv.only(words()?)),
+        ("missing_is", _) => Some(csv.missing_is(words()?)),
+        ("column", [name, ty]) => match text(ty)? {
+            "text" => Some(csv.text(text(name)?)),
+            ty => Some(csv.typed(text(name)?, io::Type::Scalar(Ty::from_name(ty)?))),
+        },
+        ("missing", [name, value]) => Some(csv.missing(text(name)?, filling(value)?)),
+        ("missing_anywhere", [value]) => Some(csv.missing_anywhere(filling(value)?)),
+        _ => None,
     }
 }
 
-/// Says that an array is to be written as NPY, or a table, or columns of a tuple, as CSV.
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn byte(value: &Value) -> Option<u8> {
+    match text(value)?.as_bytes() {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
+/// What stands for a value that is missing: a literal.
+fn filling(value: &Value) -> Option<io::Value> {
+    match value {
+        Value::Int(n) => Some(io::Value::Int(*n)),
+        Value::Float(x) => Some(io::Value::Float(*x)),
+        Value::Text(text) => Some(io::Value::Text(text.to_string())),
+        Value::Scalar(fields, Elt::Scalar(ty)) => {
+            let literal = fields.first()?.as_literal()?;
+            Some(match literal.integer() {
+                Some(n) => io::Value::Int(n),
+                None if *ty == Ty::Bool => io::Value::Bool(literal.bits != 0),
+                None => io::Value::Float(literal.number()),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// That an option is none.
+fn no_option(message: String, at: Span) -> Box<Diagnostic> {
+    let names: Vec<_> = OPTIONS.iter().map(|(name, _)| *name).collect();
+    let known = format!("options are {}", names.join(", "));
+    Box::new(Diagnostic::new(message, at).note(known))
+}
+
+/// Says that an array is to be written as NPY or as it is, arrays as NPZ, or a table, or columns, as CSV.
 fn save(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 1)?;
     let what = match (extension(&path), c.value(0).clone()) {
-        ("npy", Value::Array(_) | Value::Range(_)) => Saved::Npy(c.array(0)?.node),
-        ("npy", other) => {
-            let message = format!("expected an array, got {}", other.describe());
-            return c.eval.refuse(message, c.at(0));
+        ("npy", _) => Saved::Npy(one(c)?),
+        ("raw" | "bin", _) => Saved::Raw(one(c)?),
+        ("npz", value) => Saved::Npz(named(c, value, "arr_")?),
+        ("csv", Value::Table(table)) => {
+            no_more(c, 2, "a table has names")?;
+            Saved::Table(table)
         }
-        ("csv", Value::Table(table)) => Saved::Table(table),
-        ("csv", value) => {
-            let columns = match value {
-                Value::Tuple(parts) => parts,
-                one => vec![one],
-            };
-            let mut named = Vec::new();
-            for (k, column) in columns.into_iter().enumerate() {
-                let Value::Array(a) = column else {
-                    let message = format!("expected arrays as columns, got {}", column.describe());
-                    return c.eval.refuse(message, c.at(0));
-                };
-                named.push((format!("c{k}"), a.node));
-            }
-            Saved::Csv(named)
-        }
-        _ => return format(c, 1, ".npy or .csv"),
+        ("csv", value) => Saved::Csv(named(c, value, "c")?),
+        _ => return Err(Box::new(unknown(c, 1, ".npy, .npz, .csv, .raw or .bin"))),
     };
     let at = c.at(1);
     Ok(Value::Save(Save { path, at, what }))
+}
+
+/// The one array that a file of one array is made of.
+fn one(c: &mut Call<'_, '_>) -> Result<Arc<Node>> {
+    no_more(c, 2, "one array has no name")?;
+    Ok(c.array(0)?.node)
+}
+
+/// Arrays with the names that are given, or numbered.
+fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String, Arc<Node>)>> {
+    let parts = match value {
+        Value::Tuple(parts) => parts,
+        one => vec![one],
+    };
+    let mut names = texts(c, 2)?;
+    if names.is_empty() {
+        names = (0..parts.len()).map(|k| format!("{prefix}{k}")).collect();
+    }
+    if names.len() != parts.len() {
+        let message = format!("expected {} names, got {}", parts.len(), names.len());
+        return c.eval.refuse(message, c.at(2));
+    }
+    let mut all = Vec::new();
+    for (name, part) in names.into_iter().zip(parts) {
+        let node = match part {
+            Value::Array(a) => a.node,
+            Value::Range(range) => c.eval.range(*range, c.at(0))?.node,
+            other => {
+                let message = format!("expected arrays, got {}", other.describe());
+                return c.eval.refuse(message, c.at(0));
+            }
+        };
+        all.push((name, node));
+    }
+    Ok(all)
 }
 
 impl Save {
     /// Writes the file, of what was computed before.
     pub fn write(&self) -> io::Result<()> {
         match &self.what {
-            Saved::Npy(node) => io::npy::write_node(&self.path, node),
+            Saved::Npy(node) => npy::write_node(&self.path, node),
+            Saved::Raw(node) => raw::write_node(&self.path, node),
+            Saved::Npz(arrays) => {
+                let mut file = npz::create(&self.path)?;
+                for (name, node) in arrays {
+                    file = file.add_node(name, node)?;
+                }
+                file.finish()
+            }
             Saved::Table(table) => table.save(&self.path),
             Saved::Csv(columns) => {
-                let named = |table: io::Table, (name, node): &(String, Arc<Node>)| {
-                    table.with_node(name.as_str(), node)
-                };
-                let table = columns.iter().try_fold(io::Table::new(), named)?;
+                let mut table = io::Table::new();
+                for (name, node) in columns {
+                    table = table.with_node(name.as_str(), node)?;
+                }
                 table.save(&self.path)
             }
         }
     }
 }
 
+fn array(node: Arc<Node>) -> Value {
+    let elt = Elt::of(&node.types);
+    Value::Array(Array { node, elt })
+}
+
+/// What was read of the file that the first argument names.
+fn done<T>(c: &Call<'_, '_>, read: io::Result<T>) -> Result<T> {
+    read.or_else(|e| c.eval.refuse(e.to_string(), c.at(0)))
+}
+
 /// An argument that is a file's name, from the session's folder on.
-fn path(c: &mut Call<'_, '_>, k: usize) -> Result<PathBuf> {
+fn path(c: &Call<'_, '_>, k: usize) -> Result<PathBuf> {
     match c.value(k) {
         Value::Text(name) => Ok(c.eval.folder.join(&**name)),
         other => {
@@ -101,15 +297,33 @@ fn path(c: &mut Call<'_, '_>, k: usize) -> Result<PathBuf> {
     }
 }
 
+/// The arguments from one on, which are names.
+fn texts(c: &Call<'_, '_>, first: usize) -> Result<Vec<String>> {
+    let text = |k: usize| match c.value(k) {
+        Value::Text(name) => Ok(name.to_string()),
+        other => {
+            let message = format!("expected a name, got {}", other.describe());
+            c.eval.refuse(message, c.at(k))
+        }
+    };
+    c.from(first).map(text).collect()
+}
+
+/// That there are no arguments from one on.
+fn no_more(c: &Call<'_, '_>, first: usize, why: &str) -> Result<()> {
+    match c.from(first).is_empty() {
+        true => Ok(()),
+        false => c.eval.refuse(why, c.at(first)),
+    }
+}
+
 fn extension(path: &Path) -> &str {
     path.extension().and_then(|e| e.to_str()).unwrap_or("")
 }
 
 /// That the name of a file does not say a format that is known.
-fn format<T>(c: &Call<'_, '_>, k: usize, known: &str) -> Result<T> {
-    let Value::Text(name) = c.value(k) else {
-        return c.eval.refuse("expected the name of a file", c.at(k));
-    };
+fn unknown(c: &Call<'_, '_>, k: usize, known: &str) -> Diagnostic {
+    let name = text(c.value(k)).unwrap_or_default();
     let message = format!("expected a file that ends in {known}, got `{name}`");
-    c.eval.refuse(message, c.at(k))
+    Diagnostic::new(message, c.at(k))
 }

@@ -63,7 +63,7 @@ const fn made(
     }
 }
 
-/// `a < b` and the like of their name, the smaller and the larger of two: what combinators call by the same name is of one array.
+/// The smaller of two. The combinator that is called so takes one array.
 pub static MIN: ScalarFunction = op("min", 2, Op::Min, "2.min(3)");
 /// The larger of two.
 pub static MAX: ScalarFunction = op("max", 2, Op::Max, "2.max(3)");

@@ -7,6 +7,7 @@ mod time;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit};
 use crate::nearest;
+use crate::rust;
 use crate::session::{Answer, Session};
 use crate::source::Span;
 use crate::trace;
@@ -57,6 +58,7 @@ const fn command(
 pub static BACKENDS: &[&str] = &["interp", "jit", "c", "tiered"];
 
 const E: &str = "EXPRESSION";
+const FILE_E: &str = "[FILE] EXPRESSION";
 
 /// All of them.
 #[rustfmt::skip]
@@ -86,13 +88,11 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         explained(s, at, &nodes).map(|e| Answer::of(e.dot()))
     }),
-    command("svg", E, "the graph as a picture, with loops as boxes", |s, at| {
-        let nodes = nodes(s, at)?;
-        explained(s, at, &nodes).map(|e| Answer::of(e.svg()))
-    }),
+    command("svg", FILE_E, "the graph as a picture, with loops as boxes", plot::svg),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
+    command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
     command("time", E, "how long it takes on each backend, from literals and files on", time::time),
-    command("plot", E, "its numbers as bars", plot::plot),
+    command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as a line, pairs as points, a matrix as an image", plot::plot),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {
         if let Some(n) = number(s, at)? {

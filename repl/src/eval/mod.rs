@@ -17,6 +17,7 @@ pub use functions::{Form, Mistake, Traced};
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
 use crate::nearest;
+use crate::rust::Notes;
 use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
@@ -25,7 +26,7 @@ use crate::value::{Array, Closure, Elt, Env, Named, Range, Value};
 use livefusion::ast::{self, Body, Builder, Const, Fields, Node, Ty, Types};
 use livefusion::{CancelToken, Error, ErrorKind, Loc};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -71,10 +72,12 @@ pub struct Eval<'s> {
     pub places: &'s mut Places,
     /// The folder that relative names of files begin at.
     pub folder: &'s Path,
-    /// What files had in them, where they need not be read again.
-    pub loaded: Option<&'s mut HashMap<PathBuf, Value>>,
+    /// What files had in them, by what `load` was called with, where they need not be read again.
+    pub loaded: Option<&'s mut HashMap<Vec<String>, Value>>,
     /// Ends what evaluates for long, as a function does that calls itself.
     pub stop: CancelToken,
+    /// What becomes of each expression, if somebody wants to know.
+    pub notes: Option<Notes>,
     depth: usize,
     /// Whether a function is being traced, in which scalars are terms.
     tracing: bool,
@@ -109,6 +112,7 @@ impl<'s> Eval<'s> {
             folder,
             loaded: None,
             stop: CancelToken::new(),
+            notes: None,
             depth: 0,
             tracing: false,
         }
@@ -117,7 +121,7 @@ impl<'s> Eval<'s> {
     /// A builder of nodes that a call at this place makes.
     pub fn builder(&mut self, name: &'static str, span: Span) -> Builder {
         let place = self.sources.place(span);
-        let loc = Loc::in_text(&place.name, place.line as u32, place.column as u32);
+        let loc = Loc::in_text(place.name, place.line as u32, place.column as u32);
         self.places.insert(loc, span);
         Builder::at(name, loc)
     }
@@ -171,6 +175,9 @@ impl<'s> Eval<'s> {
         self.depth += 1;
         let value = self.expr_here(env, e);
         self.depth -= 1;
+        if let (Some(notes), Ok(value)) = (&mut self.notes, &value) {
+            notes.expression(e.span, value);
+        }
         value
     }
 
@@ -268,6 +275,9 @@ impl<'s> Eval<'s> {
 
     /// Names for what a pattern takes a value apart into.
     fn bind(&mut self, env: &Env, pattern: &Pattern, value: Value) -> Result<Env> {
+        if let Some(notes) = &mut self.notes {
+            notes.pattern(pattern.span, &value);
+        }
         match &pattern.kind {
             PatternKind::Name(name) => Ok(env.with(name.clone(), value)),
             PatternKind::Any => Ok(env.clone()),

@@ -81,7 +81,11 @@ fn in_body(body: &Body, constants: &BodyConstants, mut found: impl FnMut(Role, C
             continue;
         };
         if let Some(exponent) = data.power {
-            found(Role::Exponent, Const::new(Ty::I32, exponent.into()), loc);
+            found(
+                Role::Exponent,
+                Const::new(Ty::I32, exponent.get().into()),
+                loc,
+            );
         }
         let last = args.len().saturating_sub(1);
         for (k, arg) in args.iter().enumerate() {

@@ -247,8 +247,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "extrema are found again from what a sweep writes",
         file: "region/flags.rs",
-        sound: "StmtKind::ReadArray(_, a, _) if !written(*a) => {}",
-        faulty: "StmtKind::ReadArray(_, a, _) if !written(*a) || true => {}",
+        sound: "StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) => {}",
+        faulty: "StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) || true => {}",
     },
     Fault {
         what: "what is rejected runs along",

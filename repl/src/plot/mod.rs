@@ -1,4 +1,9 @@
-//! Numbers as a picture of characters: `:plot`.
+//! Numbers as a picture: of characters here, in files in `chart.rs`.
+
+mod chart;
+mod pixels;
+
+pub use chart::{Chart, Format};
 
 /// How wide and high pictures are, in characters.
 const SIZE: (usize, usize) = (64, 12);

@@ -1,0 +1,84 @@
+//! What goes by computed indices of a base: scatters, and scans by index.
+
+use crate::ast::body::show_types;
+use crate::ast::draft::{Draft, both, show_node};
+use crate::ast::{Body, Builder, Kind, Node, Places, ScanKind};
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+impl Builder {
+    /// `base` with values put at indices, in order. `combine` takes (what is there, value); without
+    /// it the last value put at an index stays.
+    pub fn scatter(
+        self,
+        base: &Arc<Node>,
+        indices: &Arc<Node>,
+        values: &Arc<Node>,
+        combine: Option<Body>,
+    ) -> Arc<Node> {
+        self.scattered([base, indices, values], combine, Places::Anywhere)
+    }
+
+    /// As [`scatter`](Builder::scatter), at indices that are inside of the base by construction: what is not is left out.
+    pub fn scatter_within(
+        self,
+        base: &Arc<Node>,
+        indices: &Arc<Node>,
+        values: &Arc<Node>,
+        combine: Option<Body>,
+    ) -> Arc<Node> {
+        self.scattered([base, indices, values], combine, Places::Within)
+    }
+
+    fn scattered(
+        self,
+        [base, indices, values]: [&Arc<Node>; 3],
+        combine: Option<Body>,
+        places: Places,
+    ) -> Arc<Node> {
+        let mut d = self.at_indices([base, indices, values]);
+        let t = &base.types;
+        d.expect(values.types == *t, || {
+            (
+                format!("values of type {}", show_types(t)),
+                show_node(values),
+            )
+        });
+        if let Some(c) = &combine {
+            d.body(c, "a combine function", &both(t, t), Some(t));
+        }
+        d.len = base.known_len();
+        let combine = combine.map(|c| d.simple(c));
+        d.array(Kind::Scatter(combine, places), t.clone())
+    }
+
+    /// Running folds, one at each place of a base, which has what they start with: what is at an element's index is joined
+    /// with its value by `step` of (what is there, value), and is the element, or with [`ScanKind::Exclusive`] what was
+    /// there before is.
+    pub fn scan_by_index(
+        self,
+        [base, indices, values]: [&Arc<Node>; 3],
+        step: Body,
+        kind: ScanKind,
+        places: Places,
+    ) -> Arc<Node> {
+        let mut d = self.at_indices([base, indices, values]);
+        let t = &base.types;
+        d.body(&step, "a step", &both(t, &values.types), Some(t));
+        let step = d.simple(step);
+        d.array(Kind::ScanByIndex(step, kind, places), t.clone())
+    }
+
+    /// What goes by indices of a base: as many of them (`u64`) as values.
+    fn at_indices(self, [base, indices, values]: [&Arc<Node>; 3]) -> Draft {
+        let inputs = [base, indices, values].map(Arc::clone);
+        let mut d = Draft::new(self, inputs.into_iter().collect());
+        d.arrays();
+        d.meet_node(indices);
+        d.meet_node(values);
+        d.expect(*indices.types == [Ty::U64], || {
+            ("indices of type u64".into(), show_node(indices))
+        });
+        d
+    }
+}

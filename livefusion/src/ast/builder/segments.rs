@@ -1,0 +1,89 @@
+//! Elements made for segments, and folds and scans of segments.
+
+use crate::ast::draft::{Draft, show_node};
+use crate::ast::{
+    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Types, red_flat,
+};
+use loop_lang::types::Ty;
+use smallvec::smallvec;
+use std::sync::Arc;
+
+impl Builder {
+    /// The elements of segments: `f(i, values)` for each `i` below each length. The body's parameters are
+    /// the index within the segment (`u64`) and the fields of `values`, which have one element per segment.
+    pub fn expand(self, lengths: &Arc<Node>, values: &[Arc<Node>], body: Body) -> Arc<Node> {
+        let inputs: Inputs = [lengths].into_iter().chain(values).cloned().collect();
+        let mut d = Draft::new(self, inputs);
+        d.arrays();
+        d.in_step();
+        d.len = all_rows(lengths);
+        d.lengths(lengths);
+        let params: Types = [Ty::U64]
+            .into_iter()
+            .chain(values.iter().flat_map(|n| n.types.iter().copied()))
+            .collect();
+        d.body(&body, "a function", &params, None);
+        let types = body.result_types_or_none();
+        let body = d.simple(body);
+        d.array(Kind::Expand(body), types)
+    }
+
+    /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
+    /// rows, where that gives the same ([`Rewrite::RedFlat`]).
+    pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        match red_flat::rows(self, lengths, data, &fold) {
+            Some((lengths, elements)) => {
+                let builder = self.rewriting(Rewrite::RedFlat);
+                builder.folded_s(&lengths, &elements, fold)
+            }
+            None => self.folded_s(lengths, data, fold),
+        }
+    }
+
+    fn folded_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(lengths);
+        let state = d.fold(&fold, &data.types);
+        let fold = d.simple_fold(fold);
+        d.array(Kind::FoldS(fold), state)
+    }
+
+    /// Running folds that start anew with each segment; of associative and sequential folds only.
+    pub fn scan_s(
+        self,
+        lengths: &Arc<Node>,
+        data: &Arc<Node>,
+        fold: Fold,
+        kind: ScanKind,
+    ) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(data);
+        let state = d.fold(&fold, &data.types);
+        d.scannable(&fold);
+        let fold = d.simple_fold(fold);
+        d.array(Kind::ScanS(fold, kind), state)
+    }
+
+    /// How many elements of each segment have a true tag: the lengths of the segments that
+    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count_if_s`](Builder::count_if_s).)
+    pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(lengths);
+        d.expect(*tags.types == [Ty::Bool], || {
+            ("tags of type bool".into(), show_node(tags))
+        });
+        d.array(Kind::CountS, smallvec![Ty::U64])
+    }
+}
+
+/// How many elements segments of these lengths have, if all are of one length and there are known to be so many.
+fn all_rows(lengths: &Arc<Node>) -> Option<u64> {
+    let length = Axis::of_rows(lengths)?.known()?;
+    lengths.len?.checked_mul(length)
+}

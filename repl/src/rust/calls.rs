@@ -1,0 +1,373 @@
+//! Calls in Rust's text: methods of the same name, and those that differ.
+
+use super::code::{Code, tuple};
+use super::expression::{Writer, refuse};
+use super::notes::Note;
+use crate::combinators::{self, Combinator, Kind, SCALARS};
+use crate::eval::Result;
+use crate::syntax::{Expr, ExprKind};
+use crate::value::Elt;
+use loop_lang::Ty;
+
+/// What is no method in Rust.
+const FREE: &[&str] = &[
+    "generate",
+    "iota",
+    "replicate",
+    "enum_from_step",
+    "reduce_by_index",
+    "scan_by_index",
+    "scan_exclusive_by_index",
+    "replicate_s",
+    "indices_s",
+    "enum_from_step_s",
+    "iterate_n",
+    "iterate_while",
+    "iterate",
+    "while_loop",
+];
+
+/// Where nothing but a number's suffix tells its type.
+const SUFFIXED: &[&str] = &[
+    "replicate",
+    "enum_from_step",
+    "aggregate",
+    "aggregate_s",
+    "reduce_by_index",
+    "scan_by_index",
+    "scan_exclusive_by_index",
+];
+
+impl Writer<'_> {
+    /// A call of a combinator, of a function on scalars, or of a function of the text's.
+    pub fn call(&mut self, e: &Expr, callee: &Expr, args: &[Expr]) -> Result<Code> {
+        let ExprKind::Name(name) = &callee.kind else {
+            return self.applied(e, callee, args);
+        };
+        if self.bound.contains(name) {
+            return self.applied(e, callee, args);
+        }
+        match combinators::find(name) {
+            Some(c) if c.scalar.is_none() || c.takes(args.len()) => self.combinator(e, c, args),
+            Some(c) => self.scalar(e, c.name, args),
+            None => match SCALARS.iter().find(|f| f.name == name) {
+                Some(f) => self.scalar(e, f.name, args),
+                None => self.applied(e, callee, args),
+            },
+        }
+    }
+
+    fn scalar(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
+        let args: Vec<&Expr> = args.iter().collect();
+        let first = self.common(&args)?;
+        let other = if name == "powi" { Some(Ty::I32) } else { first };
+        self.each(e, &args, [first, other], &|x| {
+            let rest: Vec<_> = x[1..].iter().map(|a| a.text.clone()).collect();
+            x[0].clone().call(name, &rest)
+        })
+    }
+
+    fn combinator(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
+        let refs = |w: &mut Self, of: &[Expr]| -> Result<Vec<String>> {
+            of.iter().map(|a| Ok(w.borrowed(a)?.text)).collect()
+        };
+        let elt = |w: &Self, e: &Expr| -> Result<_> { Ok(w.note(e)?.elt().cloned()) };
+        let free = |name: &str, args: &[String]| Code::atom(format!("{name}({})", args.join(", ")));
+        match c.name {
+            "fold" | "fold_seq" | "fold_seq_s" | "fold_seq_axis" | "scan" | "scan_seq"
+                if elt(self, e)? != self.element(&args[0])? =>
+            {
+                return refuse(
+                    format!("`{}` of another type than the elements", c.name),
+                    e.span,
+                );
+            }
+            "zip" | "zip_shortest" if args.len() > 2 => {
+                let all = refs(self, args)?;
+                return Ok(free(c.name, &[tuple(&all).text]));
+            }
+            "append" if args.len() > 2 => {
+                let all = refs(self, args)?.join(", ");
+                return Ok(free("concat", &[format!("[{all}]")]));
+            }
+            "concat_axis" | "stack" => {
+                let axis = self.expr_as_count(&args[0])?;
+                let all = refs(self, &args[1..])?.join(", ");
+                return Ok(free(c.name, &[axis, format!("&[{all}]")]));
+            }
+            "segmented" => return Ok(free("Segmented::new", &refs(self, args)?)),
+            "from_uniform" => {
+                let args = [self.expr_as_count(&args[0])?, self.borrowed(&args[1])?.text];
+                return Ok(free("Segmented::from_uniform", &args));
+            }
+            "lengths" | "data" => {
+                let of = self.expr(&args[0])?.call(c.name, &[]);
+                return Ok(of.call("clone", &[]));
+            }
+            "flatten" if matches!(self.note(&args[0])?, Note::Segments(_)) => {
+                return Ok(self.expr(&args[0])?.call("concat", &[]));
+            }
+            "with_data" => {
+                let data = self.owned(&args[1])?.text;
+                return Ok(self.expr(&args[0])?.call(c.name, &[data]));
+            }
+            "map_segments" => {
+                let (of, f) = (self.borrowed(&args[0])?, self.function(&args[1], 1)?);
+                return Ok(of.call(c.name, &[f]));
+            }
+            "permute_axes" => {
+                let order = self.parts(&args[1])?;
+                let order = format!("[{}]", order.join(", "));
+                return Ok(self.expr(&args[0])?.call(c.name, &[order]));
+            }
+            "pad" => return self.pad(args),
+            "broadcast" => return self.broadcast(e, args),
+            "iterate_n" | "iterate_while" | "iterate" | "while_loop" => {
+                return self.looped(e, c, args);
+            }
+            "load" => return self.load(e, args),
+            "save" => {
+                self.files = true;
+                let (of, name) = (self.borrowed(&args[0])?.text, self.expr(&args[1])?.text);
+                let ends = |end: &str| name.trim_end_matches('"').ends_with(end);
+                if !ends(".npy")
+                    || !matches!(self.note(&args[0])?, Note::Array(..) | Note::Range(_))
+                {
+                    return refuse(
+                        "only arrays that are saved as NPY have a short form",
+                        e.span,
+                    );
+                }
+                return Ok(Code::atom(format!(
+                    "livefusion::io::npy::write({name}, {of})?"
+                )));
+            }
+            "Boundary::Constant" => return Ok(free(c.name, &[self.expr(&args[0])?.text])),
+            _ => {}
+        }
+        let ty = self.note(e)?.elt().and_then(Elt::scalar);
+        let suffix = SUFFIXED.contains(&c.name);
+        let mut texts = Vec::new();
+        for (k, arg) in args.iter().enumerate() {
+            let kind = c.params.get(k).or(c.params.last()).copied();
+            let method = k == 0 && !FREE.contains(&c.name);
+            texts.push(match kind.unwrap_or(Kind::Any) {
+                _ if method => continue,
+                Kind::Array | Kind::Segments => self.borrowed(arg)?.text,
+                Kind::Function(n) => self.function(arg, n)?,
+                Kind::Count | Kind::Axis => self.expr_as_count(arg)?,
+                Kind::Any if c.name == "slice_axis" => self.item(arg)?,
+                Kind::Shape | Kind::Any => match self.parts(arg)?.as_slice() {
+                    [one] => one.clone(),
+                    parts => tuple(parts).text,
+                },
+                Kind::Number => self.number(arg, ty, suffix)?,
+                Kind::Boundary => self.boundary(arg, &args[0])?,
+                Kind::Text => self.expr(arg)?.text,
+            });
+        }
+        if FREE.contains(&c.name) {
+            return Ok(free(c.name, &texts));
+        }
+        Ok(self.expr(&args[0])?.call(c.name, &texts))
+    }
+
+    /// What an array's elements are, or those of a range.
+    fn element(&self, e: &Expr) -> Result<Option<Elt>> {
+        Ok(match self.note(e)? {
+            Note::Range(known) => known.map(|(_, _, ty)| Elt::Scalar(ty)),
+            note => note.elt().cloned(),
+        })
+    }
+
+    /// A start value, or what fills.
+    fn number(&mut self, e: &Expr, ty: Option<Ty>, suffix: bool) -> Result<String> {
+        if let ExprKind::Tuple(parts) = &e.kind {
+            let parts: Result<Vec<_>> = parts.iter().map(|p| self.number(p, None, true)).collect();
+            return Ok(tuple(&parts?).text);
+        }
+        Ok(match self.note(e)? {
+            Note::Delayed(_) => self.borrowed(e)?.text,
+            _ => self.value(e, ty, suffix)?.text,
+        })
+    }
+
+    /// A number of elements, an index, an axis. What is delayed is one of `u64`s.
+    fn expr_as_count(&mut self, e: &Expr) -> Result<String> {
+        Ok(match self.note(e)?.clone() {
+            Note::Int(n) => n.to_string(),
+            Note::Delayed(Elt::Scalar(Ty::U64)) => self.borrowed(e)?.text,
+            Note::Delayed(_) => {
+                self.expr(e)?
+                    .call("map", &["|n| n.cast::<u64>()".into()])
+                    .text
+            }
+            _ => self.expr(e)?.text,
+        })
+    }
+
+    /// Numbers of elements: one, or those of a tuple.
+    fn parts(&mut self, e: &Expr) -> Result<Vec<String>> {
+        match &e.kind {
+            ExprKind::Tuple(parts) => parts.iter().map(|p| self.expr_as_count(p)).collect(),
+            _ => Ok(vec![self.expr_as_count(e)?]),
+        }
+    }
+
+    /// A function as an argument: a closure, or what has a name.
+    fn function(&mut self, e: &Expr, arity: usize) -> Result<String> {
+        let ExprKind::Name(name) = &e.kind else {
+            return Ok(self.expr(e)?.text);
+        };
+        if self.bound.contains(name) {
+            return Ok(format!("&{}", super::code::ident(name)));
+        }
+        let params = ["x", "y", "z"].get(..arity).unwrap_or_default();
+        match params {
+            [x, rest @ ..] => {
+                let name = combinators::find(name).map_or(name.as_str(), |c| c.name);
+                Ok(format!(
+                    "|{}| {x}.{name}({})",
+                    params.join(", "),
+                    rest.join(", ")
+                ))
+            }
+            [] => refuse("there is no closure of so many arguments", e.span),
+        }
+    }
+
+    /// What is beyond the ends; a constant is like the elements.
+    fn boundary(&mut self, e: &Expr, of: &Expr) -> Result<String> {
+        let ty = self.element(of)?.and_then(|e| e.scalar());
+        match &e.kind {
+            ExprKind::Call { args, .. } if args.len() == 1 => {
+                let fill = self.value(&args[0], ty, false)?.text;
+                Ok(format!("Boundary::Constant({fill})"))
+            }
+            _ => Ok(self.expr(e)?.text),
+        }
+    }
+
+    fn pad(&mut self, args: &[Expr]) -> Result<Code> {
+        let pair = |w: &mut Self, e: &Expr| Ok(tuple(&w.parts(e)?).text);
+        let nested = |e: &Expr| matches!(&e.kind, ExprKind::Tuple(_));
+        let by = match &args[1].kind {
+            ExprKind::Tuple(axes) if axes.iter().any(nested) => {
+                let axes: Result<Vec<_>> = axes.iter().map(|a| pair(self, a)).collect();
+                axes?.join(", ")
+            }
+            _ => pair(self, &args[1])?,
+        };
+        let ty = self.element(&args[0])?.and_then(|e| e.scalar());
+        let fill = self.number(&args[2], ty, false)?;
+        Ok(self.expr(&args[0])?.call("pad", &[format!("[{by}]"), fill]))
+    }
+
+    /// The shell repeats along outer axes; Rust reads where it says.
+    fn broadcast(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
+        let (shape, rank) = (self.parts(&args[1])?, self.note(&args[0])?.clone());
+        let Note::Array(_, rank) = rank else {
+            return refuse("expected an array", e.span);
+        };
+        let new = shape.len().saturating_sub(usize::from(rank));
+        let names = ["i", "j", "k", "l", "m", "n"];
+        let params: Vec<String> = (0..shape.len())
+            .map(|k| {
+                if k < new {
+                    "_"
+                } else {
+                    names.get(k).copied().unwrap_or("_")
+                }
+                .to_string()
+            })
+            .collect();
+        let f = match (params.as_slice(), params.get(new..)) {
+            ([one], _) => format!("|{one}| {one}"),
+            (all, Some([own])) => format!("|{}| {own}", tuple(all).text),
+            (all, own) => format!(
+                "|{}| {}",
+                tuple(all).text,
+                tuple(own.unwrap_or_default()).text
+            ),
+        };
+        let shape = match shape.as_slice() {
+            [one] => one.clone(),
+            shape => tuple(shape).text,
+        };
+        Ok(self.expr(&args[0])?.call("backpermute", &[shape, f]))
+    }
+
+    /// Loops: over arrays, whose state is arrays and delayed scalars; on scalars.
+    fn looped(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
+        let arrays = c.name.starts_with("iterate_");
+        if !arrays && !matches!(self.note(e)?, Note::Term(_)) && !self.is_tuple_of_terms(e)? {
+            return refuse(
+                "a loop on scalars is written in a function of elements",
+                e.span,
+            );
+        }
+        let mut texts = Vec::new();
+        for (k, arg) in args.iter().enumerate() {
+            texts.push(match c.params[k] {
+                Kind::Count if !arrays => self.side(arg, Some(Ty::U64))?.text,
+                Kind::Count => self.expr_as_count(arg)?,
+                Kind::Function(n) => self.function(arg, n)?,
+                _ if arrays => self.state(arg)?,
+                _ => self.number(arg, None, true)?,
+            });
+        }
+        Ok(Code::atom(format!("{}({})", c.name, texts.join(", "))))
+    }
+
+    fn is_tuple_of_terms(&self, e: &Expr) -> Result<bool> {
+        Ok(
+            matches!(self.note(e)?, Note::Tuple(parts) if parts.iter().all(|p| matches!(p, Note::Term(_)))),
+        )
+    }
+
+    /// What a loop over arrays begins with.
+    fn state(&mut self, e: &Expr) -> Result<String> {
+        if let ExprKind::Tuple(parts) = &e.kind {
+            let parts: Result<Vec<_>> = parts.iter().map(|p| self.state(p)).collect();
+            return Ok(tuple(&parts?).text);
+        }
+        let code = self.expr(e)?;
+        Ok(match self.note(e)? {
+            Note::Array(..) | Note::Delayed(_) | Note::Range(_) => code.borrowed().text,
+            _ => format!("&Array::scalar({})", code.text),
+        })
+    }
+
+    fn load(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
+        self.files = true;
+        let name = self.expr(&args[0])?.text;
+        let path = name.trim_matches('"');
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let note = self.note(e)?.clone();
+        let text = match (ending, &note, &args[1..]) {
+            ("npy", Note::Array(elt, rank), []) => {
+                format!("livefusion::io::npy::read::<{elt}, Ix{rank}>({name})?")
+            }
+            ("npz", Note::Array(elt, rank), [member]) => {
+                let member = self.expr(member)?.text;
+                format!("livefusion::io::npz::open({name})?.read::<{elt}, Ix{rank}>({member})?")
+            }
+            ("csv" | "txt", Note::Table(_), []) => format!("livefusion::io::csv({name}).read()?"),
+            ("tsv", Note::Table(_), []) => {
+                format!("livefusion::io::csv({name}).delimiter(b'\\t').read()?")
+            }
+            (_, Note::Array(elt, rank), [_, shape @ ..]) => {
+                let read = Code::atom(format!("livefusion::io::raw::read::<{elt}>({name})?"));
+                match shape {
+                    [shape] if *rank > 1 => {
+                        let shape = self.expr(shape)?.text;
+                        read.call("reshape", &[shape]).text
+                    }
+                    _ => read.text,
+                }
+            }
+            _ => return refuse("there is no short form in Rust for these options", e.span),
+        };
+        Ok(Code::atom(text))
+    }
+}

@@ -1,0 +1,407 @@
+//! Expressions in Rust's text. What is a scalar in the function that a combinator traces is an `Exp`; elsewhere operators
+//! that Rust has on arrays stay what they are, and all others go element by element, as `map` and `zip_with`.
+
+use super::code::{Code, float, ident, integer, known, level, tuple};
+use super::functions::names;
+use super::notes::{Note, Notes};
+use crate::combinators::CONSTANTS;
+use crate::diagnostic::Diagnostic;
+use crate::eval::Result;
+use crate::source::Span;
+use crate::syntax::{Binary, Expr, ExprKind, Field, Literal, Unary};
+use crate::value::Elt;
+use loop_lang::Ty;
+use std::collections::HashSet;
+
+/// What writes a program's text.
+pub struct Writer<'n> {
+    /// What evaluation found.
+    pub notes: &'n Notes,
+    /// Names that the program has given, in scope or not.
+    pub bound: HashSet<String>,
+    /// Whether anything is read from files or written.
+    pub files: bool,
+}
+
+/// That there is no Rust for a piece of text.
+pub fn refuse<T>(message: impl Into<String>, at: Span) -> Result<T> {
+    let wrong = Diagnostic::new(message, at);
+    Err(Box::new(
+        wrong.note("`:rust` writes what the typed API has a form for"),
+    ))
+}
+
+/// The other way round.
+fn turned(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "lt" => "gt",
+        "le" => "ge",
+        "gt" => "lt",
+        "ge" => "le",
+        "eq" => "eq",
+        "ne" => "ne",
+        _ => return None,
+    })
+}
+
+/// What makes an element's expression of the arguments'.
+type Make<'f> = &'f dyn Fn(&[Code]) -> Code;
+
+impl Writer<'_> {
+    /// What an expression is.
+    pub fn note(&self, e: &Expr) -> Result<&Note> {
+        match self.notes.get(e.span) {
+            Some(note) => Ok(note),
+            None => refuse("this is not evaluated, and so has no types", e.span),
+        }
+    }
+
+    /// An expression, by what it is; a number without a type as an `i64` or `f64`.
+    pub fn expr(&mut self, e: &Expr) -> Result<Code> {
+        self.value(e, None, true)
+    }
+
+    /// An expression; a number without a type takes the one that is wanted, with a suffix where nothing else says it.
+    pub fn value(&mut self, e: &Expr, want: Option<Ty>, suffix: bool) -> Result<Code> {
+        match self.note(e)?.clone() {
+            Note::Int(n) => Ok(integer(n, want.unwrap_or(Ty::I64), suffix)),
+            Note::Float(x) => Ok(float(x, want.unwrap_or(Ty::F64), suffix)),
+            Note::Known(fields, elt) => match &e.kind {
+                ExprKind::Name(name) if self.bound.contains(name) => Ok(Code::atom(ident(name))),
+                ExprKind::Name(name) if CONSTANTS.iter().any(|(c, _)| c == name) => {
+                    let std = if name.contains("consts") { "std::" } else { "" };
+                    Ok(Code::atom(format!("{std}{name}")))
+                }
+                _ => Ok(known(&mut fields.into_iter(), &elt)),
+            },
+            Note::Range(_) if matches!(&e.kind, ExprKind::Name(name) if self.bound.contains(name)) => {
+                self.made(e, want)
+            }
+            Note::Range(Some((start, end, ty))) => {
+                let n = (end - start).max(0);
+                let first = integer(start, ty, true).text;
+                Ok(Code::atom(format!("enum_from_step({n}, {first}, 1)")))
+            }
+            Note::Range(None) => refuse("the ends of a range have to be known for this", e.span),
+            _ => self.made(e, want),
+        }
+    }
+
+    /// An expression that is no number: by what its text says.
+    fn made(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
+        match &e.kind {
+            ExprKind::Literal(Literal::Text(text)) => Ok(Code::atom(format!("{text:?}"))),
+            ExprKind::Name(name) if self.bound.contains(name) => Ok(Code::atom(ident(name))),
+            ExprKind::Name(name) if name.starts_with("Boundary::") => Ok(Code::atom(name)),
+            ExprKind::Vector(parts) => self.vector(e, parts),
+            ExprKind::Ragged(rows) => self.ragged(e, rows),
+            ExprKind::Tuple(parts) => {
+                let parts: Result<Vec<_>> = parts.iter().map(|p| Ok(self.owned(p)?.text)).collect();
+                Ok(tuple(&parts?))
+            }
+            ExprKind::Function(f) => self.closure(f, false),
+            ExprKind::Call { callee, args, .. } => self.call(e, callee, args),
+            ExprKind::Index { array, items } => self.index(e, array, items),
+            ExprKind::Field { value, field } => self.field(e, value, field),
+            ExprKind::Unary { op, operand } => self.unary(*op, operand),
+            ExprKind::Binary { op, operands, .. } => self.binary(e, *op, operands),
+            ExprKind::Cast { value, ty } => {
+                let name = format!("cast::<{ty}>");
+                self.elementwise(e, &[value], &|x| x[0].clone().call(&name, &[]))
+            }
+            ExprKind::If(parts) => self.condition(e, parts),
+            ExprKind::Block { statements, value } => {
+                let mut text = String::from("{ ");
+                let outside = self.bound.clone();
+                for s in statements {
+                    if let Some(line) = self.statement(s)? {
+                        text += &line;
+                        text.push(' ');
+                    }
+                }
+                text += &self.value(value, want, true)?.text;
+                self.bound = outside;
+                Ok(Code::atom(text + " }"))
+            }
+            ExprKind::Literal(_) | ExprKind::Range { .. } | ExprKind::Name(_) => {
+                refuse("there is no Rust for this as a value", e.span)
+            }
+        }
+    }
+
+    /// A value that may be kept: of what has a name, a copy of the reference to it.
+    pub fn owned(&mut self, e: &Expr) -> Result<Code> {
+        let code = self.expr(e)?;
+        let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
+        let shared = matches!(
+            self.note(e)?,
+            Note::Array(..)
+                | Note::Delayed(_)
+                | Note::Segments(_)
+                | Note::Range(_)
+                | Note::Tuple(_)
+        );
+        Ok(match named && shared {
+            true => code.call("clone", &[]),
+            false => code,
+        })
+    }
+
+    /// A reference to an array, to a delayed scalar, to segments.
+    pub fn borrowed(&mut self, e: &Expr) -> Result<Code> {
+        Ok(self.expr(e)?.borrowed())
+    }
+
+    /// One side of an operator, or an argument: arrays by reference.
+    pub fn side(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
+        let code = self.value(e, want, false)?;
+        let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
+        let array = matches!(
+            self.note(e)?,
+            Note::Array(..) | Note::Delayed(_) | Note::Range(_)
+        );
+        Ok(match named && array {
+            true => code.borrowed(),
+            false => code,
+        })
+    }
+
+    /// A scalar in the function that is traced, before a dot or an operator.
+    fn term(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
+        let code = self.value(e, want, true)?;
+        Ok(match self.note(e)? {
+            Note::Delayed(_) => code.call("value", &[]),
+            note if note.is_untyped() || matches!(note, Note::Known(..)) => {
+                Code::atom(format!("Exp::lit({})", code.text))
+            }
+            _ => code,
+        })
+    }
+
+    /// The type of those of some values that have one.
+    pub fn common(&self, values: &[&Expr]) -> Result<Option<Ty>> {
+        let mut found = None;
+        for v in values {
+            let note = self.note(v)?;
+            found = found.or(note.elt().and_then(Elt::scalar));
+        }
+        let float = |v: &&Expr| matches!(self.notes.get(v.span), Some(Note::Float(_)));
+        let alone = values.iter().any(float).then_some(Ty::F64);
+        Ok(found.or(alone))
+    }
+
+    /// Functions of scalars: on terms as they are, on arrays element by element.
+    pub fn elementwise(&mut self, e: &Expr, args: &[&Expr], make: Make<'_>) -> Result<Code> {
+        let ty = self.common(args)?;
+        self.each(e, args, [ty, ty], make)
+    }
+
+    /// As [`elementwise`](Self::elementwise), with the type of the first argument and that of the others.
+    pub fn each(
+        &mut self,
+        e: &Expr,
+        args: &[&Expr],
+        [first, other]: [Option<Ty>; 2],
+        make: Make<'_>,
+    ) -> Result<Code> {
+        let result = self.note(e)?.clone();
+        if matches!(result, Note::Term(_)) {
+            let mut all = vec![self.term(args[0], first)?];
+            for arg in &args[1..] {
+                all.push(self.side(arg, other)?);
+            }
+            return Ok(make(&all));
+        }
+        // The arrays that are gone through, and a name for an element of each.
+        let mut free: HashSet<String> = HashSet::new();
+        args.iter().for_each(|a| names(a, &mut free));
+        let fresh = ["x", "y", "z", "u", "v"].into_iter();
+        let mut fresh = fresh.filter(|n| !free.contains(*n)).map(String::from);
+        let rank = |note: &Note| match note {
+            Note::Array(_, rank) => Some(*rank),
+            Note::Segments(_) | Note::Range(_) => Some(1),
+            Note::Delayed(_) => Some(0),
+            _ => None,
+        };
+        let mut ranks = Vec::new();
+        for arg in args {
+            ranks.push(rank(self.note(arg)?));
+        }
+        let highest = ranks.iter().flatten().max().copied().unwrap_or(0);
+        let (mut inputs, mut all) = (Vec::new(), Vec::new());
+        for (k, arg) in args.iter().enumerate() {
+            let is_input = ranks[k] == Some(highest) && (highest > 0 || inputs.is_empty());
+            if is_input && let Some(name) = fresh.next() {
+                inputs.push((*arg, name.clone()));
+                all.push(Code::atom(name));
+            } else if ranks[k].is_some_and(|r| r > 0) {
+                return refuse("arrays of several ranks meet here", e.span);
+            } else if k == 0 {
+                all.push(self.term(arg, first)?);
+            } else {
+                all.push(self.side(arg, other)?);
+            }
+        }
+        let body = make(&all).text;
+        match inputs.as_slice() {
+            [(one, x)] => {
+                let of = self.expr(one)?;
+                Ok(of.call("map", &[format!("|{x}| {body}")]))
+            }
+            [(one, x), (other, y)] if !matches!(result, Note::Segments(_)) => {
+                let (of, other) = (self.expr(one)?, self.borrowed(other)?.text);
+                Ok(of.call("zip_with", &[other, format!("|{x}, {y}| {body}")]))
+            }
+            _ => refuse("so many arrays are not gone through at once", e.span),
+        }
+    }
+
+    fn unary(&mut self, op: Unary, operand: &Expr) -> Result<Code> {
+        if matches!(self.note(operand)?, Note::Segments(_)) {
+            return refuse("operators on segments have no form in Rust", operand.span);
+        }
+        let of = self.side(operand, None)?.at(level::UNARY);
+        Ok(Code::new(format!("{}{}", op.text(), of.text), level::UNARY))
+    }
+
+    fn binary(&mut self, e: &Expr, op: Binary, operands: &[Expr; 2]) -> Result<Code> {
+        let [a, b] = operands;
+        let native = match op {
+            Binary::Add | Binary::Sub => Some(level::SUM),
+            Binary::Mul | Binary::Div | Binary::Rem => Some(level::PRODUCT),
+            Binary::Shl | Binary::Shr => Some(level::SHIFT),
+            Binary::BitAnd => Some(level::AND),
+            Binary::BitXor => Some(level::XOR),
+            Binary::BitOr => Some(level::OR),
+            _ => None,
+        };
+        let (left, right) = (self.note(a)?.clone(), self.note(b)?.clone());
+        // What is decided by a side that is known is the other one, or is not evaluated.
+        if matches!(op, Binary::And | Binary::Or) && matches!(left, Note::Known(..)) {
+            return self.expr(b);
+        }
+        let segments = [&left, &right].map(|n| matches!(n, Note::Segments(_)));
+        let ranks = [&left, &right].map(|n| match n {
+            Note::Array(_, rank) => Some(*rank),
+            _ => None,
+        });
+        let fits = !matches!(ranks, [Some(x), Some(y)] if x != y);
+        let ty = self.common(&[a, b])?;
+        let traced = matches!(self.note(e)?, Note::Term(_));
+        if let Some(level) = native
+            && segments == [false, false]
+        {
+            if !fits {
+                return refuse("arrays of several ranks meet here", e.span);
+            }
+            // Rust has an operator wherever one side is an array or a term.
+            let left = match (traced, &left) {
+                (true, Note::Delayed(_)) => self.term(a, ty)?,
+                _ => self.side(a, ty)?,
+            };
+            let right = self.side(b, ty)?;
+            return Ok(left.operator(op.text(), level, right));
+        }
+        let literal = left.is_untyped() || matches!(left, Note::Known(..));
+        if literal && let Some(method) = turned(op.name()) {
+            let make = |x: &[Code]| x[0].clone().call(method, &[x[1].text.clone()]);
+            return self.elementwise(e, &[b, a], &make);
+        }
+        let make = |x: &[Code]| match native {
+            Some(level) => x[0].clone().operator(op.text(), level, x[1].clone()),
+            None => x[0].clone().call(op.name(), &[x[1].text.clone()]),
+        };
+        self.elementwise(e, &[a, b], &make)
+    }
+
+    fn condition(&mut self, e: &Expr, parts: &[Expr; 3]) -> Result<Code> {
+        let [test, yes, no] = parts;
+        if let Note::Known(fields, _) = self.note(test)? {
+            let holds = fields.first().is_some_and(|c| c.bits != 0);
+            return self.expr(if holds { yes } else { no });
+        }
+        let literal = |n: &Note| n.is_untyped() || matches!(n, Note::Known(..));
+        let both = literal(self.note(yes)?) && literal(self.note(no)?);
+        if both && matches!(self.note(e)?, Note::Term(_)) {
+            let ty = self.note(e)?.elt().and_then(Elt::scalar);
+            let arms = [self.value(yes, ty, true)?, self.value(no, ty, true)?];
+            let test = self.term(test, None)?;
+            return Ok(test.call("cond", &arms.map(|a| a.text)));
+        }
+        let make = |x: &[Code]| {
+            let arms = [x[1].text.clone(), x[2].text.clone()];
+            x[0].clone().call("cond", &arms)
+        };
+        self.elementwise(e, &[test, yes, no], &make)
+    }
+
+    fn field(&mut self, e: &Expr, value: &Expr, field: &Field) -> Result<Code> {
+        let of = self.expr(value)?;
+        match (field, self.note(value)?.clone()) {
+            (Field::Number(k, _), Note::Array(..) | Note::Delayed(_)) => {
+                Ok(of.call("map", &[format!("|x| x.{k}")]))
+            }
+            (Field::Number(k, _), _) => Ok(Code::atom(format!("{}.{k}", of.at(level::DOT).text))),
+            (Field::Name(name), Note::Table(texts)) => {
+                self.files = true;
+                let column = format!("{:?}", name.text);
+                let call = match texts.contains(&name.text) {
+                    true => of.call("codes", &[column]),
+                    false => {
+                        let ty = self.note(e)?.elt().map_or_else(String::new, Elt::to_string);
+                        of.call(&format!("column::<{ty}>"), &[column])
+                    }
+                };
+                Ok(Code::atom(call.text + "?"))
+            }
+            (Field::Name(name), _) => refuse("only columns of tables have names", name.span),
+        }
+    }
+
+    fn index(&mut self, e: &Expr, array: &Expr, items: &[Expr]) -> Result<Code> {
+        let of = self.expr(array)?;
+        let (mut parts, mut terms) = (Vec::new(), false);
+        for item in items {
+            terms |= matches!(self.note(item)?, Note::Term(_));
+            parts.push(self.item(item)?);
+        }
+        let sliced = items
+            .iter()
+            .any(|i| matches!(i.kind, ExprKind::Range { .. }));
+        let at = match parts.as_slice() {
+            [one] => one.clone(),
+            parts => tuple(parts).text,
+        };
+        let back = items
+            .iter()
+            .any(|i| matches!(self.notes.get(i.span), Some(Note::Int(..0))));
+        let call = match (sliced, parts.len()) {
+            (false, 1) if back => of.call("index_axis", &["0".into(), at]),
+            (false, _) if !back => of.call("at", &[at]),
+            _ => of.call("slice", &[at]),
+        };
+        // An element at an index that is known is a delayed scalar, which is a term by its value.
+        Ok(match !terms && matches!(self.note(e)?, Note::Term(_)) {
+            true => call.call("value", &[]),
+            false => call,
+        })
+    }
+
+    /// An index or a range between brackets.
+    pub fn item(&mut self, item: &Expr) -> Result<String> {
+        let ExprKind::Range { start, end, closed } = &item.kind else {
+            return Ok(match self.note(item)? {
+                Note::Int(n) => n.to_string(),
+                _ => self.side(item, None)?.text,
+            });
+        };
+        let mut ends = [String::new(), String::new()];
+        for (text, end) in ends.iter_mut().zip([start, end]) {
+            if let Some(end) = end {
+                *text = self.item(end)?;
+            }
+        }
+        let dots = if *closed { "..=" } else { ".." };
+        Ok(format!("{}{dots}{}", ends[0], ends[1]))
+    }
+}

@@ -1,0 +1,172 @@
+//! `:rust`: an expression, with what it needs of what was typed before, as a program of the typed API.
+//!
+//! | file | room for |
+//! | --- | --- |
+//! | `notes` | what evaluation found of each expression |
+//! | `code` | pieces of text |
+//! | `expression` | expressions |
+//! | `literals` | vectors and rows |
+//! | `functions` | closures, statements, what a text has named |
+//! | `calls` | calls of combinators |
+
+mod calls;
+mod code;
+mod expression;
+mod functions;
+mod literals;
+mod notes;
+
+use crate::session::Session;
+use crate::source::Span;
+use crate::syntax::{Pattern, PatternKind, Statement, StatementKind};
+use code::Code;
+use expression::{Writer, refuse};
+use functions::names;
+pub use notes::{Note, Notes};
+use std::collections::HashSet;
+
+/// What the command does.
+///
+/// # Errors
+/// A mistake in the text, or what has no form in Rust, drawn.
+pub fn command(s: &mut Session, at: Span) -> Result<String, String> {
+    let (statements, notes) = s.noted(at)?;
+    match program(&statements, &notes, at) {
+        Ok(text) => Ok(text),
+        Err(e) => Err(s.draw(&e)),
+    }
+}
+
+/// A program that prints the last value of these statements.
+fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Result<String> {
+    let mut writer = Writer {
+        notes,
+        bound: HashSet::new(),
+        files: false,
+    };
+    let mut shown = None;
+    let mut lines = Vec::new();
+    for s in needed(statements) {
+        match &s.kind {
+            StatementKind::Show(value) => shown = Some(value),
+            _ => lines.extend(writer.statement(s)?),
+        }
+    }
+    let Some(value) = shown else {
+        return refuse("expected an expression", at);
+    };
+    let note = match writer.note(value) {
+        Ok(note) => note.clone(),
+        Err(e) => return Err(e),
+    };
+    let code = writer.expr(value)?;
+    match &note {
+        Note::Array(..) | Note::Delayed(_) | Note::Range(_) => {
+            lines.extend(computed(&code.call("force", &[])));
+        }
+        Note::Segments(_) => lines.extend(computed(&code.call("to_vecs", &[]))),
+        Note::Tuple(parts) if parts.is_empty() => lines.push(format!("{};", code.text)),
+        Note::Tuple(parts) => {
+            lines.push(format!(
+                "let value = {};",
+                code.broken("    let value = ;".len())
+            ));
+            let parts: Result<Vec<String>, _> = (0..)
+                .zip(parts)
+                .map(|(k, p)| part(k, p, value.span))
+                .collect();
+            let values = code::tuple(&parts?);
+            lines.push(shows(&values.broken("    println!(\"{:?}\", );".len())));
+        }
+        Note::Int(_) | Note::Float(_) | Note::Known(..) => lines.push(shows(&code.text)),
+        Note::Table(_) => {
+            lines.push(format!("let table = {};", code.text));
+            let names = "table.names().collect::<Vec<_>>()";
+            lines.push(format!(
+                "println!(\"{{}} rows, {{:?}}\", table.len(), {names});"
+            ));
+        }
+        Note::Term(_) | Note::Other => {
+            return refuse("expected arrays, segments or scalars", value.span);
+        }
+    }
+    let result = match writer.files {
+        true => "std::result::Result<(), Box<dyn std::error::Error>>",
+        false => "livefusion::Result<()>",
+    };
+    let mut text = format!("use livefusion::prelude::*;\n\nfn main() -> {result} {{\n");
+    for line in lines {
+        text += &format!("    {line}\n");
+    }
+    Ok(text + "    Ok(())\n}\n")
+}
+
+/// Lines that compute and show a value: two, if it is long.
+fn computed(code: &Code) -> Vec<String> {
+    let text = code.broken("    println!(\"{:?}\", ?);".len());
+    match text.contains('\n') {
+        true => vec![format!("let value = {text}?;"), shows("value")],
+        false => vec![shows(&format!("{text}?"))],
+    }
+}
+
+fn shows(value: &str) -> String {
+    format!("println!(\"{{:?}}\", {value});")
+}
+
+/// A part of a tuple, computed.
+fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
+    let of = Code::atom(format!("value.{k}"));
+    Ok(match note {
+        Note::Array(..) | Note::Delayed(_) | Note::Range(_) => of.call("force", &[]).text + "?",
+        Note::Segments(_) => of.call("to_vecs", &[]).text + "?",
+        Note::Int(_) | Note::Float(_) | Note::Known(..) => of.text,
+        _ => return refuse("expected arrays, segments and scalars", at),
+    })
+}
+
+/// The last value that is shown, and before it what it needs: what was named and not named anew.
+fn needed(statements: &[Statement]) -> Vec<&Statement> {
+    let mut wanted = HashSet::new();
+    let mut all = Vec::new();
+    let mut found = false;
+    for s in statements.iter().rev() {
+        match &s.kind {
+            StatementKind::Show(value) if !found => {
+                found = true;
+                names(value, &mut wanted);
+            }
+            StatementKind::Let { pattern, value } if found => {
+                let mut own = HashSet::new();
+                bound(pattern, &mut own);
+                if own.is_disjoint(&wanted) {
+                    continue;
+                }
+                wanted.retain(|n| !own.contains(n));
+                names(value, &mut wanted);
+            }
+            StatementKind::Def { name, function } if found => {
+                if !wanted.remove(&name.text) {
+                    continue;
+                }
+                names(&function.body, &mut wanted);
+            }
+            _ => continue,
+        }
+        all.push(s);
+    }
+    all.reverse();
+    all
+}
+
+fn bound(p: &Pattern, out: &mut HashSet<String>) {
+    match &p.kind {
+        PatternKind::Name(name) => {
+            out.insert(name.clone());
+        }
+        PatternKind::Any => {}
+        PatternKind::Tuple(parts) | PatternKind::Vector(parts) => {
+            parts.iter().for_each(|p| bound(p, out));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What evaluation found of each expression: the types that Rust's text is written by.
+
+use crate::source::Span;
+use crate::value::{Elt, Value};
+use livefusion::io::Type;
+use loop_lang::{Const, Ty};
+use std::collections::HashMap;
+
+/// What a value is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Note {
+    /// An integer without a type.
+    Int(i128),
+    /// A float without a type.
+    Float(f64),
+    /// A scalar that is known, by its fields.
+    Known(Vec<Const>, Elt),
+    /// A scalar of the function that is traced.
+    Term(Elt),
+    /// A delayed scalar.
+    Delayed(Elt),
+    /// An array of this rank.
+    Array(Elt, u8),
+    /// Segments of such elements.
+    Segments(Elt),
+    /// Several values.
+    Tuple(Vec<Note>),
+    /// A range; its first element, the end behind its last one, and their type, where they are known.
+    Range(Option<(i128, i128, Ty)>),
+    /// The columns of a table that are text.
+    Table(Vec<String>),
+    /// What has no type in Rust that matters: functions, strings, boundaries.
+    Other,
+}
+
+impl Note {
+    /// What a value is.
+    pub fn of(value: &Value) -> Note {
+        match value {
+            Value::Int(n) => Note::Int(*n),
+            Value::Float(x) => Note::Float(*x),
+            Value::Scalar(fields, elt) => {
+                let known: Option<Vec<Const>> = fields.iter().map(|f| f.as_literal()).collect();
+                let elt = elt.clone();
+                known.map_or(Note::Term(elt.clone()), |known| Note::Known(known, elt))
+            }
+            Value::Array(a) if a.node.rank == 0 => Note::Delayed(a.elt.clone()),
+            Value::Array(a) => Note::Array(a.elt.clone(), a.node.rank),
+            Value::Segmented(s) => Note::Segments(s.data.elt.clone()),
+            Value::Tuple(parts) => Note::Tuple(parts.iter().map(Note::of).collect()),
+            Value::Range(range) => {
+                let start = range.start.as_ref().map_or(Some((0, None)), number);
+                let end = range.end.as_ref().and_then(number);
+                Note::Range(start.zip(end).map(|((a, left), (b, right))| {
+                    let ty = left.or(right).unwrap_or(Ty::I64);
+                    (a, b + i128::from(range.closed), ty)
+                }))
+            }
+            Value::Table(table) => {
+                let columns = table.names().zip(table.types());
+                let texts = columns.filter(|(_, ty)| *ty == Type::Text);
+                Note::Table(texts.map(|(name, _)| name.to_string()).collect())
+            }
+            Value::Save(_) => Note::Tuple(Vec::new()),
+            Value::Function(_) | Value::Named(_) | Value::Boundary(_) | Value::Text(_) => {
+                Note::Other
+            }
+        }
+    }
+
+    /// The elements, of a tuple of values those of the first.
+    pub fn elt(&self) -> Option<&Elt> {
+        match self {
+            Note::Known(_, elt)
+            | Note::Term(elt)
+            | Note::Delayed(elt)
+            | Note::Array(elt, _)
+            | Note::Segments(elt) => Some(elt),
+            Note::Tuple(parts) => parts.first().and_then(Note::elt),
+            _ => None,
+        }
+    }
+
+    /// Whether it is written as a number wherever it is used, in the type that is wanted there.
+    pub fn is_untyped(&self) -> bool {
+        matches!(self, Note::Int(_) | Note::Float(_))
+    }
+}
+
+/// An integer that is known, and its type.
+fn number(value: &Value) -> Option<(i128, Option<Ty>)> {
+    match Note::of(value) {
+        Note::Int(n) => Some((n, None)),
+        Note::Known(fields, Elt::Scalar(ty)) if ty.is_int() => {
+            let bits = fields.first()?.bits;
+            let n = match ty.is_signed() {
+                true => i128::from(bits as i64),
+                false => i128::from(bits),
+            };
+            Some((n, Some(ty)))
+        }
+        _ => None,
+    }
+}
+
+/// Of expressions what they were last: where several types were tried, the last one fits. Of patterns all that they were.
+#[derive(Default, Debug)]
+pub struct Notes {
+    expressions: HashMap<Span, Note>,
+    patterns: HashMap<Span, Vec<Note>>,
+}
+
+impl Notes {
+    /// An expression has this value.
+    pub fn expression(&mut self, at: Span, value: &Value) {
+        self.expressions.insert(at, Note::of(value));
+    }
+
+    /// A pattern names this value.
+    pub fn pattern(&mut self, at: Span, value: &Value) {
+        let (all, note) = (self.patterns.entry(at).or_default(), Note::of(value));
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+
+    /// What an expression is; nothing of one that was not evaluated.
+    pub fn get(&self, at: Span) -> Option<&Note> {
+        self.expressions.get(&at)
+    }
+
+    /// What a pattern named.
+    pub fn named(&self, at: Span) -> &[Note] {
+        self.patterns.get(&at).map_or(&[], |notes| notes)
+    }
+}

@@ -1,0 +1,162 @@
+//! Files in the shell: each format written and read again, options of tables, and what is wrong with names.
+
+use livefusion_repl::session::Session;
+use tempfile::TempDir;
+
+fn session() -> (TempDir, Session) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut session = Session::new();
+    session.folder = folder.path().into();
+    (folder, session)
+}
+
+#[track_caller]
+fn right(session: &mut Session, text: &str, out: &str) {
+    let answer = session.submit("<1>", text);
+    assert_eq!(
+        (answer.err.as_str(), answer.out.as_str()),
+        ("", out),
+        "{text}"
+    );
+}
+
+#[track_caller]
+fn wrong(session: &mut Session, text: &str, message: &str) {
+    let err = session.submit("<1>", text).err;
+    assert!(err.starts_with(&format!("error: {message}\n")), "{err}");
+}
+
+#[test]
+fn archives() {
+    let (_folder, mut s) = session();
+    right(&mut s, "let m = generate((2, 2), |(i, j)| i + j)", "");
+    right(
+        &mut s,
+        "(m, [0.5], sum(m)) |> save(\"all.npz\", \"m\", \"rate\", \"total\")",
+        "",
+    );
+    right(&mut s, "load(\"all.npz\", \"m\")", "[[0, 1],\n [1, 2]]\n");
+    right(
+        &mut s,
+        "let (a, b) = load(\"all.npz\", \"total\", \"rate\")\na\nb",
+        "4\n[0.5]\n",
+    );
+    right(&mut s, "load(\"all.npz\").2 + 1", "5\n");
+    right(
+        &mut s,
+        "1..4 |> save \"one.npz\"\nload(\"one.npz\", \"arr_0\")",
+        "[1, 2, 3]\n",
+    );
+    let none = s.submit("<1>", "load(\"all.npz\", \"n\")").err;
+    assert!(
+        none.contains("expected one of the arrays \"m\", \"rate\", \"total\", got \"n\""),
+        "{none}"
+    );
+    wrong(
+        &mut s,
+        "(m, m) |> save(\"all.npz\", \"m\")",
+        "expected 2 names, got 1",
+    );
+    wrong(
+        &mut s,
+        "(m, |x| x) |> save \"all.npz\"",
+        "expected arrays, got a function of 1 argument",
+    );
+}
+
+#[test]
+fn elements_and_nothing_else() {
+    let (_folder, mut s) = session();
+    right(&mut s, "(1..=6).map(_ as u16) |> save \"six.bin\"", "");
+    right(&mut s, "load(\"six.bin\", \"u16\")", "[1, 2, 3, 4, 5, 6]\n");
+    right(
+        &mut s,
+        "load(\"six.bin\", \"u16\", (2, 3))",
+        "[[1, 2, 3],\n [4, 5, 6]]\n",
+    );
+    right(&mut s, "load(\"six.bin\", \"u8\").len()", "12\n");
+    let type_missing = "expected a file that ends in .csv, .tsv, .npy or .npz, got `six.bin`";
+    wrong(&mut s, "load \"six.bin\"", type_missing);
+    wrong(
+        &mut s,
+        "load(\"six.bin\", \"u17\")",
+        "expected a type such as \"f64\", got a string",
+    );
+    let shape = s.submit("<1>", "load(\"six.bin\", \"u16\", (2, 2))").err;
+    assert!(shape.contains("expected a shape"), "{shape}");
+    let size = s.submit("<1>", "load(\"six.bin\", \"f64\")").err;
+    assert!(size.contains("expected a multiple of 8 bytes"), "{size}");
+}
+
+#[test]
+fn options_of_tables() {
+    let (folder, mut s) = session();
+    let text = "# of a year\nx;n;t\n1.5;1;007\nNA;;12\n";
+    std::fs::write(folder.path().join("t.csv"), text).expect("a file");
+    let options = "(\"delimiter\", \";\"), (\"comment\", \"#\"), (\"missing_is\", \"NA\"), (\"missing\", \"x\", f64::NAN), (\"missing_anywhere\", -1)";
+    right(
+        &mut s,
+        &format!(
+            "let t = load(\"t.csv\", {options}, (\"column\", \"t\", \"text\"), (\"column\", \"n\", \"i8\"))"
+        ),
+        "",
+    );
+    right(
+        &mut s,
+        ":type t",
+        "table of 2 rows (x: f64, n: i8, t: text)\n",
+    );
+    right(&mut s, "t.n\nt.x", "[1, -1]\n[1.5, NaN]\n");
+    right(
+        &mut s,
+        &format!("load(\"t.csv\", {options}, (\"only\", \"n\")).n"),
+        "[1, -1]\n",
+    );
+    let plain = "(\"delimiter\", \";\"), (\"comment\", \"#\"), (\"missing_anywhere\", 0)";
+    right(
+        &mut s,
+        &format!(
+            "load(\"t.csv\", {plain}, (\"header\", false), (\"names\", \"a\", \"b\", \"c\")).b.len()"
+        ),
+        "3\n",
+    );
+    right(
+        &mut s,
+        "(1..3, [0.5, 1.5]) |> save(\"u.csv\", \"k\", \"v\")\n(load \"u.csv\").v",
+        "[0.5, 1.5]\n",
+    );
+    wrong(
+        &mut s,
+        "load(\"t.csv\", (\"separator\", \";\"))",
+        "there is no option `separator`",
+    );
+    wrong(
+        &mut s,
+        "load(\"t.csv\", (\"delimiter\", 3))",
+        "expected an option such as `(\"delimiter\", \";\")`",
+    );
+    wrong(
+        &mut s,
+        "load(\"t.csv\", \";\")",
+        "expected an option, got a string",
+    );
+    wrong(
+        &mut s,
+        "[1] |> save(\"x.npy\", \"x\")",
+        "one array has no name",
+    );
+}
+
+/// What is timed reads a file once for each way in which it is loaded.
+#[test]
+fn timed_files() {
+    let (_folder, mut s) = session();
+    right(&mut s, "iota(1000).map(_ as u8) |> save \"a.bin\"", "");
+    right(
+        &mut s,
+        "let xs = load(\"a.bin\", \"u8\")\nlet ys = load(\"a.bin\", \"u16\")",
+        "",
+    );
+    let answer = s.submit("<1>", ":time (xs.sum(), ys.sum())");
+    assert_eq!(answer.err, "");
+}

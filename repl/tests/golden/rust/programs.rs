@@ -1,0 +1,2765 @@
+// What `:rust` prints: the test `rust` writes this file.
+
+#[allow(warnings, clippy::all)]
+mod p0 {
+    // [1, 2, 3].map(_ * 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).map(|x| x * 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p1 {
+    // (1..10).filter(_ % 2 == 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).filter(|x| (x % 2).eq(0)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p2 {
+    // [1, 2, 3].pack([true, false, true])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3])
+            .pack(&Array::from([true, false, true]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p3 {
+    // [1, 2].zip([0.5, 1.5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).zip(&Array::from([0.5f64, 1.5])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p4 {
+    // [1, 2].zip_with([10, 20], |x, y| x + y)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2])
+            .zip_with(&Array::from([10i64, 20]), |x, y| x + y)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p5 {
+    // [1, 2, 3].zip_shortest([0.5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).zip_shortest(&Array::from([0.5f64])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p6 {
+    // (1..=5).fold(1, |a, b| a * b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(5, 1i64, 1).fold(1, |a, b| a * b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p7 {
+    // [1, 2, 3].fold_seq(0, |s, x| s * 10 + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).fold_seq(0, |s, x| s * 10 + x).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p8 {
+    // [3, 1, 2].fold1(|a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).fold1(|a, b| a.max(b)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p9 {
+    // [1, 2, 3].scan(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p10 {
+    // [1, 2, 3].scan_exclusive(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan_exclusive(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p11 {
+    // (1..=100).sum()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(100, 1i64, 1).sum().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p12 {
+    // (1..=5).product()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(5, 1i64, 1).product().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p13 {
+    // [3, 1, 2].min()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).min().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p14 {
+    // [3, 1, 2].max()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).max().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p15 {
+    // [1, 2, 6].mean()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 6]).mean().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p16 {
+    // [2, 4, 4, 4, 5, 5, 7, 9].var()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([2i64, 4, 4, 4, 5, 5, 7, 9]).var().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p17 {
+    // [1.0, 5.0].std()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1.0f64, 5.0]).std().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p18 {
+    // [1, 2, 3].any(_ > 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).any(|x| x.gt(2)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p19 {
+    // [1, 2, 3].all(_ > 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).all(|x| x.gt(2)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p20 {
+    // [1, 2, 3].count(_ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).count(|x| x.gt(1)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p21 {
+    // [3, 1, 2].min_index()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).min_index().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p22 {
+    // [3, 1, 2].max_index()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).max_index().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p23 {
+    // [3, 1, 2].first()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).first().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p24 {
+    // [3, 1, 2].last()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).last().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p25 {
+    // [3, 1, 2].find(_ < 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).find(|x| x.lt(3)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p26 {
+    // [3, 1, 2].position(_ < 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).position(|x| x.lt(3)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p27 {
+    // [3, 1, 2].partition(_ < 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([3i64, 1, 2]).partition(|x| x.lt(3));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p28 {
+    // (1..6).drop_while(_ < 4)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(5, 1i64, 1).drop_while(|x| x.lt(4)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p29 {
+    // [5, 6].enumerate()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([5i64, 6]).enumerate().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p30 {
+    // [1, 3, 2].scan1(|a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 3, 2]).scan1(|a, b| a.max(b)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p31 {
+    // [1, 2, 3].scan_seq(0, |s, x| s * 10 + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan_seq(0, |s, x| s * 10 + x).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p32 {
+    // [1, 2, 3].scan_with_total(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3]).scan_with_total(0, |a, b| a + b);
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p33 {
+    // [1, 2, 3].scan_right(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan_right(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p34 {
+    // [1, 3, 2].scan1_right(|a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 3, 2]).scan1_right(|a, b| a.max(b)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p35 {
+    // [1, 2, 3].scan_exclusive_right(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan_exclusive_right(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p36 {
+    // [1, 2, 3].fold_right(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).fold_right(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p37 {
+    // [1, 2, 3].cumsum()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).cumsum().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p38 {
+    // [1, 2, 3].len()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).len().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p39 {
+    // (1..10).take_while(_ < 4)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).take_while(|x| x.lt(4)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p40 {
+    // [1, 2].append([3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).append(&Array::from([3i64])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p41 {
+    // generate(3, |i| i * i)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", generate(3, |i| i * i).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p42 {
+    // iota(3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", iota(3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p43 {
+    // replicate(3, 1.5)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", replicate(3, 1.5f64).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p44 {
+    // (1..=6).reshape((2, 3))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(6, 1i64, 1).reshape((2, 3)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p45 {
+    // [[1, 2], [3, 4]].flatten()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).flatten().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p46 {
+    // [0, 0, 0].scatter([2, 0], [7, 8])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([0i64, 0, 0])
+            .scatter(&Array::from([2i64, 0]), &Array::from([7i64, 8]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p47 {
+    // [0, 0, 0].scatter_with([2, 2], [7, 8], |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([0i64, 0, 0])
+            .scatter_with(&Array::from([2i64, 2]), &Array::from([7i64, 8]), |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p48 {
+    // (1..10).take(3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).take(3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p49 {
+    // (1..10).drop(6)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).drop(6).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p50 {
+    // [1, 2, 3].reverse()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).reverse().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p51 {
+    // [1, 2, 3].shift(1, 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).shift(1, 0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p52 {
+    // [5, 6, 7].gather([2, 0, 0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([5i64, 6, 7]).gather(&Array::from([2i64, 0, 0])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p53 {
+    // [1, 1, 2, 1].unique()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 1, 2, 1]).unique().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p54 {
+    // [1, 3, 2, 4].unique_by(|a, b| a % 2 == b % 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 3, 2, 4]).unique_by(|a, b| (a % 2).eq(b % 2)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p55 {
+    // [1, 1, 2, 1].group()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 1, 2, 1]).group();
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p56 {
+    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p57 {
+    // [true, false, true].combine([1, 2], [-1])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([true, false, true])
+            .combine(&Array::from([1i64, 2]), &Array::from([-1i64]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p58 {
+    // [1, 3].interleave([2, 4])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 3]).interleave(&Array::from([2i64, 4])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p59 {
+    // [1, 4].merge([2, 3], |a, b| a <= b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 4])
+            .merge(&Array::from([2i64, 3]), |a, b| a.le(b))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p60 {
+    // [1, 2, 3].update(1, 9)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).update(1, 9).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p61 {
+    // [[1, 2], [3, 4]].at((1, 0))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).at((1, 0)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p62 {
+    // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", reduce_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p63 {
+    // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", scan_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p64 {
+    // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", scan_exclusive_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p65 {
+    // enum_from_step(4, 10, -3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(4, 10i64, -3i64).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p66 {
+    // [1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3])
+            .aggregate(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p67 {
+    // [1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 4])
+            .windows(Boundary::Constant(0), |[a, b]| b - a)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p68 {
+    // [1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 6])
+            .windows(Boundary::Clamp, |[a, b, c]| a + b + c)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p69 {
+    // [[1, 2, 3], [4, 5, 6]].transpose()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).transpose().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p70 {
+    // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = generate((2, 3, 1), |(i, j, k)| i + j + k)
+            .permute_axes([2, 0, 1])
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p71 {
+    // [[1, 2, 3]].swap_axes(0, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3]]).swap_axes(0, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p72 {
+    // [[1, 2], [3, 4]].reverse_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).reverse_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p73 {
+    // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).roll(1, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p74 {
+    // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).pad([(1, 0), (0, 1)], 0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p75 {
+    // [[1, 2], [3, 4]].diag()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).diag().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p76 {
+    // [[1, 2], [3, 4]].triangle_lower(0, 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).triangle_lower(0, 0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p77 {
+    // [[1, 2], [3, 4]].triangle_upper(0, 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).triangle_upper(0, 0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p78 {
+    // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold_axis(1, 0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p79 {
+    // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .fold_seq_axis(1, 0, |s, x| s * 10 + x)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p80 {
+    // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold1_axis(0, |a, b| a.max(b)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p81 {
+    // [[1, 2], [3, 4]].sum_axis(0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).sum_axis(0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p82 {
+    // [[1, 2], [3, 4]].product_axis(0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).product_axis(0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p83 {
+    // [[1, 2], [3, 4]].min_axis(0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).min_axis(0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p84 {
+    // [[1, 2], [3, 4]].max_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).max_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p85 {
+    // [[1, 2], [3, 4]].mean_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).mean_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p86 {
+    // [[1, 2], [3, 4]].var_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).var_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p87 {
+    // [[1, 2], [3, 0]].min_index_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).min_index_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p88 {
+    // [[1, 2], [3, 0]].max_index_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).max_index_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p89 {
+    // [[1, 2], [3, 4]].any_axis(1, _ > 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).any_axis(1, |x| x.gt(3)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p90 {
+    // [[1, 2], [3, 4]].all_axis(1, _ > 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).all_axis(1, |x| x.gt(2)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p91 {
+    // [[1, 2], [3, 4]].count_axis(0, _ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).count_axis(0, |x| x.gt(1)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p92 {
+    // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan_axis(1, 0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p93 {
+    // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .scan_exclusive_axis(1, 0, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p94 {
+    // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .scan_right_axis(1, 0, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p95 {
+    // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan1_axis(1, |a, b| a.max(b)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p96 {
+    // [[1, 2], [3, 4]].cumsum_axis(0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).cumsum_axis(0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p97 {
+    // [[1, 2], [3, 4]].select(0, [1, 1, 0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .select(0, &Array::from([1i64, 1, 0]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p98 {
+    // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).slice_axis(1, 1..).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p99 {
+    // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).index_axis(1, -1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p100 {
+    // concat_axis(1, [[1], [2]], [[3], [4]])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", concat_axis(1, &[&Array::from([[1i64], [2]]), &Array::from([[3i64], [4]])]).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p101 {
+    // stack(0, [1, 2], [3, 4])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", stack(0, &[&Array::from([1i64, 2]), &Array::from([3i64, 4])]).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p102 {
+    // [1, 2].outer([10, 20, 30], |x, y| x * y)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2])
+            .outer(&Array::from([10i64, 20, 30]), |x, y| x * y)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p103 {
+    // [1, 2, 3].dot([4, 5, 6])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).dot(&Array::from([4i64, 5, 6])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p104 {
+    // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .matmul(&Array::from([[1i64, 1], [0, 1]]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p105 {
+    // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).backpermute(2, |i| (i, i)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p106 {
+    // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p107 {
+    // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 6])
+            .stencil1(Boundary::Wrap, |[a, b, c]| c - a)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p108 {
+    // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = replicate((2, 2, 2), 1i64)
+            .stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p109 {
+    // [1, 2, 3].broadcast((2, 3))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).backpermute((2, 3), |(_, j)| j).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p110 {
+    // segmented([2, 1], [1, 2, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::new(&Array::from([2i64, 1]), &Array::from([1i64, 2, 3])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p111 {
+    // (ragged [[1, 2], [3]]).lengths()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .lengths()
+            .clone()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p112 {
+    // (ragged [[1, 2], [3]]).data()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .data()
+            .clone()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p113 {
+    // (ragged [[1, 2], [3]]).offsets()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).offsets().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p114 {
+    // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .with_data(Array::from([7i64, 8, 9]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p115 {
+    // (ragged [[1, 2], [3]]).sum_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).sum_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p116 {
+    // (ragged [[1, 2], [3]]).product_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).product_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p117 {
+    // (ragged [[1, 2], [3]]).min_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p118 {
+    // (ragged [[1, 2], [3]]).max_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p119 {
+    // (ragged [[1.0, 2.0], [3.0]]).mean_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![3.0]])
+            .mean_s()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p120 {
+    // (ragged [[1, 2], [3]]).min_index_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_index_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p121 {
+    // (ragged [[1, 2], [3]]).max_index_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_index_s().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p122 {
+    // (ragged [[1, 2], [3]]).any_s(_ > 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .any_s(|x| x.gt(2))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p123 {
+    // (ragged [[1, 2], [3]]).all_s(_ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .all_s(|x| x.gt(1))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p124 {
+    // (ragged [[1, 2], [3]]).count_s(_ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .count_s(|x| x.gt(1))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p125 {
+    // (ragged [[1, 2], [3]]).filter_s(_ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .filter_s(|x| x.gt(1))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p126 {
+    // (ragged [[1, 2], [3]]).pack_s([true, false, true])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .pack_s(&Array::from([true, false, true]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p127 {
+    // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .fold_s(0, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p128 {
+    // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .fold1_s(|a, b| a.max(b))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p129 {
+    // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![4i64, 0, 7], vec![1, 2]])
+            .fold_seq_s(0, |n, d| n * 10 + d)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p130 {
+    // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .aggregate_s(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p131 {
+    // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .scan_s(0, |a, b| a + b)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p132 {
+    // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .scan_exclusive_s(0, |a, b| a + b)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p133 {
+    // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .scan_seq_s(0, |s, x| s * 10 + x)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p134 {
+    // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64], vec![2]])
+            .append_s(&Segmented::from_vecs(vec![vec![3i64, 4], vec![]]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p135 {
+    // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64], vec![2, 3], vec![4]])
+            .flatten_s(&Array::from([2i64, 1]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p136 {
+    // replicate_s([2, 1], [5, 6])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", replicate_s(&Array::from([2i64, 1]), &Array::from([5i64, 6])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p137 {
+    // indices_s([2, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", indices_s(&Array::from([2i64, 3])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p138 {
+    // enum_from_step_s([1, 10], [2, -1], [2, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step_s(&Array::from([1i64, 10]), &Array::from([2i64, -1]), &Array::from([2i64, 3])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p139 {
+    // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .map_s(&Array::from([10i64, 20]), |x, y| x + y)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p140 {
+    // from_uniform(2, [1, 2, 3, 4])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_uniform(2, &Array::from([1i64, 2, 3, 4])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p141 {
+    // [[1, 2], [3, 4]].to_segmented()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).to_segmented().to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p142 {
+    // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .map_rows(|row| row.scan(0, |a, b| a + b))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p143 {
+    // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .map_axis(0, |column| column.scan(0, |a, b| a + b))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p144 {
+    // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (&Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]))
+            .map_segments(|s| s.scan(0, |a, b| a + b))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p145 {
+    // iterate_n(3, [1, 10], |xs| xs * 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", iterate_n(3, &Array::from([1i64, 10]), |xs| &xs * 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p146 {
+    // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", iterate_while(&Array::from([1.0f64, 9.0]), |xs| xs.max().map(|x| x.gt(2.0)), |xs| &xs / 2.0).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p147 {
+    // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 40, 96])
+            .map(|x| while_loop((x, 0i64), |(x, _)| (x % 2).eq(0), |(x, n)| (x / 2, n + 1)).1)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p148 {
+    // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1.0f64, 4.0])
+            .map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p149 {
+    // load "examples/data/airports.csv"
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let table = livefusion::io::csv("examples/data/airports.csv").read()?;
+        println!("{} rows, {:?}", table.len(), table.names().collect::<Vec<_>>());
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p150 {
+    // [1, 2, 3] |> save "squares.npy"
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        livefusion::io::npy::write("squares.npy", &Array::from([1i64, 2, 3]))?;
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p151 {
+    // let xs = [1.5, 2.5]
+    // let total = xs.sum()
+    // xs |> map(|x| x / total)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([1.5f64, 2.5]);
+        let total = xs.sum();
+        println!("{:?}", xs.map(|x| x / &total).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p152 {
+    // let xs = [3, 1, 2]
+    // let xs = xs + 1
+    // let unused = xs.max()
+    // xs * xs - 2
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([3i64, 1, 2]);
+        let xs = &xs + 1;
+        println!("{:?}", (&xs * &xs - 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p153 {
+    // def square(x) = x * x
+    // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let square = |x: Exp<i64>| x * x;
+        let value = Array::from([1i64, 2, 3])
+            .map(&square)
+            .zip(&Array::from([0.5f64, 1.5, 2.5]))
+            .filter(|(n, x)| n.gt(2).and(!x.lt(1.0)))
+            .map(|(n, x)| n.cast::<f64>() + x)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p154 {
+    // let n = 3
+    // let ys = [10, 20, 30]
+    // [0, 2].map(|i| ys[i] * n + ys[0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let ys = Array::from([10i64, 20, 30]);
+        println!("{:?}", Array::from([0i64, 2]).map(|i| ys.at(i) * 3 + ys.at(0).value()).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p155 {
+    // let (a, b) = [(1, 2.5), (3, 4.5)]
+    // (a.sum(), b / 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let (a, b) = Array::from([(1i64, 2.5f64), (3, 4.5)]).unzip();
+        let value = (a.sum(), &b / 2.0);
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p156 {
+    // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([4.0f64, 9.0]).map(|x| x.gt(5.0).cond(x.sqrt(), -x)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p157 {
+    // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            Array::from([1i64, 2, 3]).map(|x| x.gt(1)),
+            Array::from([4.0f64]).map(|x| x.sqrt()),
+            Array::from([1.5f64]).map(|x| x.cast::<i64>()),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p158 {
+    // [[1, 2, 3], [4, 5, 6]][.., 1..]
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).slice((.., 1..)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p159 {
+    // ((0..5) * 2, (1..=3).sum())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (enum_from_step(5, 0i64, 1) * 2, enum_from_step(3, 1i64, 1).sum());
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p160 {
+    // let xs = [5, 6, 7]
+    // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([5i64, 6, 7]);
+        let value = (
+            xs.at(0),
+            xs.index_axis(0, -1),
+            xs.slice(1..),
+            xs.slice(..-1),
+            xs.slice(1..=1),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p161 {
+    // let m = generate((2, 3), |(i, j)| i * 10 + j)
+    // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = generate((2, 3), |(i, j)| i * 10 + j);
+        let value = (
+            m.at((1, 2)),
+            m.slice((-1, 0)),
+            m.slice((0, ..)),
+            m.slice((.., -1)),
+            m.map(|x| x + 1).sum_axis(0),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p162 {
+    // def norm(xs) = sqrt((xs * xs).sum())
+    // let ys = [6.0, 8.0]
+    // [norm([3.0, 4.0])].append([norm(ys), 0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let norm = |xs: Array<f64>| (&xs * &xs).sum().map(|x| x.sqrt());
+        let ys = Array::from([6.0f64, 8.0]);
+        let value = replicate(1, &norm(Array::from([3.0f64, 4.0])))
+            .append(&concat([replicate(1, &norm(ys.clone())), replicate(1, 0.0f64)]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p163 {
+    // let xs = [2.0, 4.0]
+    // let mean = xs.mean()
+    // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
+    // (xs - mean) / spread
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([2.0f64, 4.0]);
+        let mean = xs.mean();
+        let spread = ((&xs - &mean) * (&xs - &mean)).sum().map(|x| x.sqrt());
+        println!("{:?}", ((&xs - &mean) / &spread).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p164 {
+    // let f = |x| x * 2
+    // let fn = [1, 2]
+    // fn.map(f)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let f = |x: Exp<i64>| x * 2;
+        let r#fn = Array::from([1i64, 2]);
+        println!("{:?}", r#fn.map(&f).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p165 {
+    // let r = ragged [[1.5], [2.5, 3.5], []]
+    // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let r = Segmented::from_vecs(vec![vec![1.5f64], vec![2.5, 3.5], vec![]]);
+        let value = (r.map(|x| x * 2.0), r.sum_s(), (&r).map_segments(|s| s.sum()));
+        println!("{:?}", (value.0.to_vecs()?, value.1.force()?, value.2.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p166 {
+    // let xs = [3, 1, 2]
+    // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([3i64, 1, 2]);
+        let value = xs
+            .zip(&iota(3))
+            .filter(|(x, i)| x.gt(1).or(i.eq(0)))
+            .map(|(x, i)| (x, i.cast::<i64>() - x, 1i64))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p167 {
+    // let xs = 1..10
+    // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = enum_from_step(9, 1i64, 1);
+        let value = (xs.clone(), &xs * 2, xs.zip(&xs), xs.filter(|x| x.gt(3)).sum());
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p168 {
+    // let n = [1, 2, 3].len()
+    // (iota(n), replicate(n, 0), (1..9).take(n))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let n = Array::from([1i64, 2, 3]).len();
+        let value = (iota(&n), replicate(&n, 0i64), enum_from_step(8, 1i64, 1).take(&n));
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p169 {
+    // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1.0f64, 2.0])
+            .map(|x| x.gt(2.0).and(x.le(3.0)).or((std::f64::consts::PI * x).gt(4.0)))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p170 {
+    // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]])
+            .map_rows(|row| row.sum() * row.max())
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p171 {
+    // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = iterate_while((&Array::from([1.0f64, 9.0]), &Array::scalar(0i64)), |(xs, n)| xs.max().map(|x| x.gt(2.0)), |(xs, n)| (&xs / 2.0, &n + 1));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p172 {
+    // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([(1i64, true), (2, false)])
+            .map(|p| p.1.cond(p.0, 0))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p173 {
+    // [true, false].map(|b| !b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([true, false]).map(|b| !b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p174 {
+    // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i8, -128])
+            .map(|x| (x.abs(), x.max(0), x.clamp(-1, 1), Exp::lit(2.0f64).powi(3) + x.cast::<f64>()))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p175 {
+    // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1u8, 200])
+            .map(|x| (x.cast::<u64>() << 1, (x & 1).eq(0)))
+            .map(|(a, even)| even.cond(a, 0))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p176 {
+    // let t = load "examples/data/airports.csv"
+    // t.latitude.take(2)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        println!("{:?}", t.column::<f64>("latitude")?.take(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p177 {
+    // 1 + 2.5
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", 3.5f64);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p178 {
+    // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3, 4])
+            .map(|x| { let y = x + 1; y * y })
+            .filter(|x| (x % 2).eq(0))
+            .map(|x| x.cast::<f64>())
+            .scan(0.0, |a, b| a + b)
+            .map(|x| x.sqrt())
+            .sum()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+pub const ALL: &[fn()] = &[
+    p0::run,
+    p1::run,
+    p2::run,
+    p3::run,
+    p4::run,
+    p5::run,
+    p6::run,
+    p7::run,
+    p8::run,
+    p9::run,
+    p10::run,
+    p11::run,
+    p12::run,
+    p13::run,
+    p14::run,
+    p15::run,
+    p16::run,
+    p17::run,
+    p18::run,
+    p19::run,
+    p20::run,
+    p21::run,
+    p22::run,
+    p23::run,
+    p24::run,
+    p25::run,
+    p26::run,
+    p27::run,
+    p28::run,
+    p29::run,
+    p30::run,
+    p31::run,
+    p32::run,
+    p33::run,
+    p34::run,
+    p35::run,
+    p36::run,
+    p37::run,
+    p38::run,
+    p39::run,
+    p40::run,
+    p41::run,
+    p42::run,
+    p43::run,
+    p44::run,
+    p45::run,
+    p46::run,
+    p47::run,
+    p48::run,
+    p49::run,
+    p50::run,
+    p51::run,
+    p52::run,
+    p53::run,
+    p54::run,
+    p55::run,
+    p56::run,
+    p57::run,
+    p58::run,
+    p59::run,
+    p60::run,
+    p61::run,
+    p62::run,
+    p63::run,
+    p64::run,
+    p65::run,
+    p66::run,
+    p67::run,
+    p68::run,
+    p69::run,
+    p70::run,
+    p71::run,
+    p72::run,
+    p73::run,
+    p74::run,
+    p75::run,
+    p76::run,
+    p77::run,
+    p78::run,
+    p79::run,
+    p80::run,
+    p81::run,
+    p82::run,
+    p83::run,
+    p84::run,
+    p85::run,
+    p86::run,
+    p87::run,
+    p88::run,
+    p89::run,
+    p90::run,
+    p91::run,
+    p92::run,
+    p93::run,
+    p94::run,
+    p95::run,
+    p96::run,
+    p97::run,
+    p98::run,
+    p99::run,
+    p100::run,
+    p101::run,
+    p102::run,
+    p103::run,
+    p104::run,
+    p105::run,
+    p106::run,
+    p107::run,
+    p108::run,
+    p109::run,
+    p110::run,
+    p111::run,
+    p112::run,
+    p113::run,
+    p114::run,
+    p115::run,
+    p116::run,
+    p117::run,
+    p118::run,
+    p119::run,
+    p120::run,
+    p121::run,
+    p122::run,
+    p123::run,
+    p124::run,
+    p125::run,
+    p126::run,
+    p127::run,
+    p128::run,
+    p129::run,
+    p130::run,
+    p131::run,
+    p132::run,
+    p133::run,
+    p134::run,
+    p135::run,
+    p136::run,
+    p137::run,
+    p138::run,
+    p139::run,
+    p140::run,
+    p141::run,
+    p142::run,
+    p143::run,
+    p144::run,
+    p145::run,
+    p146::run,
+    p147::run,
+    p148::run,
+    p149::run,
+    p150::run,
+    p151::run,
+    p152::run,
+    p153::run,
+    p154::run,
+    p155::run,
+    p156::run,
+    p157::run,
+    p158::run,
+    p159::run,
+    p160::run,
+    p161::run,
+    p162::run,
+    p163::run,
+    p164::run,
+    p165::run,
+    p166::run,
+    p167::run,
+    p168::run,
+    p169::run,
+    p170::run,
+    p171::run,
+    p172::run,
+    p173::run,
+    p174::run,
+    p175::run,
+    p176::run,
+    p177::run,
+    p178::run,
+];

@@ -1,0 +1,62 @@
+//! `:rust`: each example of the combinators' help, and more, as programs in one file: `LOOP_BLESS=1 cargo test -p livefusion-repl
+//! --test rust` writes it anew. The test `rust_runs` is compiled with it.
+
+mod rust_texts;
+
+use livefusion_repl::session::on_stack;
+use rust_texts::{asked, texts};
+use std::path::Path;
+
+/// What there is no Rust for, with the beginning of the message.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "def f(x) = x + 1\n(f([1, 2]), f([1.5]))",
+        "error: this has several types",
+    ),
+    (
+        "[[1, 2], [3, 4]] + [1, 2]",
+        "error: arrays of several ranks meet here",
+    ),
+    (
+        "[1.5, 2.5].fold(0, |n, x| n + (x as i64))",
+        "error: `fold` of another type",
+    ),
+    ("\"text\"", "error: expected arrays, segments or scalars"),
+];
+
+#[test]
+fn programs() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rust/programs.rs");
+    let answers = on_stack(|| texts().iter().map(|t| asked(t).0).collect::<Vec<_>>());
+    let mut now = String::from("// What `:rust` prints: the test `rust` writes this file.\n");
+    let mut names = String::new();
+    for (k, (text, rust)) in texts().iter().zip(answers.expect("no panic")).enumerate() {
+        let quoted: String = text.lines().map(|l| format!("    // {l}\n")).collect();
+        let rust = rust.unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let rust: String = rust.lines().map(|l| format!("    {l}\n")).collect();
+        let rust = rust.replace("    \n", "\n");
+        let run = "    pub fn run() { main().expect(\"no mistake\") }";
+        let allow = "#[allow(warnings, clippy::all)]";
+        now += &format!("\n{allow}\nmod p{k} {{\n{quoted}{rust}\n{run}\n}}\n");
+        names += &format!("    p{k}::run,\n");
+    }
+    now += &format!("\npub const ALL: &[fn()] = &[\n{names}];\n");
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(&golden, now).expect("a file to write");
+        return;
+    }
+    let text = std::fs::read_to_string(&golden).expect("a golden file");
+    assert_eq!(text, now, "LOOP_BLESS=1 writes it anew");
+}
+
+#[test]
+fn what_has_no_form_is_refused() {
+    let refused = on_stack(|| {
+        for (text, message) in REFUSED {
+            let (said, _) = asked(text);
+            let said = said.expect_err(text);
+            assert!(said.starts_with(message), "{text}\n{said}");
+        }
+    });
+    assert!(refused.is_some());
+}

@@ -1,0 +1,79 @@
+//! Texts that `:rust` is asked for: each example of the combinators' help, and more.
+
+use livefusion_repl::combinators;
+use livefusion_repl::session::Session;
+use std::path::{Path, PathBuf};
+
+/// Texts beside the examples, the last line of which is asked for.
+const TEXTS: &[&str] = &[
+    "let xs = [1.5, 2.5]\nlet total = xs.sum()\nxs |> map(|x| x / total)",
+    "let xs = [3, 1, 2]\nlet xs = xs + 1\nlet unused = xs.max()\nxs * xs - 2",
+    "def square(x) = x * x\n[1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)",
+    "let n = 3\nlet ys = [10, 20, 30]\n[0, 2].map(|i| ys[i] * n + ys[0])",
+    "let (a, b) = [(1, 2.5), (3, 4.5)]\n(a.sum(), b / 2)",
+    "[4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)",
+    "([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)",
+    "[[1, 2, 3], [4, 5, 6]][.., 1..]",
+    "((0..5) * 2, (1..=3).sum())",
+    "let xs = [5, 6, 7]\n(xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])",
+    "let m = generate((2, 3), |(i, j)| i * 10 + j)\n(m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))",
+    "def norm(xs) = sqrt((xs * xs).sum())\nlet ys = [6.0, 8.0]\n[norm([3.0, 4.0])].append([norm(ys), 0])",
+    "let xs = [2.0, 4.0]\nlet mean = xs.mean()\nlet spread = (xs - mean) * (xs - mean) |> sum |> sqrt\n(xs - mean) / spread",
+    "let f = |x| x * 2\nlet fn = [1, 2]\nfn.map(f)",
+    "let r = ragged [[1.5], [2.5, 3.5], []]\n(r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))",
+    "let xs = [3, 1, 2]\nxs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))",
+    "let xs = 1..10\n(xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)",
+    "let n = [1, 2, 3].len()\n(iota(n), replicate(n, 0), (1..9).take(n))",
+    "[1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)",
+    "[[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())",
+    "iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))",
+    "[(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)",
+    "[true, false].map(|b| !b)",
+    "[1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))",
+    "[1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)",
+    "let t = load \"examples/data/airports.csv\"\nt.latitude.take(2)",
+    "1 + 2.5",
+    "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
+];
+
+fn session(folder: &Path) -> Session {
+    let mut session = Session::new();
+    session.folder = folder.into();
+    session
+}
+
+/// The examples' files, where programs find them.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All texts, whose last line is the expression.
+pub fn texts() -> Vec<String> {
+    let examples = combinators::all().map(|c| c.example.to_string());
+    examples
+        .chain(TEXTS.iter().map(|t| t.to_string()))
+        .collect()
+}
+
+/// What `:rust` says of the last line, and what the line itself shows.
+pub fn asked(text: &str) -> (Result<String, String>, String) {
+    let saved = tempfile::tempdir().expect("a folder");
+    let mut session = match text.contains("save") {
+        true => session(saved.path()),
+        false => session(&folder()),
+    };
+    session.settings.show = livefusion_repl::display::Limit(1000);
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let named = session.submit("before", before);
+    assert_eq!(named.err, "", "{text}");
+    let said = session.submit("text", &format!(":rust {last}"));
+    let said = match said.err.is_empty() {
+        true => Ok(said.out),
+        false => Err(said.err),
+    };
+    let shown = match last.contains("save") {
+        true => String::new(),
+        false => session.submit("text", last).out,
+    };
+    (said, shown)
+}
