@@ -1,6 +1,6 @@
 //! A loop's way from its arguments to its results: `init` on the host, the steps on a device, `done` on the host.
 
-use crate::emit::{Given, Kernel, THREADS};
+use crate::emit::{Given, Kernel};
 use crate::shape::Shape;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel as _, Outcome, Pass};
@@ -27,7 +27,7 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are.
     pub steps: u64,
-    /// How many blocks, of [`THREADS`] each.
+    /// How many blocks, of [`THREADS`](crate::emit::THREADS) threads each.
     pub blocks: u64,
 }
 
@@ -140,9 +140,4 @@ fn array(
         }
         None => Err(none()),
     }
-}
-
-/// The threads of a block.
-pub const fn threads() -> u32 {
-    THREADS
 }

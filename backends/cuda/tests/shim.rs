@@ -1,4 +1,4 @@
-//! Kernels on the host: g++ compiles them against the shim, whose fibers run them by turns in any order. What they give is
+//! Kernels on the host: a C++ compiler (`CXX`, or g++) compiles them against the shim, whose fibers run them by turns in any order. What they give is
 //! what the interpreter gives.
 
 #[path = "../../interp/tests/support/mod.rs"]
@@ -18,8 +18,8 @@ use std::sync::LazyLock;
 use support::{Owned, Rng, borrow, golden_texts, kernel as interpreted, parse, random_args};
 use tempfile::TempDir;
 
-/// Turns of fibers after which a kernel is taken to wait for ever.
-const TURNS: u64 = 50_000_000;
+/// Turns of fibers after which a kernel is taken to wait for ever: some ten times what the longest one here takes.
+const TURNS: u64 = 20_000_000;
 
 /// A folder with the shim, compiled.
 struct Place {
@@ -38,8 +38,16 @@ static PLACE: LazyLock<Place> = LazyLock::new(|| {
 
 fn compile(from: &Path, to: &Path, more: &[&str]) {
     let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shim");
-    let result = Command::new("g++")
-        .args(["-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-fno-gnu-unique", "-DLF_HOST"])
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".into());
+    let result = Command::new(compiler)
+        .args([
+            "-std=c++17",
+            "-O1",
+            "-fPIC",
+            "-ffp-contract=off",
+            "-fno-gnu-unique",
+            "-DLF_HOST",
+        ])
         .arg("-I")
         .arg(headers)
         .args(more)
@@ -47,7 +55,7 @@ fn compile(from: &Path, to: &Path, more: &[&str]) {
         .arg("-o")
         .arg(to)
         .output()
-        .expect("g++ is there");
+        .expect("a compiler of C++ is there");
     let said = String::from_utf8_lossy(&result.stderr);
     assert!(result.status.success(), "{}:\n{said}", from.display());
 }
@@ -79,6 +87,7 @@ struct Shim {
     library: Library,
     seed: Cell<u32>,
     resident: u32,
+    turns: u64,
 }
 
 impl Shim {
@@ -114,6 +123,7 @@ impl Shim {
             library,
             seed: Cell::new(1),
             resident: 3,
+            turns: TURNS,
         }
     }
 }
@@ -157,7 +167,7 @@ impl Device for Shim {
                 THREADS,
                 self.resident,
                 self.seed.get(),
-                TURNS,
+                self.turns,
             )
         };
         match code {
@@ -203,7 +213,9 @@ fn alike(a: &Value, b: &Value) -> bool {
             _ => return x == y,
         };
         let precise = if ty == Ty::F32 { 1e-3 } else { 1e-9 };
-        x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= precise * (1.0 + x.abs().max(y.abs()))
+        x == y
+            || (x.is_nan() && y.is_nan())
+            || (x - y).abs() <= precise * (1.0 + x.abs().max(y.abs()))
     };
     match (a, b) {
         (Value::Scalar(a), Value::Scalar(b)) => a.ty == b.ty && near(a.ty, a.bits, b.bits),
@@ -271,4 +283,61 @@ fn golden_loops_give_what_the_interpreter_gives() {
     }
     println!("ran: {}\nrefused:\n{}", ran.join(", "), refused.join("\n"));
     assert!(ran.len() >= 5, "{ran:?}");
+}
+
+/// Faults that a shim can see: each makes some run wrong, or wait for ever.
+#[test]
+fn faults_are_found() {
+    let faults = [
+        (
+            "a barrier is left out",
+            "  if (lane == 0) room[warp] = in_warp.all;\n  __syncthreads();",
+            "  if (lane == 0) room[warp] = in_warp.all;",
+        ),
+        (
+            "a tile is told what its neighbour alone came to",
+            "lf_publish(told.through + tile * words, Group::join(p, before, own));",
+            "lf_publish(told.through + tile * words, own);",
+        ),
+        (
+            "blocks take the tile of their own number",
+            "ticket = atomicAdd(launch.ticket, 1u);",
+            "ticket = blockIdx.x;",
+        ),
+        (
+            "what a tile comes to is read before it is there",
+            "== LF_NOTHING) lf_wait();",
+            "== 7) lf_wait();",
+        ),
+        (
+            "the flag is up before the value is there",
+            "      lf_publish(told.own + tile * words, own);\n      lf_store_release(told.state + tile, LF_OWN);",
+            "      lf_store_release(told.state + tile, LF_OWN);\n      lf_publish(told.own + tile * words, own);",
+        ),
+        (
+            "the second half of a warp is left out",
+            "for (u32 reach = 1; reach < LF_WARP; reach *= 2) {\n    const Part earlier",
+            "for (u32 reach = 1; reach < LF_WARP / 2; reach *= 2) {\n    const Part earlier",
+        ),
+    ];
+    let program = support::golden("filter_sum");
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    let mut rng = Rng(3);
+    let args = long_args(&program, 9000, &mut rng);
+    let (_, wanted) = plain(&program, &args);
+    let is_sound = |shim: &Shim| {
+        (0..8).all(|_| {
+            let got = on(shim, &program, &kernel, &args);
+            got.is_ok_and(|(_, got)| {
+                got.len() == wanted.len() && got.iter().zip(&wanted).all(|(a, b)| alike(a, b))
+            })
+        })
+    };
+    assert!(is_sound(&Shim::of("sound", &kernel)));
+    for (k, (what, from, to)) in faults.into_iter().enumerate() {
+        assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
+        let mut shim = Shim::with(&format!("fault_{k}"), &kernel, &PRELUDE.replace(from, to));
+        shim.turns = 2_000_000;
+        assert!(!is_sound(&shim), "not noticed: {what}");
+    }
 }

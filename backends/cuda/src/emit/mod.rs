@@ -192,14 +192,18 @@ impl<'a> Emit<'a> {
         let level = &shape.levels[k];
         let vars = shape.vars(level);
         let before: usize = shape.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
-        self.open(&format!("template <class Unused> struct Level<{k}, Unused> {{"));
+        self.open(&format!(
+            "template <class Unused> struct Level<{k}, Unused> {{"
+        ));
         self.line(&format!("typedef Part{k} Part;"));
         self.line(&format!("static const u32 WORD = {before};"));
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
         self.open("static LF_DEVICE Part start(const Params &p) {");
-        let starts = vars.iter().map(|v| format!("p.start_{}", self.names.var(*v)));
+        let starts = vars
+            .iter()
+            .map(|v| format!("p.start_{}", self.names.var(*v)));
         let starts: Vec<String> = starts.collect();
         self.line(&format!("return Part{{{}}};", starts.join(", ")));
         self.close();
@@ -220,7 +224,11 @@ impl<'a> Emit<'a> {
     /// `ab` of `a` and `b`, in the variables of a group.
     fn join(&mut self, id: GroupId) {
         let group = self.shape.group(id);
-        let names: Vec<String> = group.vars.iter().map(|v| self.names.var(*v).into()).collect();
+        let names: Vec<String> = group
+            .vars
+            .iter()
+            .map(|v| self.names.var(*v).into())
+            .collect();
         match group.combine {
             Some(Combine::Op(op)) => {
                 let name = &names[0];
@@ -271,6 +279,9 @@ impl<'a> Emit<'a> {
 impl Shape<'_> {
     /// The variables of groups.
     pub fn vars(&self, level: &[GroupId]) -> Vec<Var> {
-        level.iter().flat_map(|g| self.group(*g).vars.clone()).collect()
+        level
+            .iter()
+            .flat_map(|g| self.group(*g).vars.clone())
+            .collect()
     }
 }

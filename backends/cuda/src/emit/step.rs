@@ -4,7 +4,7 @@
 use super::Emit;
 use super::expr::constant;
 use crate::shape::at;
-use loop_lang::ir::{Atom, Combine, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -116,7 +116,10 @@ impl Emit<'_> {
                 self.value(Atom::Var(*a))
             ),
             StmtKind::Trap { unless, .. } => {
-                format!("if (EMIT && !({})) *launch.trapped = 1;", self.value(*unless))
+                format!(
+                    "if (EMIT && !({})) *launch.trapped = 1;",
+                    self.value(*unless)
+                )
             }
             StmtKind::If {
                 cond,
@@ -180,7 +183,7 @@ impl Emit<'_> {
     }
 
     /// Joins elements onto a group, which takes the values next.
-    fn scan(&mut self, results: &[Var], id: loop_lang::ir::GroupId, elems: &[Atom]) {
+    fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);
         let level = group.level;
@@ -203,8 +206,11 @@ impl Emit<'_> {
                 let args: Vec<Atom> = sides.chain(elems.iter().copied()).collect();
                 for (param, arg) in function.params.iter().zip(args) {
                     let value = self.value(arg);
-                    let line =
-                        format!("const {} {} = {value};", self.ty(*param), self.names.var(*param));
+                    let line = format!(
+                        "const {} {} = {value};",
+                        self.ty(*param),
+                        self.names.var(*param)
+                    );
                     self.line(&line);
                 }
                 self.stmts(&function.body);
