@@ -1,0 +1,287 @@
+//! The text of a kernel: what a step does, what groups are, and what it is launched with.
+//!
+//! ```text
+//! struct loop_0 {
+//!   struct Params { .. };                  what is there before the steps
+//!   struct State { Part0 level0; .. };     what is carried, level by level
+//!   template <u32> struct Level;           how parts of a level are joined
+//!   template <bool EMIT> static void step(..)
+//! };
+//! LF_KERNEL loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! ```
+
+mod expr;
+mod names;
+mod step;
+
+use crate::shape::{Refusal, Shape};
+use expr::Functions;
+use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
+use names::Names;
+use std::fmt::Write;
+
+/// What all kernels are made of.
+pub const PRELUDE: &str = include_str!("../prelude.cuh");
+
+/// The threads of a block.
+pub const THREADS: u32 = 128;
+/// The elements that each thread of a tile has, where they are in order.
+pub const ELEMENTS: u32 = 8;
+
+/// A kernel's text, and how it is launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The text, behind the prelude's.
+    pub text: String,
+    /// The kernel's name in it.
+    pub name: String,
+    /// What it is given, in order: see [`Shape::given`].
+    pub given: Vec<Given>,
+    /// How many words the groups of each level have, and which variables these are.
+    pub levels: Vec<Vec<Var>>,
+}
+
+/// Something that a kernel is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// A scalar: a word.
+    Scalar(Var),
+    /// An array: its address and its length.
+    Array(Var),
+    /// What groups start with, variable by variable: a word each.
+    Start(Var),
+}
+
+impl Kernel {
+    /// Whether steps go by tiles, which look back.
+    pub fn in_order(&self) -> bool {
+        !self.levels.is_empty()
+    }
+
+    /// How many tiles so many steps are.
+    pub fn tiles(&self, steps: u64) -> u64 {
+        let tile = match self.in_order() {
+            true => u64::from(THREADS * ELEMENTS),
+            false => u64::from(THREADS),
+        };
+        steps.div_ceil(tile)
+    }
+}
+
+/// The kernel of a loop.
+///
+/// # Errors
+/// Why it cannot run in parallel here.
+pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
+    Ok(Emit::of(&Shape::of(program)?).kernel())
+}
+
+/// A kernel that is being written.
+struct Emit<'a> {
+    shape: &'a Shape<'a>,
+    names: Names,
+    functions: Functions,
+    out: String,
+    depth: usize,
+}
+
+impl<'a> Emit<'a> {
+    fn of(shape: &'a Shape<'a>) -> Emit<'a> {
+        Emit {
+            shape,
+            names: Names::of(shape.program),
+            functions: Functions::default(),
+            out: String::new(),
+            depth: 0,
+        }
+    }
+
+    fn kernel(mut self) -> Kernel {
+        let name = self.names.program().to_string();
+        let given = self.given();
+        self.open(&format!("struct {name} {{"));
+        self.params(&given);
+        self.state();
+        let levels = 0..self.shape.levels.len();
+        levels.for_each(|k| self.level(k));
+        self.constants();
+        self.step();
+        self.depth -= 1;
+        self.line("};");
+        let pass = match self.shape.levels.is_empty() {
+            true => "lf_side_by_side",
+            false => "lf_in_order",
+        };
+        self.line(&format!(
+            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
+        ));
+        let levels = self.shape.levels.iter();
+        Kernel {
+            text: self.functions.text() + &self.out,
+            name: format!("{name}_kernel"),
+            given,
+            levels: levels.map(|level| self.shape.vars(level)).collect(),
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        let indent = "  ".repeat(self.depth);
+        let _ = writeln!(self.out, "{indent}{text}");
+    }
+
+    fn open(&mut self, text: &str) {
+        self.line(text);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn given(&self) -> Vec<Given> {
+        let program = self.shape.program;
+        let given = self.shape.given.iter().map(|v| match program.ty(*v) {
+            Type::Scalar(_) => Given::Scalar(*v),
+            Type::Array(_) => Given::Array(*v),
+        });
+        let groups = self.shape.levels.iter().flat_map(|l| self.shape.vars(l));
+        given.chain(groups.map(Given::Start)).collect()
+    }
+
+    /// Each begins at a word of its own, so that the host can fill them in.
+    fn params(&mut self, given: &[Given]) {
+        self.open("struct Params {");
+        for g in given {
+            let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g;
+            let (ty, name) = (self.shape.program.ty(v).elem(), self.names.var(v));
+            let line = match g {
+                Given::Scalar(_) => format!("alignas(8) {ty} {name};"),
+                Given::Array(_) => format!("lf_array<{ty}> {name};"),
+                Given::Start(_) => format!("alignas(8) {ty} start_{name};"),
+            };
+            self.line(&line);
+        }
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    fn state(&mut self) {
+        for (k, level) in self.shape.levels.iter().enumerate() {
+            self.open(&format!("struct Part{k} {{"));
+            for v in self.shape.vars(level) {
+                let ty = self.shape.program.ty(v).elem();
+                let line = format!("alignas(8) {ty} {};", self.names.var(v));
+                self.line(&line);
+            }
+            self.depth -= 1;
+            self.line("};");
+        }
+        self.open("struct State {");
+        for k in 0..self.shape.levels.len() {
+            self.line(&format!("Part{k} level{k};"));
+        }
+        self.depth -= 1;
+        self.line("};");
+        self.line("template <u32 K, class Unused = void> struct Level;");
+    }
+
+    /// How parts of a level begin, and are joined.
+    fn level(&mut self, k: usize) {
+        let shape = self.shape;
+        let level = &shape.levels[k];
+        let vars = shape.vars(level);
+        let before: usize = shape.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
+        self.open(&format!(
+            "template <class Unused> struct Level<{k}, Unused> {{"
+        ));
+        self.line(&format!("typedef Part{k} Part;"));
+        self.line(&format!("static const u32 WORD = {before};"));
+        self.line(&format!(
+            "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
+        ));
+        self.open("static LF_DEVICE Part start(const Params &p) {");
+        let starts = vars
+            .iter()
+            .map(|v| format!("p.start_{}", self.names.var(*v)));
+        let starts: Vec<String> = starts.collect();
+        self.line(&format!("return Part{{{}}};", starts.join(", ")));
+        self.close();
+        self.open("static LF_DEVICE Part identity(const Params &p) {");
+        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
+        let identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
+        self.line(&format!("return Part{{{}}};", identity.join(", ")));
+        self.close();
+        self.open("static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {");
+        self.line("Part ab;");
+        level.iter().for_each(|g| self.join(*g));
+        self.line("return ab;");
+        self.close();
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    /// `ab` of `a` and `b`, in the variables of a group.
+    fn join(&mut self, id: GroupId) {
+        let group = self.shape.group(id);
+        let names: Vec<String> = group
+            .vars
+            .iter()
+            .map(|v| self.names.var(*v).into())
+            .collect();
+        match group.combine {
+            Some(Combine::Op(op)) => {
+                let name = &names[0];
+                let ty = self.shape.program.ty(group.vars[0]).elem();
+                let args = [format!("a.{name}"), format!("b.{name}")];
+                let value = self.functions.op(op, ty, ty, &args);
+                self.line(&format!("ab.{name} = {value};"));
+            }
+            Some(Combine::Fn(f)) => {
+                let function = &self.shape.program.functions[f.index()];
+                self.open("{");
+                let sides = ["a", "b"].into_iter();
+                let args = sides.flat_map(|side| names.iter().map(move |n| format!("{side}.{n}")));
+                for (param, arg) in function.params.iter().zip(args.collect::<Vec<_>>()) {
+                    let ty = self.shape.program.ty(*param).elem();
+                    let line = format!("const {ty} {} = {arg};", self.names.var(*param));
+                    self.line(&line);
+                }
+                self.function_body(&function.body);
+                for (name, result) in names.iter().zip(&function.results) {
+                    let value = self.outside(*result);
+                    self.line(&format!("ab.{name} = {value};"));
+                }
+                self.close();
+            }
+            None => {}
+        }
+    }
+
+    fn constants(&mut self) {
+        let levels = self.shape.levels.len();
+        self.line(&format!("static const u32 LEVELS = {levels};"));
+        self.line(&format!("static const u32 THREADS = {THREADS};"));
+        self.line(&format!("static const u32 ELEMENTS = {ELEMENTS};"));
+        self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");
+    }
+
+    /// A value that no step computes: a constant, what the kernel is given, or what a function defines.
+    fn outside(&self, a: Atom) -> String {
+        match a {
+            Atom::Const(c) => expr::constant(c),
+            Atom::Var(v) if self.shape.given.contains(&v) => format!("p.{}", self.names.var(v)),
+            Atom::Var(v) => self.names.var(v).to_string(),
+        }
+    }
+}
+
+impl Shape<'_> {
+    /// The variables of groups.
+    pub fn vars(&self, level: &[GroupId]) -> Vec<Var> {
+        level
+            .iter()
+            .flat_map(|g| self.group(*g).vars.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! Names in a kernel's text: those of the loop where they are free.
+
+use loop_lang::ir::{Loop, Var};
+use rustc_hash::FxHashSet;
+
+/// The names of a loop's variables.
+pub struct Names {
+    program: String,
+    vars: Vec<String>,
+}
+
+/// What the text has besides, and words of the language that a name may be.
+const TAKEN: &[&str] = &["p", "launch", "state", "old", "a", "b", "ab", "step", "lf"];
+
+impl Names {
+    /// A name for each variable, and one for the loop.
+    pub fn of(program: &Loop) -> Names {
+        let mut taken: FxHashSet<String> = TAKEN.iter().map(|t| t.to_string()).collect();
+        let mut free = |name: &str| {
+            let mut own: String = name
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .collect();
+            // Names that end in no number may be words of the language.
+            if !own.ends_with(|c: char| c.is_ascii_digit()) || own.starts_with("lf_") {
+                own += "_v";
+            }
+            while !taken.insert(own.clone()) {
+                own.push('_');
+            }
+            own
+        };
+        Names {
+            program: free(&program.name),
+            vars: program.vars.iter().map(|v| free(&v.name)).collect(),
+        }
+    }
+
+    /// The loop's.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// A variable's.
+    pub fn var(&self, v: Var) -> &str {
+        &self.vars[v.index()]
+    }
+}

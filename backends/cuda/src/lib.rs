@@ -1,0 +1,17 @@
+//! The CUDA backend: a loop as a kernel for a GPU.
+//!
+//! A kernel runs the steps of a loop's root rate. What comes before and behind them, `init` and `done`, runs on the host, in
+//! the interpreter, over the same [frame](livefusion_backend::Frame): that is where arrays are made and cut, and what groups
+//! came to is joined.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`shape`] | which loops can run in parallel here, and why others cannot |
+//! | [`emit`] | the kernel's text |
+//! | [`run`] | a loop's way from its arguments to its results |
+//!
+//! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
+
+pub mod emit;
+pub mod run;
+pub mod shape;

@@ -1,0 +1,81 @@
+// What the prelude asks of a machine, on the processor that the tests run on: each thread of a block is a fiber, and a
+// scheduler in `shim.cpp` lets them run by turns. Included by the prelude where `LF_HOST` is defined.
+#pragma once
+#include <cmath>
+#include <cstring>
+
+#define LF_DEVICE inline
+#define LF_KERNEL static inline void
+#define LF_SHARED(T, name)                                                                                                 \
+  static const char lf_place_of_##name = 0;                                                                                \
+  T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
+#define LF_SHARED_ARRAY(T, name, n)                                                                                        \
+  static const char lf_place_of_##name = 0;                                                                                \
+  T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
+
+struct lf_index {
+  u32 x;
+};
+
+// Kept by the scheduler: the fiber that runs.
+extern "C" {
+extern lf_index lf_thread, lf_block, lf_threads, lf_blocks;
+// Lets others run.
+void lf_yield();
+// Waits for all threads of the block that are not done.
+void lf_barrier();
+// Gives each thread of a warp the words of all of them.
+void lf_exchange(u64 word, u64 *all);
+// Memory that the threads of a block share, the same at each call from one place.
+void *lf_shared(const void *place, u64 bytes);
+}
+#define threadIdx lf_thread
+#define blockIdx lf_block
+#define blockDim lf_threads
+#define gridDim lf_blocks
+
+template <class T> inline T __shfl_sync(u32, T x, i32 lane) {
+  u64 all[32], word = 0;
+  memcpy(&word, &x, sizeof x);
+  lf_exchange(word, all);
+  memcpy(&x, &all[lane & 31], sizeof x);
+  return x;
+}
+inline u32 __ballot_sync(u32, bool x) {
+  u64 all[32];
+  lf_exchange(x, all);
+  u32 set = 0;
+  for (u32 lane = 0; lane < 32; ++lane) set |= u32(all[lane] & 1) << lane;
+  return set;
+}
+inline void __syncwarp() {
+  u64 all[32];
+  lf_exchange(0, all);
+}
+inline void __syncthreads() { lf_barrier(); }
+inline i32 __ffs(i32 x) { return __builtin_ffs(x); }
+inline i32 __ffsll(i64 x) { return __builtin_ffsll(x); }
+inline i32 __popcll(u64 x) { return __builtin_popcountll(x); }
+inline i32 __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(u64(x)); }
+inline u32 atomicAdd(u32 *at, u32 x) {
+  lf_yield();
+  const u32 old = *at;
+  *at += x;
+  return old;
+}
+
+inline void lf_wait() { lf_yield(); }
+// Others may run between any two of these.
+inline u32 lf_load_acquire(const u32 *at) {
+  lf_yield();
+  return *at;
+}
+inline void lf_store_release(u32 *at, u32 word) {
+  *at = word;
+  lf_yield();
+}
+inline u64 lf_load_relaxed(const u64 *at) { return *at; }
+inline void lf_store_relaxed(u64 *at, u64 word) {
+  *at = word;
+  lf_yield();
+}
