@@ -3,7 +3,7 @@
 use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
-use crate::eval::{Eval, Places};
+use crate::eval::{self, Eval, Places};
 use crate::parser::{ParseError, parse, parse_text};
 use crate::rust::Notes;
 use crate::shell::command;
@@ -140,6 +140,18 @@ impl Default for Session {
 
 /// So many scripts may load each other.
 const MAX_LOADS: usize = 32;
+
+/// A range is shown as the array that it is wherever one is wanted.
+fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
+    Ok(match value {
+        Value::Range(range) if range.end.is_some() => Value::Array(eval.range(*range, at)?),
+        Value::Tuple(parts) => {
+            let parts = parts.into_iter().map(|part| arrays(eval, part, at));
+            Value::Tuple(parts.collect::<eval::Result<_>>()?)
+        }
+        other => other,
+    })
+}
 
 impl Session {
     /// An empty session on the interpreter.
@@ -278,13 +290,8 @@ impl Session {
     fn statement(&mut self, env: &mut Env, s: &Statement) -> Result<Option<Value>, String> {
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
         eval.stop = self.stop.token();
-        let value = eval.statement(env, s).and_then(|value| match value {
-            // A range is shown as the array that it is wherever one is wanted.
-            Some(Value::Range(range)) if range.end.is_some() => {
-                eval.range(*range, s.span).map(|a| Some(Value::Array(a)))
-            }
-            other => Ok(other),
-        });
+        let value = eval.statement(env, s);
+        let value = value.and_then(|v| v.map(|v| arrays(&mut eval, v, s.span)).transpose());
         value.map_err(|e| self.draw(&e))
     }
 

@@ -4,7 +4,6 @@ use crate::array::Array;
 use crate::ast::{Body, Builder, Node};
 use crate::elt::{Elt, Int};
 use crate::exp::{Field, exp_of, trace};
-use crate::loc::Loc;
 use crate::ranked::{Coordinate, Where};
 use std::sync::Arc;
 
@@ -82,28 +81,11 @@ impl<T: Elt> Array<T> {
     /// When forced: if the index is negative, or not below the length.
     #[doc(alias = "item")]
     #[track_caller]
-    pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
-        index.element(self, Loc::caller())
-    }
-}
-
-/// What an array can be indexed with: a `u64`, an expression, a delayed scalar.
-#[diagnostic::on_unimplemented(
-    message = "an array cannot be indexed with `{Self}`",
-    note = "an index is a `u64`, an expression of an integer type, or a delayed scalar of one"
-)]
-pub trait Index {
-    /// An expression for expressions, else a delayed scalar.
-    type Out<T: Elt>;
-    /// The element there.
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Self::Out<T>;
-}
-
-impl<C: Coordinate> Index for C {
-    type Out<T: Elt> = <C::At as Where>::Out<T>;
-    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Self::Out<T> {
-        C::At::element::<T>(Builder::at("at", loc), || {
-            exp_of::<T>(&Field::at(array.node(), &[self.field(loc)], loc))
+    pub fn at<C: Coordinate>(&self, index: C) -> <C::At as Where>::Out<T> {
+        let builder = Builder::named("at");
+        let loc = builder.loc();
+        C::At::element::<T>(builder, || {
+            exp_of::<T>(&Field::at(self.node(), &[index.field(loc)], loc))
         })
     }
 }

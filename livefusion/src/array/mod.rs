@@ -69,7 +69,6 @@ pub(crate) use zip::shortest_by_index;
 
 pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
-pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};

@@ -17,7 +17,7 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         let mut text = String::from("commands\n");
         for c in COMMANDS {
             let call = format!(":{} {}", c.name, c.argument);
-            let _ = writeln!(text, "  {call:<20} {}", c.help);
+            let _ = writeln!(text, "  {call:<37} {}", c.help);
         }
         let combinators: Vec<_> = combinators::all().map(|c| c.name).collect();
         let scalars: Vec<_> = SCALARS.iter().map(|f| f.name).collect();

@@ -49,10 +49,14 @@ pub fn time(s: &mut Session, at: Span) -> Result<Answer, String> {
     // What depends on lengths that only the run tells is not in it.
     let known = (traffic.reads.per_element + traffic.writes.per_element == 0)
         .then(|| traffic.reads.known.saturating_add(traffic.writes.known));
+    let most = match traffic.reads.exact && traffic.writes.exact {
+        true => "",
+        false => "≤ ",
+    };
     let fastest = rows.iter().map(|r| r.2).min().unwrap_or_default();
     for (name, first, best) in rows {
         let ratio = best.as_secs_f64() / fastest.as_secs_f64().max(1e-9);
-        let rate = known.map_or("?".into(), |bytes| rate(bytes, best));
+        let rate = known.map_or("?".into(), |bytes| format!("{most}{}", rate(bytes, best)));
         let _ = writeln!(
             text,
             "{name:<8}{:>10}  {ratio:>7.2} x  {rate:>11}   the first time {}",

@@ -341,13 +341,33 @@ impl Writer<'_> {
     fn load(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
         self.files = true;
         let name = self.expr(&args[0])?.text;
-        let tabs = name.trim_end_matches('"').ends_with(".tsv");
-        let separated = if tabs { ".delimiter(b'\\t')" } else { "" };
-        Ok(Code::atom(match self.note(e)? {
-            Note::Array(elt, rank) => {
+        let path = name.trim_matches('"');
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let note = self.note(e)?.clone();
+        let text = match (ending, &note, &args[1..]) {
+            ("npy", Note::Array(elt, rank), []) => {
                 format!("livefusion::io::npy::read::<{elt}, Ix{rank}>({name})?")
             }
-            _ => format!("livefusion::io::csv({name}){separated}.read()?"),
-        }))
+            ("npz", Note::Array(elt, rank), [member]) => {
+                let member = self.expr(member)?.text;
+                format!("livefusion::io::npz::open({name})?.read::<{elt}, Ix{rank}>({member})?")
+            }
+            ("csv" | "txt", Note::Table(_), []) => format!("livefusion::io::csv({name}).read()?"),
+            ("tsv", Note::Table(_), []) => {
+                format!("livefusion::io::csv({name}).delimiter(b'\\t').read()?")
+            }
+            (_, Note::Array(elt, rank), [_, shape @ ..]) => {
+                let read = Code::atom(format!("livefusion::io::raw::read::<{elt}>({name})?"));
+                match shape {
+                    [shape] if *rank > 1 => {
+                        let shape = self.expr(shape)?.text;
+                        read.call("reshape", &[shape]).text
+                    }
+                    _ => read.text,
+                }
+            }
+            _ => return refuse("there is no short form in Rust for these options", e.span),
+        };
+        Ok(Code::atom(text))
     }
 }

@@ -1,16 +1,14 @@
 //! Expressions in Rust's text. What is a scalar in the function that a combinator traces is an `Exp`; elsewhere operators
 //! that Rust has on arrays stay what they are, and all others go element by element, as `map` and `zip_with`.
 
-use super::code::{Code, constant, float, ident, integer, known, level, tuple};
+use super::code::{Code, float, ident, integer, known, level, tuple};
+use super::functions::names;
 use super::notes::{Note, Notes};
-use crate::combinators::{self, CONSTANTS};
+use crate::combinators::CONSTANTS;
 use crate::diagnostic::Diagnostic;
 use crate::eval::Result;
 use crate::source::Span;
-use crate::syntax::{
-    Binary, Expr, ExprKind, Field, Function, FunctionStyle, Literal, Pattern, PatternKind,
-    Statement, StatementKind, Unary,
-};
+use crate::syntax::{Binary, Expr, ExprKind, Field, Literal, Unary};
 use crate::value::Elt;
 use loop_lang::Ty;
 use std::collections::HashSet;
@@ -76,6 +74,9 @@ impl Writer<'_> {
                 }
                 _ => Ok(known(&mut fields.into_iter(), &elt)),
             },
+            Note::Range(_) if matches!(&e.kind, ExprKind::Name(name) if self.bound.contains(name)) => {
+                self.made(e, want)
+            }
             Note::Range(Some((start, end, ty))) => {
                 let n = (end - start).max(0);
                 let first = integer(start, ty, true).text;
@@ -134,7 +135,11 @@ impl Writer<'_> {
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
         let shared = matches!(
             self.note(e)?,
-            Note::Array(..) | Note::Delayed(_) | Note::Segments(_) | Note::Tuple(_)
+            Note::Array(..)
+                | Note::Delayed(_)
+                | Note::Segments(_)
+                | Note::Range(_)
+                | Note::Tuple(_)
         );
         Ok(match named && shared {
             true => code.call("clone", &[]),
@@ -151,7 +156,10 @@ impl Writer<'_> {
     pub fn side(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, false)?;
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
-        let array = matches!(self.note(e)?, Note::Array(..) | Note::Delayed(_));
+        let array = matches!(
+            self.note(e)?,
+            Note::Array(..) | Note::Delayed(_) | Note::Range(_)
+        );
         Ok(match named && array {
             true => code.borrowed(),
             false => code,
@@ -395,315 +403,5 @@ impl Writer<'_> {
         }
         let dots = if *closed { "..=" } else { ".." };
         Ok(format!("{}{dots}{}", ends[0], ends[1]))
-    }
-
-    fn vector(&mut self, e: &Expr, parts: &[Expr]) -> Result<Code> {
-        let (elt, rank) = match self.note(e)? {
-            Note::Array(elt, rank) => (elt.clone(), *rank),
-            _ => return refuse("expected an array", e.span),
-        };
-        if parts.is_empty() {
-            return Ok(Code::atom(format!("Array::from(Vec::<{elt}>::new())")));
-        }
-        let mut first = true;
-        if rank <= 3
-            && let Some(text) = self.literals(parts, rank, &elt, &mut first)?
-        {
-            return Ok(Code::atom(format!("Array::from({text})")));
-        }
-        if rank < 2 {
-            let mut all = Vec::new();
-            for part in parts {
-                let one = match self.note(part)? {
-                    Note::Delayed(_) => self.borrowed(part)?,
-                    _ => self.value(part, elt.scalar(), true)?,
-                };
-                all.push(format!("replicate(1, {})", one.text));
-            }
-            return Ok(Code::atom(match all.as_slice() {
-                [one] => one.clone(),
-                all => format!("concat([{}])", all.join(", ")),
-            }));
-        }
-        let mut rows = Vec::new();
-        for part in parts {
-            rows.push(self.borrowed(part)?.text);
-        }
-        Ok(Code::atom(format!("stack(0, &[{}])", rows.join(", "))))
-    }
-
-    /// `[1i64, 2]`, or rows of such, if all elements are known. The first number has the suffix of its type.
-    fn literals(
-        &mut self,
-        parts: &[Expr],
-        rank: u8,
-        elt: &Elt,
-        first: &mut bool,
-    ) -> Result<Option<String>> {
-        let mut all = Vec::new();
-        for part in parts {
-            let text = match (&part.kind, rank) {
-                (ExprKind::Vector(inner), 2..) => self.literals(inner, rank - 1, elt, first)?,
-                (_, 1) => self.literal(part, elt, first)?,
-                _ => None,
-            };
-            match text {
-                Some(text) => all.push(text),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(format!("[{}]", all.join(", "))))
-    }
-
-    /// An element that is known.
-    fn literal(&mut self, e: &Expr, elt: &Elt, first: &mut bool) -> Result<Option<String>> {
-        let code = match (self.note(e)?.clone(), elt) {
-            (Note::Int(n), Elt::Scalar(ty)) => integer(n, *ty, *first),
-            (Note::Float(x), Elt::Scalar(ty)) => float(x, *ty, *first),
-            (Note::Known(fields, Elt::Scalar(_)), _) => match (fields.first(), *first) {
-                (Some(c), false) if c.ty.is_int() && c.ty.is_signed() => {
-                    integer(i128::from(c.bits as i64), c.ty, false)
-                }
-                (Some(c), false) if c.ty.is_int() => integer(i128::from(c.bits), c.ty, false),
-                (Some(c), _) => constant(*c),
-                (None, _) => return Ok(None),
-            },
-            (Note::Known(fields, elt), _) => known(&mut fields.into_iter(), &elt),
-            (Note::Tuple(_), Elt::Tuple(elts)) => {
-                let ExprKind::Tuple(parts) = &e.kind else {
-                    return Ok(None);
-                };
-                let mut texts = Vec::new();
-                for (part, elt) in parts.iter().zip(elts) {
-                    match self.literal(part, elt, &mut first.clone())? {
-                        Some(text) => texts.push(text),
-                        None => return Ok(None),
-                    }
-                }
-                tuple(&texts)
-            }
-            _ => return Ok(None),
-        };
-        *first = false;
-        Ok(Some(code.text))
-    }
-
-    fn ragged(&mut self, e: &Expr, rows: &[Expr]) -> Result<Code> {
-        let Note::Segments(elt) = self.note(e)?.clone() else {
-            return refuse("expected segments", e.span);
-        };
-        let mut first = true;
-        let mut texts = Vec::new();
-        for row in rows {
-            let ExprKind::Vector(parts) = &row.kind else {
-                return refuse("expected a row in brackets", row.span);
-            };
-            match self.literals(parts, 1, &elt, &mut first)? {
-                Some(text) => texts.push(format!("vec!{text}")),
-                None => return refuse("elements of rows have to be known for this", row.span),
-            }
-        }
-        let rows = match first {
-            true => format!("Vec::<Vec<{elt}>>::from([{}])", texts.join(", ")),
-            false => format!("vec![{}]", texts.join(", ")),
-        };
-        Ok(Code::atom(format!("Segmented::from_vecs({rows})")))
-    }
-
-    /// A function's closure. Where it is not an argument, Rust wants the types of its parameters.
-    pub fn closure(&mut self, f: &Function, typed: bool) -> Result<Code> {
-        let outside = self.bound.clone();
-        let mut params = Vec::new();
-        for p in &f.params {
-            let hole = f.style == FunctionStyle::Hole;
-            let mut text = match hole {
-                true => hole_name(f),
-                false => self.pattern(p)?,
-            };
-            if hole {
-                self.bound.insert("_".into());
-            }
-            if typed {
-                text += &format!(": {}", self.param(p)?);
-            }
-            params.push(text);
-        }
-        let mut body = self.result(&f.body)?.text;
-        if f.style == FunctionStyle::Hole {
-            body = body.replace(HOLE, &hole_name(f));
-        }
-        self.bound = outside;
-        let text = format!("|{}| {body}", params.join(", "));
-        Ok(Code::new(text, level::CLOSURE))
-    }
-
-    /// What a function gives: a delayed scalar in one that is traced as a term.
-    fn result(&mut self, body: &Expr) -> Result<Code> {
-        let ty = self.note(body)?.elt().and_then(Elt::scalar);
-        match (self.note(body)?, &body.kind) {
-            (Note::Array(..) | Note::Delayed(_) | Note::Segments(_), _) => self.owned(body),
-            _ => self.value(body, ty, true),
-        }
-    }
-
-    /// The type of a parameter, which has to be the same wherever the function is called.
-    fn param(&self, p: &Pattern) -> Result<String> {
-        let notes = self.notes.named(p.span);
-        match notes {
-            [one] => match type_of(one) {
-                Some(text) => Ok(text),
-                None => refuse("there is no type for this in Rust", p.span),
-            },
-            [] => refuse("this is not called, and so has no types", p.span),
-            _ => refuse(
-                "this has several types, for which Rust wants several functions",
-                p.span,
-            ),
-        }
-    }
-
-    /// A pattern; its names are bound.
-    pub fn pattern(&mut self, p: &Pattern) -> Result<String> {
-        let several = |w: &mut Self, parts: &[Pattern]| -> Result<Vec<String>> {
-            parts.iter().map(|p| w.pattern(p)).collect()
-        };
-        Ok(match &p.kind {
-            PatternKind::Name(name) => {
-                self.bound.insert(name.clone());
-                ident(name)
-            }
-            PatternKind::Any => "_".into(),
-            PatternKind::Tuple(parts) => tuple(&several(self, parts)?).text,
-            PatternKind::Vector(parts) => format!("[{}]", several(self, parts)?.join(", ")),
-        })
-    }
-
-    /// A statement that names something, as a line; none of what is written where it is used.
-    pub fn statement(&mut self, s: &Statement) -> Result<Option<String>> {
-        match &s.kind {
-            StatementKind::Let { pattern, value } => {
-                if let ExprKind::Function(f) = &value.kind {
-                    let code = self.closure(f, true)?;
-                    let name = self.pattern(pattern)?;
-                    return Ok(Some(format!("let {name} = {};", code.text)));
-                }
-                let note = self.note(value)?.clone();
-                if note.is_untyped() {
-                    return Ok(None);
-                }
-                let mut code = self.owned(value)?;
-                if matches!(pattern.kind, PatternKind::Tuple(_)) {
-                    code = match note {
-                        Note::Array(..) => code.call("unzip", &[]),
-                        Note::Segments(_) => {
-                            let of = code.at(level::DOT).text;
-                            let parts = ["lengths", "data"].map(|n| format!("{of}.{n}().clone()"));
-                            tuple(&parts)
-                        }
-                        _ => code,
-                    };
-                }
-                let name = self.pattern(pattern)?;
-                let before = name.len() + "    let  = ;".len();
-                Ok(Some(format!("let {name} = {};", code.broken(before))))
-            }
-            StatementKind::Def { name, function } => {
-                let untyped = |p: &Pattern| {
-                    let notes = self.notes.named(p.span);
-                    !notes.is_empty() && notes.iter().all(Note::is_untyped)
-                };
-                // Its calls are numbers.
-                if function.params.iter().all(untyped) {
-                    return Ok(None);
-                }
-                let code = self.closure(function, true)?.text;
-                self.bound.insert(name.text.clone());
-                Ok(Some(format!("let {} = {code};", ident(&name.text))))
-            }
-            StatementKind::Show(_) => Ok(None),
-        }
-    }
-
-    /// A call of a function that the text names.
-    pub fn applied(&mut self, e: &Expr, callee: &Expr, args: &[Expr]) -> Result<Code> {
-        let f = match &callee.kind {
-            ExprKind::Name(name) if self.bound.contains(name) => ident(name),
-            ExprKind::Name(name) if combinators::value(name).is_none() => {
-                return refuse(
-                    format!("`{name}` calls itself, or has no types here"),
-                    e.span,
-                );
-            }
-            ExprKind::Function(f) => format!("({})", self.closure(f, true)?.text),
-            _ => return refuse("there is no Rust for this call", callee.span),
-        };
-        let mut texts = Vec::new();
-        for arg in args {
-            texts.push(self.owned(arg)?.text);
-        }
-        Ok(Code::atom(format!("{f}({})", texts.join(", "))))
-    }
-}
-
-/// What stands for `_` until the function has a parameter: no name has it.
-const HOLE: &str = "r#_";
-
-/// The parameter of a function that was written with `_`.
-fn hole_name(f: &Function) -> String {
-    let mut free = HashSet::new();
-    names(&f.body, &mut free);
-    let names = ["x", "y", "it"].into_iter();
-    names
-        .into_iter()
-        .find(|n| !free.contains(*n))
-        .unwrap_or("element")
-        .into()
-}
-
-/// The type of a parameter.
-fn type_of(note: &Note) -> Option<String> {
-    fn terms(elt: &Elt) -> String {
-        match elt {
-            Elt::Scalar(ty) => format!("Exp<{ty}>"),
-            Elt::Tuple(parts) => {
-                let parts: Vec<_> = parts.iter().map(terms).collect();
-                tuple(&parts).text
-            }
-        }
-    }
-    Some(match note {
-        Note::Known(_, elt) => elt.to_string(),
-        Note::Term(elt) => terms(elt),
-        Note::Delayed(elt) => format!("Array<{elt}, Ix0>"),
-        Note::Array(elt, 1) => format!("Array<{elt}>"),
-        Note::Array(elt, rank) => format!("Array<{elt}, Ix{rank}>"),
-        Note::Segments(elt) => format!("Segmented<{elt}>"),
-        Note::Range(_) => "Array<i64>".into(),
-        Note::Tuple(parts) => {
-            let parts: Option<Vec<_>> = parts.iter().map(type_of).collect();
-            tuple(&parts?).text
-        }
-        Note::Int(_) | Note::Float(_) | Note::Table(_) | Note::Other => return None,
-    })
-}
-
-/// All names that an expression uses, those that it binds itself included.
-pub fn names(e: &Expr, out: &mut HashSet<String>) {
-    match &e.kind {
-        ExprKind::Name(name) => {
-            out.insert(name.clone());
-        }
-        ExprKind::Function(f) => names(&f.body, out),
-        ExprKind::Block { statements, value } => {
-            for s in statements {
-                match &s.kind {
-                    StatementKind::Let { value, .. } => names(value, out),
-                    StatementKind::Def { function, .. } => names(&function.body, out),
-                    StatementKind::Show(e) => names(e, out),
-                }
-            }
-            names(value, out);
-        }
-        kind => kind.parts().into_iter().for_each(|p| names(p, out)),
     }
 }

@@ -4,19 +4,24 @@
 //! | --- | --- |
 //! | `notes` | what evaluation found of each expression |
 //! | `code` | pieces of text |
-//! | `expression` | expressions and statements |
+//! | `expression` | expressions |
+//! | `literals` | vectors and rows |
+//! | `functions` | closures, statements, what a text has named |
 //! | `calls` | calls of combinators |
 
 mod calls;
 mod code;
 mod expression;
+mod functions;
+mod literals;
 mod notes;
 
 use crate::session::Session;
 use crate::source::Span;
 use crate::syntax::{Pattern, PatternKind, Statement, StatementKind};
 use code::Code;
-use expression::{Writer, names, refuse};
+use expression::{Writer, refuse};
+use functions::names;
 pub use notes::{Note, Notes};
 use std::collections::HashSet;
 
