@@ -6,6 +6,7 @@ use super::unit::{Unit, comment};
 use crate::facts::Placed;
 use crate::names::{Facet, Unique};
 use livefusion_tile::ir::{Tile, Zip};
+use livefusion_tile::target::Extension;
 use loop_lang::ir::{
     Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
 };
@@ -367,6 +368,11 @@ impl Machine<'_, '_> {
         for slot in 0..self.unit.made.len() {
             let length = self.unit.length(self.unit.made[slot]);
             self.line(format!("run->made[{slot}].length = {length};"));
+        }
+        if self.unit.helpers.target.has(Extension::Avx) {
+            // Compilers may leave the upper halves of vectors in use: gcc 12 does behind copies of whole vectors. A
+            // processor then has all code without AVX that comes next wait for them, whosoever it is.
+            self.line("__builtin_ia32_vzeroupper();");
         }
         self.line("return outcome;");
     }

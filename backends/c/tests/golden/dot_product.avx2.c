@@ -179,6 +179,7 @@ out:
   run->words[3] = ix_0;
   run->words[4] = lf_u64_of_f64(acc_3);
   __builtin_memcpy(run->words + 5, acc_3_lane, 256);
+  __builtin_ia32_vzeroupper();
   return outcome;
 }
 

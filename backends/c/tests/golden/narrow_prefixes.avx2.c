@@ -257,6 +257,7 @@ out:
   run->words[10] = lf_u32_of_f32(acc_1_tree[2]);
   run->words[11] = lf_u32_of_f32(acc_1_tree[3]);
   run->made[0].length = n_out_1;
+  __builtin_ia32_vzeroupper();
   return outcome;
 }
 

@@ -508,6 +508,7 @@ out:
   run->words[46] = lf_u64_of_f64(acc_3_tree[2]);
   run->made[0].length = n_out_2;
   run->made[1].length = n_out_3;
+  __builtin_ia32_vzeroupper();
   return outcome;
 }
 

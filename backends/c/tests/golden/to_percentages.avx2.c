@@ -153,6 +153,7 @@ out:
   run->words[3] = ix_mfst;
   run->words[4] = ix_filt;
   run->made[0].length = n_out_map;
+  __builtin_ia32_vzeroupper();
   return outcome;
 }
 
