@@ -56,9 +56,9 @@ pub use node::{
 pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
-pub(crate) use term::divides_all;
+pub(crate) use term::{divides_all, may_trap};
 pub use term::{
-    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap,
+    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types,
 };
 
 /// What closures on scalars are traced with: expressions whose types are known at run time only.

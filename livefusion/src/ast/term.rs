@@ -148,7 +148,7 @@ impl Ensure {
 
 /// Whether computing a term may trap or not end, given which of its operands may: such a term is neither
 /// left out nor computed where it was not asked for.
-pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
+pub(crate) fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     match term {
         Term::Op(op, args) => op.may_trap(ty) || args.iter().any(|a| operand(*a)),
         Term::Flat(args) => args.iter().any(|a| operand(*a)),

@@ -217,6 +217,7 @@ pub use graph::{Graph, graph, graph_of};
 pub use loops::Loops;
 pub(crate) use loops::Programs;
 pub use placements::Placements;
+pub use loop_lang::Loop;
 pub use plan::Plan;
 pub(crate) use tiles::Tiled;
 pub use tiles::Tiles;

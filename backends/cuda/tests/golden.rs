@@ -1,0 +1,38 @@
+//! Texts of kernels, as files: `LOOP_BLESS=1 cargo test -p livefusion-cuda --test golden` writes them anew.
+
+#[path = "../../interp/tests/support/mod.rs"]
+mod support;
+
+use livefusion_cuda::emit;
+use std::path::Path;
+use support::golden;
+
+fn matches(name: &str) {
+    let kernel = emit::kernel(&golden(name)).expect("it runs in parallel");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = folder.join(format!("{name}.cu"));
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(&path, &kernel.text).expect("written");
+    }
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(kernel.text, text, "{path:?}; LOOP_BLESS=1 writes it anew");
+}
+
+/// A map and a filter before it: what is kept is counted, packed and compared.
+#[test]
+fn filter_max() {
+    matches("filter_max");
+}
+
+/// Two levels: the sum of what a filter keeps, and what it keeps.
+#[test]
+fn filter_sum() {
+    matches("filter_sum");
+}
+
+/// A group of three variables with a function that joins them.
+#[test]
+fn min_index() {
+    matches("min_index");
+}

@@ -1,0 +1,64 @@
+struct filter_max_v {
+  struct Params {
+    alignas(8) u64 len_0;
+    lf_array<i64> arr_0;
+    alignas(8) i64 one_1;
+    lf_array<i64> out_4;
+    alignas(8) i64 zero_2;
+    lf_array<i64> out_2;
+    alignas(8) u64 start_ix_2;
+    alignas(8) i64 start_acc_3;
+    alignas(8) i64 start_acc_4;
+  };
+  struct Part0 {
+    alignas(8) u64 ix_2;
+    alignas(8) i64 acc_3;
+    alignas(8) i64 acc_4;
+  };
+  struct State {
+    Part0 level0;
+  };
+  template <u32 K, class Unused = void> struct Level;
+  template <class Unused> struct Level<0, Unused> {
+    typedef Part0 Part;
+    static const u32 WORD = 0;
+    static LF_DEVICE Part &of(State &state) { return state.level0; }
+    static LF_DEVICE Part start(const Params &p) {
+      return Part{p.start_ix_2, p.start_acc_3, p.start_acc_4};
+    }
+    static LF_DEVICE Part identity(const Params &p) {
+      return Part{0ull, i64(9223372036854775808ull), i64(9223372036854775808ull)};
+    }
+    static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+      Part ab;
+      ab.ix_2 = a.ix_2 + b.ix_2;
+      ab.acc_3 = lf_max(a.acc_3, b.acc_3);
+      ab.acc_4 = lf_max(a.acc_4, b.acc_4);
+      return ab;
+    }
+  };
+  static const u32 LEVELS = 1;
+  static const u32 THREADS = 128;
+  static const u32 ELEMENTS = 8;
+  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  template <bool EMIT>
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+    const State old = state;
+    const bool more_0 = ix_0 < p.len_0;
+    const i64 elt_0 = lf_read(p.arr_0, ix_0);
+    const i64 elt_1 = lf_add(elt_0, p.one_1);
+    const i64 elt_4 = lf_max(old.level0.acc_4, elt_1);
+    state.level0.acc_4 = elt_4;
+    if (EMIT) lf_write(p.out_4, ix_0, elt_4);
+    const bool p_2 = elt_1 > p.zero_2;
+    if (p_2) {
+      const i64 new_3 = lf_max(old.level0.acc_3, elt_1);
+      if (EMIT) lf_write(p.out_2, old.level0.ix_2, elt_1);
+      const u64 nix_2 = old.level0.ix_2 + 1ull;
+      state.level0.ix_2 = nix_2;
+      state.level0.acc_3 = new_3;
+    }
+    const u64 nix_0 = ix_0 + 1ull;
+  }
+};
+LF_KERNEL filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) { lf_in_order<filter_max_v>(p, launch); }

@@ -1,0 +1,57 @@
+struct filter_sum_v {
+  struct Params {
+    alignas(8) u64 len_0;
+    lf_array<i32> arr_0;
+    alignas(8) i32 one_1;
+    alignas(8) i32 zero_2;
+    lf_array<i32> out_2;
+    alignas(8) u64 start_ix_2;
+    alignas(8) i32 start_acc_3;
+  };
+  struct Part0 {
+    alignas(8) u64 ix_2;
+    alignas(8) i32 acc_3;
+  };
+  struct State {
+    Part0 level0;
+  };
+  template <u32 K, class Unused = void> struct Level;
+  template <class Unused> struct Level<0, Unused> {
+    typedef Part0 Part;
+    static const u32 WORD = 0;
+    static LF_DEVICE Part &of(State &state) { return state.level0; }
+    static LF_DEVICE Part start(const Params &p) {
+      return Part{p.start_ix_2, p.start_acc_3};
+    }
+    static LF_DEVICE Part identity(const Params &p) {
+      return Part{0ull, i32(0)};
+    }
+    static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+      Part ab;
+      ab.ix_2 = a.ix_2 + b.ix_2;
+      ab.acc_3 = lf_add(a.acc_3, b.acc_3);
+      return ab;
+    }
+  };
+  static const u32 LEVELS = 1;
+  static const u32 THREADS = 128;
+  static const u32 ELEMENTS = 8;
+  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  template <bool EMIT>
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+    const State old = state;
+    const bool more_0 = ix_0 < p.len_0;
+    const i32 elt_0 = lf_read(p.arr_0, ix_0);
+    const i32 elt_1 = lf_add(elt_0, p.one_1);
+    const bool p_2 = elt_1 > p.zero_2;
+    if (p_2) {
+      const i32 new_3 = lf_add(old.level0.acc_3, elt_1);
+      if (EMIT) lf_write(p.out_2, old.level0.ix_2, elt_1);
+      const u64 nix_2 = old.level0.ix_2 + 1ull;
+      state.level0.ix_2 = nix_2;
+      state.level0.acc_3 = new_3;
+    }
+    const u64 nix_0 = ix_0 + 1ull;
+  }
+};
+LF_KERNEL filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) { lf_in_order<filter_sum_v>(p, launch); }
