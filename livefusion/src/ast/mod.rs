@@ -56,10 +56,8 @@ pub use node::{
 pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
+pub use term::{Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
-pub use term::{
-    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types,
-};
 
 /// What closures on scalars are traced with: expressions whose types are known at run time only.
 pub use crate::exp::trace::{Field, Fields, trace};
