@@ -114,6 +114,25 @@ template <class T> LF_DEVICE T lf_rem_euclid(T x, T y) {
   return r < 0 ? lf_add(r, y < 0 ? lf_neg(y) : y) : r;
 }
 
+template <> LF_DEVICE f32 lf_rem(f32 x, f32 y) { return fmodf(x, y); }
+template <> LF_DEVICE f64 lf_rem(f64 x, f64 y) { return fmod(x, y); }
+template <> LF_DEVICE f32 lf_div_euclid(f32 x, f32 y) {
+  const f32 q = truncf(x / y);
+  return fmodf(x, y) < 0 ? (y > 0 ? q - 1 : q + 1) : q;
+}
+template <> LF_DEVICE f64 lf_div_euclid(f64 x, f64 y) {
+  const f64 q = trunc(x / y);
+  return fmod(x, y) < 0 ? (y > 0 ? q - 1 : q + 1) : q;
+}
+template <> LF_DEVICE f32 lf_rem_euclid(f32 x, f32 y) {
+  const f32 r = fmodf(x, y);
+  return r < 0 ? r + fabsf(y) : r;
+}
+template <> LF_DEVICE f64 lf_rem_euclid(f64 x, f64 y) {
+  const f64 r = fmod(x, y);
+  return r < 0 ? r + fabs(y) : r;
+}
+
 template <class T> LF_DEVICE T lf_not(T x) { return T(~x); }
 template <> LF_DEVICE bool lf_not(bool x) { return !x; }
 template <class T> LF_DEVICE T lf_shl(T x, T by) { return T(lf_wide(x) << (u32(by) & (8 * sizeof(T) - 1))); }
@@ -172,6 +191,34 @@ LF_DEVICE f32 lf_round_even(f32 x) { return rintf(x); }
 LF_DEVICE f64 lf_round_even(f64 x) { return rint(x); }
 LF_DEVICE f32 lf_sqrt(f32 x) { return sqrtf(x); }
 LF_DEVICE f64 lf_sqrt(f64 x) { return sqrt(x); }
+// By squares, in the order in which a processor's function multiplies.
+template <class F> LF_DEVICE F lf_by_squares(F x, u32 n) {
+  F power = 1, square = x;
+  for (bool any = false; n > 0; n /= 2) {
+    if (n % 2 == 1) power = any ? power * square : square;
+    any = any || n % 2 == 1;
+    if (n > 1) square = square * square;
+  }
+  return power;
+}
+template <class F> LF_DEVICE F lf_powi_of(F x, i32 n, F least) {
+  const u32 size = n < 0 ? 0u - u32(n) : u32(n);
+  const F power = lf_by_squares(x, size);
+  if (n >= 0) return power;
+  // What has lost digits has a reciprocal that may be in range: that of two halves.
+  if (!(lf_abs(power) < least) && lf_abs(power) - lf_abs(power) == 0) return 1 / power;
+  return 1 / lf_by_squares(x, size / 2) / lf_by_squares(x, size - size / 2);
+}
+LF_DEVICE f32 lf_powi(f32 x, i32 n) { return lf_powi_of(x, n, 1.17549435e-38f); }
+LF_DEVICE f64 lf_powi(f64 x, i32 n) { return lf_powi_of(x, n, 2.2250738585072014e-308); }
+
+// Of large numbers, for which the functions in a kernel's own text are not made: the last bits may be others.
+LF_DEVICE f32 lf_sin(f32 x) { return sinf(x); }
+LF_DEVICE f64 lf_sin(f64 x) { return sin(x); }
+LF_DEVICE f32 lf_cos(f32 x) { return cosf(x); }
+LF_DEVICE f64 lf_cos(f64 x) { return cos(x); }
+LF_DEVICE f32 lf_tan(f32 x) { return tanf(x); }
+LF_DEVICE f64 lf_tan(f64 x) { return tan(x); }
 LF_DEVICE f32 lf_copysign(f32 x, f32 y) { return copysignf(x, y); }
 LF_DEVICE f64 lf_copysign(f64 x, f64 y) { return copysign(x, y); }
 LF_DEVICE f32 lf_mul_add(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }

@@ -5,7 +5,6 @@ use crate::shape::Shape;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
-use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Var};
 use loop_lang::state::reset_local;
 
@@ -93,7 +92,7 @@ pub fn run(
                 frame.words[w] = *x;
             }
         }
-        settle(shape.program, shape, frame, args);
+        settle(shape, frame, args);
         if let Some(w) = shape.layout.word(shape.counter) {
             frame.words[w] = bound;
         }
@@ -103,7 +102,8 @@ pub fn run(
 }
 
 /// Local parts have nothing in them: the prefix has it all.
-fn settle(program: &Loop, shape: &Shape<'_>, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
+fn settle(shape: &Shape<'_>, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
+    let program = shape.program;
     let identity = |a| known_word(program, args, a);
     for (i, group) in program.groups.iter().enumerate() {
         let id = GroupId::new(i);

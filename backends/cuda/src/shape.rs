@@ -2,8 +2,8 @@
 
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
-    Atom, End, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
-    Var,
+    Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
+    StmtKind, Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
@@ -107,6 +107,12 @@ impl<'a> Shape<'a> {
         &self.program.groups[id.index()]
     }
 
+    /// The variables of groups.
+    pub fn vars(&self, level: &[GroupId]) -> Vec<Var> {
+        let groups = level.iter().map(|g| self.group(*g));
+        groups.flat_map(|g| g.vars.iter().copied()).collect()
+    }
+
     /// The level of a carried variable, and its group.
     pub fn level_of(&self, v: Var) -> Option<(u32, GroupId)> {
         let (id, _) = *self.facts.group.get(&v)?;
@@ -153,9 +159,12 @@ impl<'a> Shape<'a> {
             if matches!(placed.block.end, End::Branch(..) | End::Return(_)) {
                 return Err(Refusal::Other("a block has two ways on".into()));
             }
-            let exits = placed.block.exits.len();
-            let is_guard = section == Section::Guard;
-            if (exits > 0 && !is_guard) || (rate == self.root && exits > 1) {
+            let exits = &placed.block.exits;
+            let (tree, is_guard) = (&self.facts.tree, section == Section::Guard);
+            let out = tree.way_out(self.program, rate);
+            let leaves = |e: &Exit| e.target.is_some_and(|t| tree.place(self.program, t) != out);
+            let several = rate == self.root && exits.len() > 1;
+            if (!exits.is_empty() && !is_guard) || several || exits.iter().any(leaves) {
                 return Err(Refusal::Exit);
             }
             each(&placed.block.stmts, &mut |s| match s.kind {
@@ -165,6 +174,12 @@ impl<'a> Shape<'a> {
                 | StmtKind::CopyArray(..)
                 | StmtKind::SliceArray(..)
                 | StmtKind::Carry(..) => Err(Refusal::Other("a step makes an array".into())),
+                _ => Ok(()),
+            })?;
+        }
+        for function in &self.program.functions {
+            each(&function.body, &mut |s| match s.kind {
+                StmtKind::Trap { .. } => Err(Refusal::Other("a join may trap".into())),
                 _ => Ok(()),
             })?;
         }

@@ -1,11 +1,13 @@
 //! Kernels for devices: NVRTC compiles all that the golden loops become, with no spills and in few registers. It is looked for
 //! where `nvrtc.sh` puts it; without it the test says so and ends.
 
+mod operators;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 use livefusion_cuda::emit::{self, PRELUDE};
+use loop_lang::types::Ty;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use support::{golden_texts, parse};
@@ -160,4 +162,16 @@ fn golden_loops_compile_for_devices() {
         compiled += 1;
     }
     assert!(compiled >= 10, "{compiled}");
+}
+
+#[test]
+fn operators_compile_for_devices() {
+    let Some(nvrtc) = Nvrtc::find() else {
+        eprintln!("SKIPPED: no NVRTC here; `backends/cuda/nvrtc.sh` fetches it");
+        return;
+    };
+    for ty in Ty::ALL {
+        let kernel = emit::kernel(&parse(&operators::text(ty))).expect("it runs in parallel");
+        nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_80");
+    }
 }

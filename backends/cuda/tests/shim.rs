@@ -1,6 +1,7 @@
 //! Kernels on the host: a C++ compiler (`CXX`, or g++) compiles them against the shim, whose fibers run them by turns in any order. What they give is
 //! what the interpreter gives.
 
+mod operators;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
@@ -283,6 +284,24 @@ fn golden_loops_give_what_the_interpreter_gives() {
     }
     println!("ran: {}\nrefused:\n{}", ran.join(", "), refused.join("\n"));
     assert!(ran.len() >= 5, "{ran:?}");
+}
+
+/// Each operator is that of the interpreter, for each type.
+#[test]
+fn operators_give_what_the_interpreter_gives() {
+    let mut rng = Rng(5);
+    for ty in Ty::ALL {
+        let program = parse(&operators::text(ty));
+        let kernel = emit::kernel(&program).expect("it runs in parallel");
+        let shim = Shim::of(&format!("operators_{ty}"), &kernel);
+        let args = long_args(&program, 700, &mut rng);
+        let (_, got) = on(&shim, &program, &kernel, &args).expect("it ends");
+        let (_, wanted) = plain(&program, &args);
+        assert_eq!(got.len(), wanted.len());
+        for (k, (got, want)) in got.iter().zip(&wanted).enumerate() {
+            assert!(alike(got, want), "{ty}, result {k}:\n{got:?}\n{want:?}");
+        }
+    }
 }
 
 /// Faults that a shim can see: each makes some run wrong, or wait for ever.

@@ -247,7 +247,7 @@ impl<'a> Emit<'a> {
                     let line = format!("const {ty} {} = {arg};", self.names.var(*param));
                     self.line(&line);
                 }
-                self.function_body(&function.body);
+                self.stmts(&function.body);
                 for (name, result) in names.iter().zip(&function.results) {
                     let value = self.outside(*result);
                     self.line(&format!("ab.{name} = {value};"));
@@ -273,15 +273,5 @@ impl<'a> Emit<'a> {
             Atom::Var(v) if self.shape.given.contains(&v) => format!("p.{}", self.names.var(v)),
             Atom::Var(v) => self.names.var(v).to_string(),
         }
-    }
-}
-
-impl Shape<'_> {
-    /// The variables of groups.
-    pub fn vars(&self, level: &[GroupId]) -> Vec<Var> {
-        level
-            .iter()
-            .flat_map(|g| self.group(*g).vars.clone())
-            .collect()
     }
 }

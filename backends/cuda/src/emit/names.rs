@@ -3,6 +3,9 @@
 use loop_lang::ir::{Loop, Var};
 use rustc_hash::FxHashSet;
 
+/// What names of the text begin with.
+const OURS: &[&str] = &["lf_", "start_", "level", "Part"];
+
 /// The names of a loop's variables.
 pub struct Names {
     program: String,
@@ -22,7 +25,8 @@ impl Names {
                 .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
                 .collect();
             // Names that end in no number may be words of the language.
-            if !own.ends_with(|c: char| c.is_ascii_digit()) || own.starts_with("lf_") {
+            let is_ours = OURS.iter().any(|ours| own.starts_with(ours));
+            if !own.ends_with(|c: char| c.is_ascii_digit()) || is_ours {
                 own += "_v";
             }
             while !taken.insert(own.clone()) {

@@ -48,12 +48,7 @@ impl Emit<'_> {
         self.stmts(stmts);
     }
 
-    /// The statements of a combine function.
-    pub(super) fn function_body(&mut self, stmts: &[Stmt]) {
-        self.stmts(stmts);
-    }
-
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|s| self.stmt(s));
     }
 
@@ -163,11 +158,11 @@ impl Emit<'_> {
                 self.line(&format!("if (!({})) break;", self.value(*cond)));
                 self.stmts(body);
                 for (k, ((v, _), a)) in state.iter().zip(next).enumerate() {
-                    let line = format!("const {} next{k} = {};", self.ty(*v), self.value(*a));
+                    let line = format!("const {} lf_next{k} = {};", self.ty(*v), self.value(*a));
                     self.line(&line);
                 }
                 for (k, (v, _)) in state.iter().enumerate() {
-                    let line = format!("{} = next{k};", self.names.var(*v));
+                    let line = format!("{} = lf_next{k};", self.names.var(*v));
                     self.line(&line);
                 }
                 return self.close();
