@@ -2,13 +2,13 @@
 //! last value and takes HTML from the standard output.
 
 use crate::array::{Array, Rank, delayed_axes};
-use crate::ast::{Node, Value};
+use crate::ast::{Node, Value, show_types};
 use crate::elt::Elt;
 use crate::error::Result;
 use crate::runtime::{Engine, Explanation, force_nodes};
 use crate::segmented::Segmented;
 use livefusion_backend::Buffer;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -99,21 +99,11 @@ fn places(n: usize, most: usize) -> Vec<Option<usize>> {
     head.chain(tail.map(Some)).collect()
 }
 
-fn word(c: Const) -> String {
-    match c.ty {
-        Ty::Bool => (c.bits != 0).to_string(),
-        Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
-        Ty::F64 => format!("{:?}", f64::from_bits(c.bits)),
-        ty if ty.is_signed() => (c.bits as i64).to_string(),
-        _ => c.bits.to_string(),
-    }
-}
-
 /// The fields of an element.
 fn element(columns: &[Arc<Buffer>], i: usize) -> Vec<String> {
     let field = |c: &Arc<Buffer>| {
         c.get_word(i)
-            .map_or("?".into(), |w| word(Const::new(c.ty(), w)))
+            .map_or("?".into(), |w| Const::new(c.ty(), w).bare())
     };
     columns.iter().map(field).collect()
 }
@@ -152,16 +142,6 @@ fn table(caption: &str, rows: &str) -> String {
     format!("<table><caption>{caption}</caption>\n{rows}</table>")
 }
 
-fn type_of(node: &Node) -> String {
-    match node.types.as_slice() {
-        [ty] => ty.name().to_string(),
-        types => {
-            let names: Vec<_> = types.iter().map(|t| t.name()).collect();
-            format!("({})", names.join(", "))
-        }
-    }
-}
-
 /// An array as tables.
 fn array(node: &Arc<Node>) -> Result<String> {
     let nodes: Vec<_> = [node]
@@ -170,11 +150,11 @@ fn array(node: &Arc<Node>) -> Result<String> {
         .cloned()
         .collect();
     let values = force_nodes(Engine::default_engine(), &nodes)?;
-    let ty = type_of(node);
+    let ty = show_types(&node.types);
     let columns = match values.into_iter().next() {
         Some(Value::Array(columns)) => columns,
         Some(Value::Scalar(fields)) => {
-            let fields = fields.iter().map(|c| word(*c));
+            let fields = fields.iter().map(|c| c.bare());
             return Ok(table(&ty, &row("", fields)));
         }
         None => return Ok(String::new()),
@@ -202,6 +182,9 @@ fn array(node: &Arc<Node>) -> Result<String> {
         }
         [outer @ .., height, width] => {
             let matrices = outer.iter().product();
+            if matrices == 0 {
+                return Ok(table(&caption, ""));
+            }
             let mut html = String::new();
             for place in places(matrices, MATRICES) {
                 let Some(k) = place else {
@@ -268,7 +251,7 @@ fn segments(lengths: &Arc<Node>, data: &Arc<Node>) -> Result<String> {
         });
         rows += &row(&number(place), cells);
     }
-    let caption = format!("{}, {} segments", type_of(data), lengths.len());
+    let caption = format!("{}, {} segments", show_types(&data.types), lengths.len());
     Ok(table(&caption, &rows))
 }
 
@@ -313,6 +296,13 @@ mod tests {
             html.contains("<tr><th>…</th><td>…</td></tr>\n<tr><th>990</th>"),
             "{html}"
         );
+    }
+
+    #[test]
+    fn no_matrices_are_a_table_without_rows() {
+        let none = generate((0, 2, 3), |(i, j, k)| i + j + k);
+        let html = "<table><caption>u64[0, 2, 3]</caption>\n</table>";
+        assert_eq!(shown(array(none.node())), html);
     }
 
     #[test]

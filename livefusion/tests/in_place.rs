@@ -49,6 +49,18 @@ fn many_values_at_once() -> Result<()> {
     Ok(())
 }
 
+/// A length that is a result is no reason to copy what an earlier loop made.
+#[test]
+fn a_length_beside_it_is_no_reason_to_copy() -> Result<()> {
+    for engine in tight() {
+        let xs = squares().update(3, 7);
+        let some = iota(5).filter(|i| i.gt(1)).len();
+        let (xs, n) = (&xs, &some).force_with(&engine)?;
+        assert_eq!((xs[3], n), (7, 3));
+    }
+    Ok(())
+}
+
 /// `let b = a with [0] <- 9 in (a, b)`: both are wanted.
 #[test]
 fn a_result_is_copied() -> Result<()> {

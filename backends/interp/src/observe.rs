@@ -1,4 +1,4 @@
-//! What an observer is told of each step: for who wants to see a loop run.
+//! What an observer is told of each step: for whoever wants to see a loop run.
 
 use crate::code::{Watch, Watched};
 use crate::machine::Machine;
@@ -8,8 +8,8 @@ use loop_lang::types::Const;
 
 /// Whoever watches loops run. It is called by the thread that runs them, which waits.
 pub trait Observer: Send + Sync {
-    /// A step that has been done. False ends the run: the kernel says that it has paused, and what is in its frame is of no
-    /// use, so that whoever asks for that cancels what it is for.
+    /// A step that has been done. False ends the run: the kernel reports a pause that it cannot go on from, so whoever returns
+    /// false also cancels the force.
     fn observe(&self, step: &Step<'_>) -> bool;
 }
 
@@ -21,8 +21,8 @@ pub struct Step<'a> {
     pub place: Place,
     /// What happened.
     pub event: Event<'a>,
-    /// The scalars that it is about: what it reads, then what it gives; carried variables where a guard is entered. What is
-    /// assigned has its next value.
+    /// The scalars that it is about: what it reads, then what it gives; carried variables where a guard is entered. The
+    /// variable of an assignment has its new value.
     pub values: Vec<(Var, Const)>,
     /// Steps of the loop's rates so far.
     pub steps: u64,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Steps are what the typed forms' operators are: of (an element, what is joined behind it).
 impl Builder {
-    /// All elements joined from the right, by any fold. What joins two states has that of the elements on the left on the left.
+    /// All elements joined from the right, by any fold. A join of two states gets that of the elements on the left first.
     pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let fold = self.turned_fold(xs, fold);
         self.fold(&self.reverse(xs), fold)

@@ -206,7 +206,7 @@ fn read(
     all
 }
 
-/// What is there, joined with values by an operator that may use captured arrays or scalars, or trap.
+/// What is there, joined with values by an operator that may use captured arrays or scalars, trap, or loop.
 fn step(
     e: &mut Emission<'_>,
     (id, comb, section): (NodeId, CombId, Section),

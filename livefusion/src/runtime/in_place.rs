@@ -7,6 +7,8 @@
 //! that a later loop reads are copied.
 
 use crate::ast::Kind;
+use crate::fusion::Plan;
+use crate::fusion::pull::Extent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
@@ -65,21 +67,17 @@ pub struct Needs {
     lengths: FxHashMap<NodeId, usize>,
     /// Nodes whose lengths are not known beforehand.
     unknown: FxHashSet<NodeId>,
-    /// Whether some length is a result.
-    measures: bool,
 }
 
 impl Needs {
     /// What the loops of a program need, and what the user.
-    pub fn of(graph: &Graph, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
+    pub fn of(graph: &Graph, plan: &Plan, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
         let unknown = graph.ids().filter(|n| lengths[n.index()].is_none());
-        let is_length = |r: &NodeId| matches!(graph.node(*r).kind, Kind::Len);
         let mut needs = Needs {
             kept: graph.roots.iter().flat_map(|r| graph.fields(*r)).collect(),
             arrays: FxHashMap::default(),
             lengths: FxHashMap::default(),
             unknown: unknown.collect(),
-            measures: graph.roots.iter().any(is_length),
         };
         for (at, l) in loops.iter().enumerate() {
             for source in &l.sources {
@@ -98,6 +96,18 @@ impl Needs {
                 }
             }
         }
+        // A result may be the length of what comes from outside: it is asked for behind all loops.
+        for r in &graph.roots {
+            let node = &graph.nodes[r.index()];
+            let is_length = matches!(node.node.kind, Kind::Len) && !node.leaf;
+            let measured = node.inputs.first().filter(|_| is_length);
+            if let Some(Extent::Of(array)) = measured.and_then(|a| plan.pulls.own_extent(*a))
+                && graph.nodes[array.index()].leaf
+                && needs.unknown.contains(&array)
+            {
+                needs.lengths.insert(array, usize::MAX);
+            }
+        }
         needs
     }
 
@@ -105,9 +115,6 @@ impl Needs {
     fn others(&self, at: usize, field: FieldRef) -> Option<Copied> {
         if self.kept.contains(&field) {
             return Some(Copied::Result);
-        }
-        if self.measures && self.unknown.contains(&field.0) {
-            return Some(Copied::Later);
         }
         let told_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
         match self.arrays.get(&field) {

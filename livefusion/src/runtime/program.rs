@@ -96,7 +96,7 @@ impl Program {
             let code = stages::Code::new(engine, &all, &compiled);
             code.sources().flatten().collect::<Vec<_>>().join("\n")
         });
-        let needs = Needs::of(graph, &all, lengths);
+        let needs = Needs::of(graph, &plan, &all, lengths);
         let layouts = compiled.iter().map(|c| c.kernel.layout());
         let updates = all.iter().zip(layouts).enumerate();
         let updates =

@@ -63,9 +63,9 @@ pub struct Algebra {
     rows: FxHashMap<FieldRef, Size>,
     /// Sizes that a computation of the graph ensures to be equal, or else it is an error.
     agreed: FxHashSet<(Size, Size)>,
-    /// The sizes that something has, in order of their first.
+    /// The sizes that something has, numbered as they come.
     order: FxHashMap<Size, u64>,
-    /// The sizes that were found, by that order: what the key has of all this.
+    /// These numbers, each time that one is met: what the key has of all this.
     found: Vec<u64>,
     /// Whether a length, or rows, were measured by a size: if not, all this is not asked for.
     measures: bool,
@@ -203,10 +203,10 @@ impl Algebra {
     /// Notes that something of the graph has a size, which something else may have.
     fn has(&mut self, size: Size) {
         self.meets |= self.order.contains_key(&size);
-        self.found_of(size);
+        self.meet_size(size);
     }
 
-    fn found_of(&mut self, size: Size) {
+    fn meet_size(&mut self, size: Size) {
         let next = self.order.len() as u64;
         let at = *self.order.entry(size).or_insert(next);
         self.found.push(at);
@@ -228,7 +228,7 @@ impl Algebra {
                 Some(by) => {
                     let size = self.scalar(graph, graph.resolve(by, 0));
                     self.measures = true;
-                    self.found_of(size);
+                    self.meet_size(size);
                     Length::Size(size)
                 }
                 None => Length::Of(id),
@@ -265,7 +265,7 @@ impl Algebra {
             }
         };
         self.measures = true;
-        self.found_of(each);
+        self.meet_size(each);
         self.rows.insert(field, each);
         let count = self.sized(count);
         let all = product(self.sum(count), self.sum(each))?;
@@ -358,8 +358,8 @@ impl Algebra {
                     {
                         self.agreed.insert((got, expected));
                         self.meets = true;
-                        self.found_of(got);
-                        self.found_of(expected);
+                        self.meet_size(got);
+                        self.meet_size(expected);
                     }
                     got
                 }

@@ -56,11 +56,7 @@ fn least<'a>(
         (false, _) => 0,
     };
     if let Atom::Const(c) = a {
-        return if ty.is_signed() {
-            i128::from(c.bits as i64)
-        } else {
-            i128::from(c.bits)
-        };
+        return c.integer().unwrap_or(any);
     }
     let of = |x| least(ty, x, inner, depth + 1);
     match inner(a).filter(|_| depth < MAX_DEPTH) {

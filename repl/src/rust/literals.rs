@@ -73,11 +73,10 @@ impl Writer<'_> {
             (Note::Int(n), Elt::Scalar(ty)) => integer(n, *ty, *first),
             (Note::Float(x), Elt::Scalar(ty)) => float(x, *ty, *first),
             (Note::Known(fields, Elt::Scalar(_)), _) => match (fields.first(), *first) {
-                (Some(c), false) if c.ty.is_int() && c.ty.is_signed() => {
-                    integer(i128::from(c.bits as i64), c.ty, false)
-                }
-                (Some(c), false) if c.ty.is_int() => integer(i128::from(c.bits), c.ty, false),
-                (Some(c), _) => constant(*c),
+                (Some(c), is_first) => match c.integer().filter(|_| !is_first) {
+                    Some(n) => integer(n, c.ty, false),
+                    None => constant(*c),
+                },
                 (None, _) => return Ok(None),
             },
             (Note::Known(fields, elt), _) => known(&mut fields.into_iter(), &elt),

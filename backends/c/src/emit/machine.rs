@@ -370,8 +370,8 @@ impl Machine<'_, '_> {
             self.line(format!("run->made[{slot}].length = {length};"));
         }
         if self.unit.helpers.target.has(Extension::Avx) {
-            // Compilers may leave the upper halves of vectors in use: gcc 12 does behind copies of whole vectors. A
-            // processor then has all code without AVX that comes next wait for them, whosoever it is.
+            // Compilers may leave the upper halves of vectors in use: gcc 12 does behind copies of whole vectors. That
+            // slows down all code without AVX that runs next, anybody's.
             self.line("__builtin_ia32_vzeroupper();");
         }
         self.line("return outcome;");
