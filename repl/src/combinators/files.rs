@@ -36,11 +36,15 @@ const OPTIONS: &[(&str, &str)] = &[
 /// A table of a CSV file, the array of an NPY file, arrays of an NPZ file, elements and nothing else of a file of another name.
 fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 0)?;
-    let key = c
-        .from(0)
-        .map(|k| format!("{:?}", c.value(k)))
-        .collect::<Vec<_>>();
-    if let Some(value) = c.eval.loaded.as_ref().and_then(|l| l.get(&key)) {
+    // What is delayed is a graph, which is no name of anything.
+    let is_plain = c.from(0).all(|k| !c.value(k).has_delayed());
+    let key = (is_plain && c.eval.loaded.is_some()).then(|| {
+        let args = c.from(0).map(|k| format!("{:?}", c.value(k)));
+        args.collect::<Vec<_>>()
+    });
+    if let (Some(key), Some(all)) = (&key, &c.eval.loaded)
+        && let Some(value) = all.get(key)
+    {
         return Ok(value.clone());
     }
     let value = match extension(&path) {
@@ -54,7 +58,7 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         "tsv" => table(c, io::csv(&path).delimiter(b'\t'))?,
         _ => elements(c, &path)?,
     };
-    if let Some(all) = &mut c.eval.loaded {
+    if let (Some(key), Some(all)) = (key, &mut c.eval.loaded) {
         all.insert(key, value.clone());
     }
     Ok(value)
@@ -102,10 +106,8 @@ fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     if c.from(2).is_empty() {
         return Ok(array(node));
     }
-    let axes = c.shape(2)?;
-    let shape = (axes.len() > 1).then(|| Shape::new(axes));
-    let elt = Elt::of(&node.types);
-    c.give(c.builder.reshape(&node, shape), elt)
+    let shape = Shape::new(c.shape(2)?);
+    c.give_flat(c.builder.reshape(&node, Some(shape)))
 }
 
 /// A table, read as options say: tuples that begin with what they are.

@@ -103,6 +103,9 @@ pub static COMMANDS: &[Command] = &[
     }),
     command("set", "[NAME VALUE]", "settings: `show`, the elements shown of each axis; `types`, on or off; `memory`, in MiB", set),
     command("save", "FILE", "what was typed and good, as a script", |s, at| {
+        if word(s, at).is_empty() {
+            return Err(refuse(s, at, "expected the name of a file"));
+        }
         let text = s.entered.iter().map(|t| t.clone() + "\n").collect::<String>();
         let path = s.folder.join(word(s, at));
         match std::fs::write(&path, text) {
@@ -112,6 +115,9 @@ pub static COMMANDS: &[Command] = &[
     }),
     command("load", "FILE", "takes the lines of a script", |s, at| {
         let path = word(s, at);
+        if path.is_empty() {
+            return Err(refuse(s, at, "expected the name of a file"));
+        }
         s.load(Path::new(&path)).map_err(|e| refuse(s, at, &e))
     }),
     command("help", "[NAME]", "this list; what a combinator or a command does", help::help),

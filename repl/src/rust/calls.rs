@@ -356,11 +356,14 @@ impl Writer<'_> {
             ("tsv", Note::Table(_), []) => {
                 format!("livefusion::io::csv({name}).delimiter(b'\\t').read()?")
             }
-            (_, Note::Array(elt, rank), [_, shape @ ..]) => {
+            (_, Note::Array(elt, _), [_, shape @ ..]) => {
                 let read = Code::atom(format!("livefusion::io::raw::read::<{elt}>({name})?"));
                 match shape {
-                    [shape] if *rank > 1 => {
-                        let shape = self.expr(shape)?.text;
+                    [shape] => {
+                        let shape = match self.parts(shape)?.as_slice() {
+                            [one] => one.clone(),
+                            parts => tuple(parts).text,
+                        };
                         read.call("reshape", &[shape]).text
                     }
                     _ => read.text,

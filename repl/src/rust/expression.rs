@@ -332,7 +332,8 @@ impl Writer<'_> {
             let arms = [x[1].text.clone(), x[2].text.clone()];
             x[0].clone().call("cond", &arms)
         };
-        self.elementwise(e, &[test, yes, no], &make)
+        let ty = self.note(e)?.elt().and_then(Elt::scalar);
+        self.each(e, &[test, yes, no], [Some(Ty::Bool), ty], &make)
     }
 
     fn field(&mut self, e: &Expr, value: &Expr, field: &Field) -> Result<Code> {

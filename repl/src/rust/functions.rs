@@ -182,12 +182,14 @@ fn type_of(note: &Note) -> Option<String> {
         Note::Array(elt, 1) => format!("Array<{elt}>"),
         Note::Array(elt, rank) => format!("Array<{elt}, Ix{rank}>"),
         Note::Segments(elt) => format!("Segmented<{elt}>"),
-        Note::Range(_) => "Array<i64>".into(),
+        Note::Range(Some((_, _, ty))) => format!("Array<{ty}>"),
         Note::Tuple(parts) => {
             let parts: Option<Vec<_>> = parts.iter().map(type_of).collect();
             tuple(&parts?).text
         }
-        Note::Int(_) | Note::Float(_) | Note::Table(_) | Note::Other => return None,
+        Note::Int(_) | Note::Float(_) | Note::Range(None) | Note::Table(_) | Note::Other => {
+            return None;
+        }
     })
 }
 

@@ -22,6 +22,7 @@ const TEXTS: &[&str] = &[
     "let f = |x| x * 2\nlet fn = [1, 2]\nfn.map(f)",
     "let r = ragged [[1.5], [2.5, 3.5], []]\n(r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))",
     "let xs = [3, 1, 2]\nxs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))",
+    "def f(r) = r.sum()\n([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))",
     "let xs = 1..10\n(xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)",
     "let n = [1, 2, 3].len()\n(iota(n), replicate(n, 0), (1..9).take(n))",
     "[1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)",

@@ -2395,6 +2395,26 @@ mod p166 {
 
 #[allow(warnings, clippy::all)]
 mod p167 {
+    // def f(r) = r.sum()
+    // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let f = |r: Array<u8>| r.sum();
+        let value = (
+            Array::from([1.5f64, -2.5]).map(|x| x.gt(0.0).cond(1.0, x)),
+            Array::from([1.5f64, -2.5]).map(|x| x.gt(0.0).cond(x, 1.0)),
+            f(enum_from_step(3, 0u8, 1)),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p168 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2410,7 +2430,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p169 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2426,7 +2446,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p170 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -2442,7 +2462,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p171 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -2458,7 +2478,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p172 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -2472,7 +2492,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p173 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -2488,7 +2508,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p174 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -2501,7 +2521,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p175 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -2517,7 +2537,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p176 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -2534,7 +2554,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p177 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -2549,7 +2569,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p178 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -2562,7 +2582,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p179 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -2762,4 +2782,5 @@ pub const ALL: &[fn()] = &[
     p176::run,
     p177::run,
     p178::run,
+    p179::run,
 ];
