@@ -28,6 +28,8 @@ void lf_barrier();
 void lf_exchange(u64 word, u64 *all);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
+// An access that the compiler tells nobody of.
+void lf_seen(const void *at, u64 bytes, bool writes);
 }
 #define threadIdx lf_thread
 #define blockIdx lf_block
@@ -63,6 +65,14 @@ inline u32 atomicAdd(u32 *at, u32 x) {
   *at += x;
   return old;
 }
+
+// Copies are seen, too.
+inline void lf_copy(void *to, const void *from, u64 bytes) {
+  lf_seen(from, bytes, false);
+  lf_seen(to, bytes, true);
+  memcpy(to, from, bytes);
+}
+#define memcpy lf_copy
 
 inline void lf_wait() { lf_yield(); }
 // Others may run between any two of these.
