@@ -1,6 +1,7 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
 use livefusion_backend::facts::Facts;
+use loop_lang::chunkable::chunkable;
 use loop_lang::ir::{
     Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Var,
@@ -26,6 +27,8 @@ pub enum Refusal {
     Exit,
     /// It joins values onto elements anywhere.
     Scatter,
+    /// Its steps write where others write or read, so that their order matters.
+    Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
     /// Something that verified loops of this shape do not have.
@@ -40,6 +43,7 @@ impl fmt::Display for Refusal {
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(f, "it may end before its bound"),
             Refusal::Scatter => write!(f, "it joins values onto elements anywhere"),
+            Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
             Refusal::Other(what) => f.write_str(what),
         }
@@ -98,6 +102,7 @@ impl<'a> Shape<'a> {
         };
         shape.levels = shape.find_levels()?;
         shape.check_blocks()?;
+        chunkable(program).map_err(|why| Refusal::Order(why.to_string()))?;
         shape.given = shape.find_given();
         Ok(shape)
     }

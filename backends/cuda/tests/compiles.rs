@@ -2,12 +2,14 @@
 //! where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
+mod record;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 use livefusion_cuda::emit::{self, PRELUDE};
 use loop_lang::types::Ty;
+use record::accepted;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use support::{golden_texts, parse};
@@ -173,5 +175,31 @@ fn operators_compile_for_devices() {
     for ty in Ty::ALL {
         let kernel = emit::kernel(&parse(&operators::text(ty))).expect("it runs in parallel");
         nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_80");
+    }
+}
+
+/// Kernels in one text.
+const BATCH: usize = 40;
+
+#[test]
+fn random_loops_compile_for_devices() {
+    let Some(nvrtc) = Nvrtc::find() else {
+        eprintln!("SKIPPED: no NVRTC here; `backends/cuda/nvrtc.sh` fetches it");
+        return;
+    };
+    let all = accepted();
+    let architectures = ["sm_80", "sm_90"].into_iter().cycle();
+    for (batch, architecture) in all.chunks(BATCH).zip(architectures) {
+        // Each has functions of its own.
+        let spaces = batch.iter().map(|a| {
+            let name = &a.case.program.name;
+            format!("namespace {name}_space {{\n{}}}\n", a.kernel.text)
+        });
+        let text = format!("{PRELUDE}{}", spaces.collect::<String>());
+        let (ptx, _) = nvrtc.compile(&text, architecture);
+        for accepted in batch {
+            let entry = format!(".entry {}(", accepted.kernel.name);
+            assert!(ptx.contains(&entry), "{architecture}: no {entry}");
+        }
     }
 }
