@@ -1,7 +1,8 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
+mod scatter;
+
 use livefusion_backend::facts::Facts;
-use loop_lang::chunkable::chunkable;
 use loop_lang::ir::{
     Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Var,
@@ -10,6 +11,8 @@ use loop_lang::state::Layout;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 use std::fmt;
+
+pub use scatter::Scatter;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
@@ -25,8 +28,8 @@ pub enum Refusal {
     Sequential(String),
     /// It may end before its bound.
     Exit,
-    /// It joins values onto elements anywhere.
-    Scatter,
+    /// It joins values onto elements anywhere, in an order that matters.
+    Scatter(&'static str),
     /// Its steps write where others write or read, so that their order matters.
     Order(String),
     /// Its groups depend on each other at more levels than this.
@@ -42,7 +45,7 @@ impl fmt::Display for Refusal {
             Refusal::Inner(rate) => write!(f, "{rate} runs within another rate"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(f, "it may end before its bound"),
-            Refusal::Scatter => write!(f, "it joins values onto elements anywhere"),
+            Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
             Refusal::Other(what) => f.write_str(what),
@@ -66,6 +69,8 @@ pub struct Shape<'a> {
     pub bound: Atom,
     /// The groups of each level.
     pub levels: Vec<Vec<GroupId>>,
+    /// What steps join onto elements of arrays, array by array.
+    pub scatters: Vec<Scatter>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
 }
@@ -98,11 +103,12 @@ impl<'a> Shape<'a> {
             counter,
             bound,
             levels: Vec::new(),
+            scatters: scatter::find(program)?,
             given: Vec::new(),
         };
         shape.levels = shape.find_levels()?;
         shape.check_blocks()?;
-        chunkable(program).map_err(|why| Refusal::Order(why.to_string()))?;
+        scatter::check_order(program)?;
         shape.given = shape.find_given();
         Ok(shape)
     }
@@ -173,7 +179,6 @@ impl<'a> Shape<'a> {
                 return Err(Refusal::Exit);
             }
             each(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::ScatterArray { .. } => Err(Refusal::Scatter),
                 StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)

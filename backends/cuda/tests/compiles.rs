@@ -173,8 +173,10 @@ fn operators_compile_for_devices() {
         return;
     };
     for ty in Ty::ALL {
-        let kernel = emit::kernel(&parse(&operators::text(ty))).expect("it runs in parallel");
-        nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_80");
+        for text in [operators::text(ty), operators::scatters(ty)] {
+            let kernel = emit::kernel(&parse(&text)).expect("it runs in parallel");
+            nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_80");
+        }
     }
 }
 

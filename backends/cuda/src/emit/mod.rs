@@ -12,6 +12,7 @@
 
 mod expr;
 mod names;
+mod scatter;
 mod step;
 
 use crate::shape::{Refusal, Shape};
@@ -21,7 +22,10 @@ use names::Names;
 use std::fmt::Write;
 
 /// What all kernels are made of.
-pub const PRELUDE: &str = include_str!("../prelude.cuh");
+pub const PRELUDE: &str = concat!(
+    include_str!("../prelude.cuh"),
+    include_str!("../scatter.cuh")
+);
 
 /// The threads of a block.
 pub const THREADS: u32 = 128;
@@ -105,6 +109,7 @@ impl<'a> Emit<'a> {
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
+        self.bins();
         self.step();
         self.depth -= 1;
         self.line("};");
@@ -112,8 +117,9 @@ impl<'a> Emit<'a> {
             true => "lf_side_by_side",
             false => "lf_in_order",
         };
+        let [begin, end] = self.around_steps();
         self.line(&format!(
-            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
+            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{{begin} {pass}<{name}>(p, launch);{end} }}"
         ));
         let levels = self.shape.levels.iter();
         Kernel {

@@ -110,6 +110,12 @@ impl Emit<'_> {
                 self.value(*i),
                 self.value(*x)
             ),
+            StmtKind::ScatterArray {
+                arrays,
+                index,
+                values,
+                ..
+            } => self.scattered(arrays[0], &self.value(*index), &self.value(values[0])),
             StmtKind::ArrayLength(v, a) => format!(
                 "const u64 {} = {}.length;",
                 self.names.var(*v),
@@ -176,7 +182,6 @@ impl Emit<'_> {
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
             | StmtKind::SliceArray(..)
-            | StmtKind::ScatterArray { .. }
             | StmtKind::Carry(..) => return,
         };
         self.line(&line);

@@ -71,7 +71,7 @@ pub fn accepted() -> Vec<Accepted> {
     }
     println!("have kernels, and have none: {counts:?}\n{refused:#?}");
     let least = |kind: &str| match kind {
-        "plain" => 50,
+        "plain" => 65,
         "program" => 33,
         _ => 2,
     };
