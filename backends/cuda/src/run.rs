@@ -33,7 +33,7 @@ pub struct Launch<'a> {
 /// What became of a launch.
 #[derive(Debug)]
 pub struct Launched {
-    /// What groups came to, variable by variable, level by level.
+    /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
     pub result: Vec<u64>,
     /// Whether something trapped.
     pub trapped: bool,
@@ -66,6 +66,7 @@ pub fn run(
     let first = word(frame, Atom::Var(shape.counter));
     let bound = word(frame, shape.bound);
     let steps = bound.saturating_sub(first);
+    let mut left = false;
     if steps > 0 {
         let mut params = Vec::new();
         for given in &kernel.given {
@@ -93,12 +94,42 @@ pub fn run(
             }
         }
         settle(shape, frame, args);
+        let end = End::of(kernel, &launched.result, steps);
         if let Some(w) = shape.layout.word(shape.counter) {
-            frame.words[w] = bound;
+            // Whoever left within a step goes to the end as from the bound: nobody there looks at the counter.
+            frame.words[w] = if end.within { bound } else { first + end.at };
         }
-        frame.words[1] += steps;
+        frame.words[1] += end.at + u64::from(end.within);
+        left = end.within;
     }
-    Ok(host.run(Pass::Emit, u64::MAX, frame, args))
+    match host.run(Pass::Emit, u64::MAX, frame, args) {
+        Outcome::Done if left => Ok(Outcome::Exited),
+        outcome => Ok(outcome),
+    }
+}
+
+/// Where the steps ended.
+struct End {
+    /// At which step.
+    at: u64,
+    /// Whether within it, or before.
+    within: bool,
+}
+
+impl End {
+    fn of(kernel: &Kernel, result: &[u64], steps: u64) -> End {
+        let groups = kernel.levels.iter().map(Vec::len).sum();
+        match result.get(groups..) {
+            Some(&[at, within, ..]) if at < steps => End {
+                at,
+                within: within != 0,
+            },
+            _ => End {
+                at: steps,
+                within: false,
+            },
+        }
+    }
 }
 
 /// Local parts have nothing in them: the prefix has it all.

@@ -1,17 +1,19 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
+mod exits;
 mod scatter;
 
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
-    Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
-    StmtKind, Var,
+    Atom, End, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
+pub use exits::Exits;
 pub use scatter::Scatter;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -26,7 +28,7 @@ pub enum Refusal {
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
-    /// It may end before its bound.
+    /// It may end before its bound, in a way that has no kernel.
     Exit,
     /// It joins values onto elements anywhere, in an order that matters.
     Scatter(&'static str),
@@ -44,7 +46,10 @@ impl fmt::Display for Refusal {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
             Refusal::Inner(rate) => write!(f, "{rate} runs within another rate"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
-            Refusal::Exit => write!(f, "it may end before its bound"),
+            Refusal::Exit => write!(
+                f,
+                "it may end before its bound in the middle of what else it does"
+            ),
             Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
@@ -69,6 +74,8 @@ pub struct Shape<'a> {
     pub bound: Atom,
     /// The groups of each level.
     pub levels: Vec<Vec<GroupId>>,
+    /// How it may be left before its bound.
+    pub exits: Exits,
     /// What steps join onto elements of arrays, array by array.
     pub scatters: Vec<Scatter>,
     /// What steps read of what is there before them, in order: scalars and arrays.
@@ -95,9 +102,11 @@ impl<'a> Shape<'a> {
         }) {
             return Err(Refusal::Inner(inner.name.clone()));
         }
+        let exits = exits::find(program, &facts, root, counter)?;
         let mut shape = Shape {
             program,
             facts,
+            exits,
             layout,
             root,
             counter,
@@ -107,6 +116,11 @@ impl<'a> Shape<'a> {
             given: Vec::new(),
         };
         shape.levels = shape.find_levels()?;
+        // Where it is left is found as one more level.
+        let levels = shape.levels.len() as u32 + u32::from(exits.any);
+        if levels > MOST_LEVELS {
+            return Err(Refusal::Levels(levels));
+        }
         shape.check_blocks()?;
         scatter::check_order(program)?;
         shape.given = shape.find_given();
@@ -164,19 +178,11 @@ impl<'a> Shape<'a> {
 
     fn check_blocks(&self) -> Result<(), Refusal> {
         for placed in &self.facts.blocks {
-            let Place::At { rate, section, .. } = placed.place else {
+            if !matches!(placed.place, Place::At { .. }) {
                 continue;
-            };
+            }
             if matches!(placed.block.end, End::Branch(..) | End::Return(_)) {
                 return Err(Refusal::Other("a block has two ways on".into()));
-            }
-            let exits = &placed.block.exits;
-            let (tree, is_guard) = (&self.facts.tree, section == Section::Guard);
-            let out = tree.way_out(self.program, rate);
-            let leaves = |e: &Exit| e.target.is_some_and(|t| tree.place(self.program, t) != out);
-            let several = rate == self.root && exits.len() > 1;
-            if (!exits.is_empty() && !is_guard) || several || exits.iter().any(leaves) {
-                return Err(Refusal::Exit);
             }
             each(&placed.block.stmts, &mut |s| match s.kind {
                 StmtKind::NewArray(..)

@@ -24,7 +24,8 @@ use std::fmt::Write;
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
-    include_str!("../scatter.cuh")
+    include_str!("../scatter.cuh"),
+    include_str!("../exits.cuh")
 );
 
 /// The threads of a block.
@@ -43,6 +44,8 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// Whether it may be left before its bound.
+    pub leaves: bool,
 }
 
 /// Something that a kernel is given.
@@ -59,7 +62,19 @@ pub enum Given {
 impl Kernel {
     /// Whether steps go by tiles, which look back.
     pub fn in_order(&self) -> bool {
-        !self.levels.is_empty()
+        !self.levels.is_empty() || self.leaves
+    }
+
+    /// The words that tiles tell each other of each level.
+    pub fn told(&self) -> Vec<usize> {
+        let levels = self.levels.iter().map(Vec::len);
+        levels.chain(self.leaves.then_some(1)).collect()
+    }
+
+    /// How many words it gives, which are zero before. Behind those of the groups it says where it was left.
+    pub fn words(&self) -> usize {
+        let groups: usize = self.levels.iter().map(Vec::len).sum();
+        groups + if self.leaves { 3 } else { 0 }
     }
 
     /// How many tiles so many steps are.
@@ -113,9 +128,10 @@ impl<'a> Emit<'a> {
         self.step();
         self.depth -= 1;
         self.line("};");
-        let pass = match self.shape.levels.is_empty() {
-            true => "lf_side_by_side",
-            false => "lf_in_order",
+        let pass = match (self.shape.exits.any, self.shape.levels.is_empty()) {
+            (true, _) => "lf_until_left",
+            (false, true) => "lf_side_by_side",
+            (false, false) => "lf_in_order",
         };
         let [begin, end] = self.around_steps();
         self.line(&format!(
@@ -127,6 +143,7 @@ impl<'a> Emit<'a> {
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            leaves: self.shape.exits.any,
         }
     }
 
@@ -267,6 +284,11 @@ impl<'a> Emit<'a> {
     fn constants(&mut self) {
         let levels = self.shape.levels.len();
         self.line(&format!("static const u32 LEVELS = {levels};"));
+        if self.shape.exits.any {
+            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
+            let words: usize = words.sum();
+            self.line(&format!("static const u32 WORDS = {words};"));
+        }
         self.line(&format!("static const u32 THREADS = {THREADS};"));
         self.line(&format!("static const u32 ELEMENTS = {ELEMENTS};"));
         self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");

@@ -241,19 +241,18 @@ impl Device for Shim {
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, String> {
         let blocks = u32::try_from(launch.blocks).map_err(|e| e.to_string())?;
         let (mut ticket, mut trapped) = ([0u32], [0u32]);
-        let words: usize = kernel.levels.iter().map(Vec::len).sum();
-        let mut result = vec![0u64; words];
+        let mut result = vec![0u64; kernel.words()];
         let tiles = blocks as usize;
         let mut levels: Vec<(Vec<u32>, Vec<u64>, Vec<u64>)> = (0..4)
             .map(|k| {
-                let words = tiles * kernel.levels.get(k).map_or(0, Vec::len);
+                let words = tiles * kernel.told().get(k).copied().unwrap_or(0);
                 (vec![0; tiles], vec![0; words], vec![0; words])
             })
             .collect();
         let mut memory = Memory::default();
         memory.vector("the ticket", &mut ticket, true);
         memory.vector("the trap's flag", &mut trapped, true);
-        memory.vector("the result", &mut result, false);
+        memory.vector("the result", &mut result, true);
         let told = levels.iter_mut().map(|(state, own, through)| {
             memory.vector("the states of tiles", state, true);
             memory.vector("what tiles come to", own, false);
