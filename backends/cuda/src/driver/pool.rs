@@ -249,6 +249,18 @@ impl Memory {
         unsafe { self.pool.driver.fill(at, bytes, value) }
     }
 
+    /// Copies its first bytes to where others of it begin, behind them.
+    pub fn repeat(&mut self, at: usize, bytes: usize) -> Result<(), Fault> {
+        if at < bytes {
+            return Err(Fault::Refused(format!(
+                "the first {bytes} bytes reach beyond {at}"
+            )));
+        }
+        let (to, from) = (self.part(at, bytes)?, self.part(0, bytes)?);
+        // SAFETY: this memory has these bytes, and they are not the same.
+        unsafe { self.pool.driver.copy(to, from, bytes) }
+    }
+
     /// Copies the first bytes of another memory of this pool here, to its first ones.
     pub fn copy_from(&mut self, other: &Memory, bytes: usize) -> Result<(), Fault> {
         if !Arc::ptr_eq(&self.pool, &other.pool) {

@@ -58,6 +58,11 @@ impl Kernel {
         !self.levels.is_empty()
     }
 
+    /// How many threads a block has.
+    pub fn threads(&self) -> u32 {
+        THREADS
+    }
+
     /// How many tiles so many steps are.
     pub fn tiles(&self, steps: u64) -> u64 {
         let tile = match self.in_order() {
