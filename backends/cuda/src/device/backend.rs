@@ -2,8 +2,10 @@
 
 use super::kernel::CudaKernel;
 use super::session::Session;
+use crate::driver::Fault;
+use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
-use crate::driver::{Driver, Fault};
+use crate::driver::nvrtc::Nvrtc;
 use crate::emit;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
 use livefusion_c::KernelCache;
@@ -26,22 +28,14 @@ impl CudaBackend {
     /// # Errors
     /// [`Fault::Missing`] where there is no driver, no device or no NVRTC.
     pub fn new(host: Arc<dyn Backend>) -> Result<CudaBackend, Fault> {
-        CudaBackend::on(Arc::new(Cuda::open(0)?), host, KernelCache::default())
+        let device = Arc::new(Cuda::open(0)?);
+        let nvrtc = Cubins::new(Nvrtc::find()?, KernelCache::default());
+        Ok(CudaBackend::on(Session::new(device, Box::new(nvrtc)), host))
     }
 
-    /// On a device, with a cache on disk for what NVRTC compiles.
-    ///
-    /// # Errors
-    /// [`Fault::Missing`] where there is no NVRTC.
-    pub fn on(
-        driver: Arc<dyn Driver>,
-        host: Arc<dyn Backend>,
-        cache: KernelCache,
-    ) -> Result<CudaBackend, Fault> {
-        Ok(CudaBackend {
-            session: Session::new(driver, cache)?,
-            host,
-        })
+    /// On a device with what is kept for it.
+    pub fn on(session: Arc<Session>, host: Arc<dyn Backend>) -> CudaBackend {
+        CudaBackend { session, host }
     }
 
     /// The device, and what is kept for it.

@@ -2,14 +2,11 @@
 
 use super::memory::Arrays;
 use crate::driver::cubin::Usage;
-use crate::driver::cubins::Cubins;
-use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
-use crate::driver::{Address, Driver, Fault, Function, Words};
+use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
 use crate::run::{Call, Device, Launch, Launched, MOST_TOLD};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
-use livefusion_c::KernelCache;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -22,7 +19,7 @@ pub struct Session {
     driver: Arc<dyn Driver>,
     arrays: Arc<Arrays>,
     pool: Arc<Pool>,
-    cubins: Cubins,
+    compiler: Box<dyn Compiler>,
     /// By text.
     loaded: Mutex<FxHashMap<String, Weak<Loaded>>>,
     scratch: Mutex<Scratch>,
@@ -54,22 +51,19 @@ struct Scratch {
 const WORDS: usize = 64;
 
 impl Session {
-    /// On a device.
-    ///
-    /// # Errors
-    /// [`Fault::Missing`] where there is no compiler.
-    pub fn new(driver: Arc<dyn Driver>, cache: KernelCache) -> Result<Arc<Session>, Fault> {
+    /// On a device, with a compiler for it.
+    pub fn new(driver: Arc<dyn Driver>, compiler: Box<dyn Compiler>) -> Arc<Session> {
         let pool = Pool::new(driver.clone());
-        Ok(Arc::new(Session {
+        Arc::new(Session {
             driver,
             arrays: Arc::new(Arrays::new(pool.clone())),
             pool,
-            cubins: Cubins::new(Nvrtc::find()?, cache),
+            compiler,
             loaded: Mutex::default(),
             scratch: Mutex::default(),
             words: Mutex::default(),
             times: Mutex::default(),
-        }))
+        })
     }
 
     /// The device.
@@ -89,7 +83,7 @@ impl Session {
 
     /// What became of compiled kernels on disk.
     pub fn disk_use(&self) -> DiskUse {
-        self.cubins.disk_use()
+        self.compiler.disk_use()
     }
 
     /// From now on, whether launches are timed; they wait for their end then. Gives the times since it was last asked.
@@ -118,7 +112,7 @@ impl Session {
         let device = self.driver.device();
         let architecture = device.architecture();
         let text = format!("{PRELUDE}{}", kernel.text);
-        let cubin = self.cubins.get(&text, &architecture)?;
+        let cubin = self.compiler.compile(&text, &architecture)?;
         let function = self.driver.load(&cubin, &kernel.name)?;
         let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
         Ok(Loaded {
@@ -289,14 +283,14 @@ impl Device for Launcher<'_> {
 }
 
 impl Launcher<'_> {
-    fn mark(&self) -> Result<Option<crate::driver::Mark>, Fault> {
+    fn mark(&self) -> Result<Option<Mark>, Fault> {
         match lock(&self.session.times).is_some() {
             true => self.session.driver.mark().map(Some),
             false => Ok(None),
         }
     }
 
-    fn took(&self, from: Option<crate::driver::Mark>) -> Result<(), Fault> {
+    fn took(&self, from: Option<Mark>) -> Result<(), Fault> {
         let Some(from) = from else {
             return Ok(());
         };

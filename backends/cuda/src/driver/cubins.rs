@@ -1,8 +1,8 @@
 //! From text to machine code: out of the cache on disk, else by the compiler.
 
-use super::Fault;
 use super::cubin::Cubin;
 use super::nvrtc::Nvrtc;
+use super::{Compiler, Fault};
 use livefusion_backend::DiskUse;
 use livefusion_c::cache::{KernelCache, Key, Lookup};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,21 +36,23 @@ impl Cubins {
         &self.nvrtc
     }
 
-    /// What came from where so far.
-    pub fn disk_use(&self) -> DiskUse {
-        DiskUse {
-            hits: self.hits.load(Ordering::Relaxed),
-            refused: self.refused.load(Ordering::Relaxed),
-            compiled: self.compiled.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
+    /// What the cache has. What cannot be trusted counts as refused.
+    fn find(&self, key: &Key) -> Option<Cubin> {
+        let found = match self.cache.find(key) {
+            // SAFETY: only this user can have written it, and its bytes are as they were written.
+            Lookup::Hit(bytes) => unsafe { decode(&bytes) },
+            Lookup::Miss => return None,
+            Lookup::Refused => None,
+        };
+        if found.is_none() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
         }
+        found
     }
+}
 
-    /// The machine code of a text for an architecture.
-    ///
-    /// # Errors
-    /// [`Fault::Compiler`], with what the compiler says.
-    pub fn get(&self, text: &str, architecture: &str) -> Result<Cubin, Fault> {
+impl Compiler for Cubins {
+    fn compile(&self, text: &str, architecture: &str) -> Result<Cubin, Fault> {
         let key = Key::of_text(format!(
             "livefusion {}\ncubin {architecture}\n{}\n\n{text}",
             env!("CARGO_PKG_VERSION"),
@@ -75,18 +77,13 @@ impl Cubins {
         Ok(made)
     }
 
-    /// What the cache has. What cannot be trusted counts as refused.
-    fn find(&self, key: &Key) -> Option<Cubin> {
-        let found = match self.cache.find(key) {
-            // SAFETY: only this user can have written it, and its bytes are as they were written.
-            Lookup::Hit(bytes) => unsafe { decode(&bytes) },
-            Lookup::Miss => return None,
-            Lookup::Refused => None,
-        };
-        if found.is_none() {
-            self.refused.fetch_add(1, Ordering::Relaxed);
+    fn disk_use(&self) -> DiskUse {
+        DiskUse {
+            hits: self.hits.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            compiled: self.compiled.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
         }
-        found
     }
 }
 

@@ -25,6 +25,7 @@ pub mod pool;
 pub use fault::Fault;
 
 use cubin::Cubin;
+use livefusion_backend::DiskUse;
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
@@ -139,6 +140,20 @@ pub trait Driver: Send + Sync + fmt::Debug {
 
     /// Words of the host, all zero, which kernels can write and read.
     fn words(&self, count: usize) -> Result<Words, Fault>;
+}
+
+/// What makes machine code of a text.
+pub trait Compiler: Send + Sync + fmt::Debug {
+    /// The machine code of a text for an architecture.
+    ///
+    /// # Errors
+    /// [`Fault::Compiler`], with what the compiler says.
+    fn compile(&self, text: &str, architecture: &str) -> Result<Cubin, Fault>;
+
+    /// What became of the files that it made.
+    fn disk_use(&self) -> DiskUse {
+        DiskUse::default()
+    }
 }
 
 /// A loaded kernel. It is unloaded when it is dropped, and when what is queued has been done.
