@@ -2,12 +2,14 @@
 
 use crate::driver::Fault;
 use crate::emit::{Given, Kernel};
-use crate::shape::Shape;
+use crate::shape::{Refusal, Shape};
+use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
-use loop_lang::ir::{Atom, GroupId, Order, Var};
-use loop_lang::state::reset_local;
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, GroupId, Order};
+use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
 pub trait Device {
@@ -91,111 +93,182 @@ pub struct Launched {
     pub trapped: bool,
 }
 
-/// Runs a loop from a fresh frame on.
-///
-/// # Errors
-/// What went wrong with the device.
-pub fn run(
-    shape: &Shape<'_>,
-    kernel: &Kernel,
-    host: &InterpKernel,
-    device: &dyn Device,
-    frame: &mut Frame<'_>,
-    args: &[Arg<'_>],
-) -> Result<Outcome, Fault> {
-    // No step: the interpreter stops at the first guard.
-    let begun = host.run(Pass::Emit, 0, frame, args);
-    if begun != Outcome::Paused {
-        return Ok(begun);
-    }
-    let word = |frame: &Frame<'_>, a: Atom| match a {
-        Atom::Var(v) => match shape.layout.word(v) {
-            Some(w) => frame.words[w],
-            None => known_word(shape.program, args, a),
-        },
-        Atom::Const(c) => c.bits,
-    };
-    let first = word(frame, Atom::Var(shape.counter));
-    let bound = word(frame, shape.bound);
-    let steps = bound.saturating_sub(first);
-    if steps > 0 {
-        let mut params = Vec::new();
-        for given in &kernel.given {
-            match *given {
-                Given::Scalar(v) | Given::Start(v) => params.push(word(frame, Atom::Var(v))),
-                Given::Array(v) => params.extend(array(shape, device, frame, args, v)?),
-            }
-        }
-        let launched = device.launch(
-            kernel,
-            Launch {
-                params: &params,
-                first,
-                steps,
-                blocks: kernel.tiles(steps),
-            },
-        )?;
-        if launched.trapped {
-            return Ok(Outcome::Trapped(None));
-        }
-        let vars = kernel.levels.iter().flatten();
-        for (v, x) in vars.zip(&launched.result) {
-            if let Some(w) = shape.layout.word(*v) {
-                frame.words[w] = *x;
-            }
-        }
-        settle(shape, frame, args);
-        if let Some(w) = shape.layout.word(shape.counter) {
-            frame.words[w] = bound;
-        }
-        frame.words[1] += steps;
-    }
-    Ok(host.run(Pass::Emit, u64::MAX, frame, args))
+/// Where everything is that a loop's way takes from its frame and its arguments, and puts into the frame: found once, for
+/// all runs.
+#[derive(Debug)]
+pub struct Way {
+    counter: Word,
+    bound: Word,
+    /// Where the counter is in the frame, if it is there.
+    counted: Option<usize>,
+    given: Vec<Place>,
+    /// Where the words are to go that groups come to, variable by variable.
+    results: Vec<Option<usize>>,
 }
 
-/// Local parts have nothing in them: the prefix has it all.
-fn settle(shape: &Shape<'_>, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
-    let program = shape.program;
-    let identity = |a| known_word(program, args, a);
-    for (i, group) in program.groups.iter().enumerate() {
-        let id = GroupId::new(i);
-        reset_local(program, &shape.layout, &mut frame.words, id, &identity);
-        if let Order::Prefix(_) = group.order {
-            for (k, v) in group.vars.iter().enumerate() {
-                if let Some(w) = shape.layout.word(*v) {
-                    let current = shape.layout.local(id, group, k);
-                    frame.words[current] = frame.words[w];
+/// Where a scalar is.
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    /// A word of the frame.
+    Frame(usize),
+    /// A parameter, or a constant.
+    Known(Atom),
+}
+
+/// Where something is that a kernel is given.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Scalar(Word),
+    /// An array that the loop is passed: which parameter.
+    Passed(usize),
+    /// An array that the loop made: which slot.
+    Made(usize),
+}
+
+impl Way {
+    /// The way of a loop with its kernel.
+    ///
+    /// # Errors
+    /// The kernel is given an array that the loop has not.
+    pub fn of(shape: &Shape<'_>, kernel: &Kernel) -> Result<Way, Refusal> {
+        let word = |a: Atom| match a.var().and_then(|v| shape.layout.word(v)) {
+            Some(at) => Word::Frame(at),
+            None => Word::Known(a),
+        };
+        let place = |given: &Given| match *given {
+            Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
+            Given::Array(v) => match shape.facts.source.get(&v) {
+                Some(Source::Param(i)) => Ok(Place::Passed(*i)),
+                Some(Source::Made(slot)) => Ok(Place::Made(*slot)),
+                None => {
+                    let name = shape.program.name(v);
+                    Err(Refusal::Other(format!("there is no array {name}")))
+                }
+            },
+        };
+        let vars = kernel.levels.iter().flatten();
+        Ok(Way {
+            counter: word(Atom::Var(shape.counter)),
+            bound: word(shape.bound),
+            counted: shape.layout.word(shape.counter),
+            given: kernel.given.iter().map(place).collect::<Result<_, _>>()?,
+            results: vars.map(|v| shape.layout.word(*v)).collect(),
+        })
+    }
+}
+
+/// A loop that can run, with all that its runs need.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    /// The loop.
+    pub program: &'a Loop,
+    /// The kernel of its steps.
+    pub kernel: &'a Kernel,
+    /// Its way.
+    pub way: &'a Way,
+    /// What runs `init` and `done`.
+    pub host: &'a InterpKernel,
+}
+
+impl Ready<'_> {
+    /// Runs it from a fresh frame on.
+    ///
+    /// # Errors
+    /// What went wrong with the device.
+    pub fn run(
+        self,
+        device: &dyn Device,
+        frame: &mut Frame<'_>,
+        args: &[Arg<'_>],
+    ) -> Result<Outcome, Fault> {
+        // No step: the interpreter stops at the first guard.
+        let begun = self.host.run(Pass::Emit, 0, frame, args);
+        if begun != Outcome::Paused {
+            return Ok(begun);
+        }
+        let first = self.word(self.way.counter, frame, args);
+        let bound = self.word(self.way.bound, frame, args);
+        let steps = bound.saturating_sub(first);
+        if steps > 0 {
+            let launched = device.launch(
+                self.kernel,
+                Launch {
+                    params: &self.params(device, frame, args)?,
+                    first,
+                    steps,
+                    blocks: self.kernel.tiles(steps),
+                },
+            )?;
+            if launched.trapped {
+                return Ok(Outcome::Trapped(None));
+            }
+            for (at, x) in self.way.results.iter().zip(&launched.result) {
+                if let Some(at) = at {
+                    frame.words[*at] = *x;
+                }
+            }
+            self.settle(frame, args);
+            if let Some(at) = self.way.counted {
+                frame.words[at] = bound;
+            }
+            frame.words[1] += steps;
+        }
+        Ok(self.host.run(Pass::Emit, u64::MAX, frame, args))
+    }
+
+    fn word(self, word: Word, frame: &Frame<'_>, args: &[Arg<'_>]) -> u64 {
+        match word {
+            Word::Frame(at) => frame.words[at],
+            Word::Known(a) => known_word(self.program, args, a),
+        }
+    }
+
+    /// The words of the kernel's parameters.
+    fn params(
+        self,
+        device: &dyn Device,
+        frame: &mut Frame<'_>,
+        args: &[Arg<'_>],
+    ) -> Result<Vec<u64>, Fault> {
+        let none = || Fault::Refused("an array is missing".into());
+        let mut params = Vec::with_capacity(2 * self.way.given.len());
+        for place in &self.way.given {
+            match *place {
+                Place::Scalar(word) => params.push(self.word(word, frame, args)),
+                Place::Passed(i) => {
+                    let arg = args.get(i).ok_or_else(none)?;
+                    let length = match arg {
+                        Arg::Array(view) => view.len(),
+                        Arg::Far(array) => array.len(),
+                        Arg::Scalar(_) => return Err(none()),
+                    };
+                    params.extend([device.argument(arg)?, length as u64]);
+                }
+                Place::Made(slot) => {
+                    let place = frame.arrays.get_mut(slot).ok_or_else(none)?;
+                    let length = place.as_ref().map_or(0, Held::len);
+                    params.extend([device.made(place)?, length as u64]);
                 }
             }
         }
+        Ok(params)
     }
-}
 
-/// The address and the length of an array.
-fn array(
-    shape: &Shape<'_>,
-    device: &dyn Device,
-    frame: &mut Frame<'_>,
-    args: &[Arg<'_>],
-    v: Var,
-) -> Result<[u64; 2], Fault> {
-    use livefusion_backend::facts::Source;
-    let none = || Fault::Refused(format!("no array {}", shape.program.name(v)));
-    match shape.facts.source.get(&v) {
-        Some(Source::Param(i)) => {
-            let arg = args.get(*i).ok_or_else(none)?;
-            let length = match arg {
-                Arg::Array(view) => view.len(),
-                Arg::Far(array) => array.len(),
-                Arg::Scalar(_) => return Err(none()),
-            };
-            Ok([device.argument(arg)?, length as u64])
+    /// Local parts have nothing in them: the prefix has it all.
+    fn settle(self, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
+        let (program, layout): (_, &Layout) = (self.program, self.host.layout());
+        let identity = |a| known_word(program, args, a);
+        for (i, group) in program.groups.iter().enumerate() {
+            let id = GroupId::new(i);
+            reset_local(program, layout, &mut frame.words, id, &identity);
+            if let Order::Prefix(_) = group.order {
+                for (k, v) in group.vars.iter().enumerate() {
+                    if let Some(at) = layout.word(*v) {
+                        let current = layout.local(id, group, k);
+                        frame.words[current] = frame.words[at];
+                    }
+                }
+            }
         }
-        Some(Source::Made(slot)) => {
-            let place = frame.arrays.get_mut(*slot).ok_or_else(none)?;
-            let length = place.as_ref().map_or(0, Held::len);
-            Ok([device.made(place)?, length as u64])
-        }
-        None => Err(none()),
     }
 }

@@ -4,8 +4,7 @@ use super::memory::Making;
 use super::session::{Loaded, Session};
 use crate::driver::Fault;
 use crate::emit::Kernel as Text;
-use crate::run::run;
-use crate::shape::Shape;
+use crate::run::{Ready, Way};
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Maker, Outcome, Pass};
 use livefusion_interp::InterpKernel;
@@ -17,8 +16,9 @@ use std::sync::Arc;
 
 /// A loop that runs on a device, from its beginning to its end.
 pub struct CudaKernel {
-    program: Arc<Loop>,
+    program: Loop,
     text: Text,
+    way: Way,
     host: InterpKernel,
     session: Arc<Session>,
     loaded: Arc<Loaded>,
@@ -26,13 +26,13 @@ pub struct CudaKernel {
 }
 
 impl CudaKernel {
-    /// The kernel of a loop that [can run](Shape::of) on a device.
+    /// The kernel of a loop that can run on a device, on its way.
     ///
     /// # Errors
     /// What the compiler or the device says.
     pub fn new(
         program: &Loop,
-        text: Text,
+        (text, way): (Text, Way),
         host: InterpKernel,
         session: &Arc<Session>,
     ) -> Result<CudaKernel, CompileError> {
@@ -44,8 +44,9 @@ impl CudaKernel {
         };
         Ok(CudaKernel {
             loaded: session.load(&text)?,
-            program: Arc::new(program.clone()),
+            program: program.clone(),
             text,
+            way,
             host,
             session: session.clone(),
             maker: Arc::new(making),
@@ -53,10 +54,15 @@ impl CudaKernel {
     }
 
     fn on_device(&self, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Result<Outcome, Fault> {
-        let shape = Shape::of(&self.program).map_err(|why| Fault::Refused(why.to_string()))?;
         let may_trap = !self.program.traps.is_empty();
         let device = self.session.launcher(&self.loaded, may_trap);
-        run(&shape, &self.text, &self.host, &device, frame, args)
+        let ready = Ready {
+            program: &self.program,
+            kernel: &self.text,
+            way: &self.way,
+            host: &self.host,
+        };
+        ready.run(&device, frame, args)
     }
 }
 

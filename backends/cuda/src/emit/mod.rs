@@ -78,7 +78,12 @@ impl Kernel {
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
-    Ok(Emit::of(&Shape::of(program)?).kernel())
+    Ok(kernel_of(&Shape::of(program)?))
+}
+
+/// The kernel of a loop of this shape.
+pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
+    Emit::of(shape).kernel()
 }
 
 /// A kernel that is being written.
