@@ -250,7 +250,10 @@ impl Device for Launcher<'_> {
             }
             let from = self.mark()?;
             let blocks = tiles.min(self.loaded.blocks).max(1) as u32;
-            let params: Vec<u8> = launch.params.iter().flat_map(|w| w.to_le_bytes()).collect();
+            // What is empty is a byte in C++.
+            let padding = launch.params.is_empty().then_some(0);
+            let words = launch.params.iter().copied().chain(padding);
+            let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
             let (function, threads) = (&self.loaded.function, kernel.threads());
             // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
             // reads and writes within the arrays, whose memory goes back to the pool behind it in the queue, the scratch
