@@ -71,7 +71,10 @@ impl Pool {
         let block = match kept {
             Some(block) => block,
             None => Block {
-                at: self.allocate(whole)?,
+                at: self.allocate(whole).map_err(|fault| match fault {
+                    Fault::OutOfMemory { .. } => Fault::OutOfMemory { bytes },
+                    other => other,
+                })?,
                 bytes: whole,
             },
         };
