@@ -2,6 +2,7 @@
 
 mod stub;
 
+use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::pool::Pool;
 use livefusion_cuda::driver::{Driver, Fault};
 use std::sync::Arc;
@@ -110,6 +111,27 @@ fn when_there_is_none_at_all_it_is_a_fault() {
     let fault = pool.take(absurd).unwrap_err();
     assert_eq!(fault, Fault::OutOfMemory { bytes: absurd });
     drop(used);
+}
+
+#[test]
+fn what_else_takes_memory_gets_what_is_kept() {
+    let stub = Stub::new();
+    let pool = pool(&stub);
+    drop(pool.take(8 * KB).unwrap());
+    // SAFETY: nobody runs it.
+    let cubin = unsafe { Cubin::new(Vec::new(), String::new()) };
+    let none = Fault::OutOfMemory { bytes: 1 };
+    stub.fail(Call::Load, 1, none.clone());
+    pool.making_room(|| stub.load(&cubin, "sum")).unwrap();
+    assert_eq!((stub.calls(Call::Load), stub.blocks()), (2, 0));
+    for nth in [1, 2] {
+        stub.fail(Call::Load, nth, none.clone());
+    }
+    assert_eq!(
+        pool.making_room(|| stub.load(&cubin, "sum")).unwrap_err(),
+        none
+    );
+    assert_eq!(stub.calls(Call::Load), 4);
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl fmt::Debug for Cubin {
     }
 }
 
-/// What a log says of a kernel: lines of `ptxas -v`, from the one that names the kernel to the one that counts its registers.
+/// What a log says of a kernel: lines of `ptxas -v`, from the one that names the kernel to the one that counts its
+/// registers.
 ///
 /// ```text
 /// ptxas info    : Compiling entry function 'sum' for 'sm_90'

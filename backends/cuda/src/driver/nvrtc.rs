@@ -5,8 +5,8 @@
 //! | `places` | where it is looked for |
 //! | `library` | its calls |
 //!
-//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for the
-//! whole process.
+//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for
+//! the whole process.
 
 mod library;
 mod places;

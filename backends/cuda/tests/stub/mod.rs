@@ -1,5 +1,6 @@
-//! A driver without a device: memory is the host's, what is queued is done at once, calls are counted, and fail where a test
-//! wants them to. Addresses are those of the host, so that kernels which are compiled for the shim can run on them.
+//! A driver without a device: memory is the host's, what is queued is done at once, calls are counted, and fail where a
+//! test wants them to. Addresses are those of the host, so that kernels which are compiled for the shim can run on
+//! them.
 #![allow(dead_code)]
 
 use livefusion_cuda::driver::cubin::Cubin;

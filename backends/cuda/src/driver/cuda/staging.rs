@@ -1,8 +1,9 @@
-//! Memory by way of which bytes come and go: pinned, so that the device fetches and brings them while the host copies the next.
+//! Memory by way of which bytes come and go: pinned, so that the device fetches and brings them while the host copies
+//! the next.
 //!
-//! What goes to the device goes through a ring, in pieces that come free in order; so small copies wait for nobody, and of a
-//! large one a piece is copied while the last is on its way. What comes goes through two halves, of which one is filled
-//! while the other is copied out.
+//! What goes to the device goes through a ring, in pieces that come free in order; so small copies wait for nobody, and
+//! of a large one a piece is copied while the last is on its way. What comes goes through two halves, of which one is
+//! filled while the other is copied out.
 
 use super::calls::check;
 use super::context::{Context, Event, Pinned};
@@ -201,8 +202,8 @@ impl<E> Ring<E> {
     ) -> Result<usize, Fault> {
         let begins_anew = bytes > self.size - self.head;
         let at = if begins_anew { 0 } else { self.head };
-        // Pieces follow each other around the ring, so what is in the way begins with the oldest. When the ring begins anew, what
-        // is left behind its head is older than what is at its front, and goes first.
+        // Pieces follow each other around the ring, so what is in the way begins with the oldest. When the ring begins
+        // anew, what is left behind its head is older than what is at its front, and goes first.
         while let Some((start, end, _)) = self.used.front() {
             let is_behind = begins_anew && *start >= self.head;
             let is_in_the_way = *start < at + bytes && at < *end;
@@ -252,7 +253,8 @@ mod tests {
             [(0, none.clone()), (4, none.clone()), (8, none.clone())]
         );
         assert_eq!(through(&[4, 6, 4, 2])[2..], [(0, vec![0]), (4, vec![1])]);
-        // What does not fit behind the last begins at the front; what is older than what is in the way is waited for, too.
+        // What does not fit behind the last begins at the front; what is older than what is in the way is waited for,
+        // too.
         assert_eq!(
             through(&[3, 3, 3, 2, 9])[3..],
             [(0, vec![0]), (0, vec![1, 2, 3])]

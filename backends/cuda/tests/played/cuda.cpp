@@ -1,5 +1,6 @@
-// A library that plays the driver of a device, for tests where there is none: the calls that `driver::cuda` makes, on memory of the
-// host. What is queued is done as late as can be, when somebody waits for it; who reads, frees or writes again too early is found.
+// A library that plays the driver of a device, for tests where there is none: the calls that `driver::cuda` makes, on
+// memory of the host. What is queued is done as late as can be, when somebody waits for it; who reads, frees or writes
+// again too early is found.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +15,15 @@
 
 namespace {
 
-enum Code : unsigned { FINE = 0, INVALID = 1, NO_MEMORY = 2, NO_DEVICE = 100, NO_BINARY = 209, NOT_FOUND = 500, ILLEGAL = 700 };
+enum Code : unsigned {
+  FINE = 0,
+  INVALID = 1,
+  NO_MEMORY = 2,
+  NO_DEVICE = 100,
+  NO_BINARY = 209,
+  NOT_FOUND = 500,
+  ILLEGAL = 700,
+};
 
 const size_t MEMORY = size_t(2) << 30;
 const size_t POISON = 0xcd;
@@ -97,7 +106,8 @@ void nobody_uses(Range freed) {
   for (Stream *stream : streams)
     for (const Op &op : stream->queue)
       for (const Range &range : op.touches)
-        if (range.at < freed.at + freed.bytes && freed.at < range.at + range.bytes) wrong("memory is freed that is in use");
+        if (range.at < freed.at + freed.bytes && freed.at < range.at + range.bytes)
+          wrong("memory is freed that is in use");
 }
 
 Code give(std::map<char *, size_t> &blocks, void **at, size_t bytes) {
@@ -245,9 +255,15 @@ static Code copied(char *to, const char *from, size_t bytes, Stream *stream) {
   char *source = const_cast<char *>(from);
   return queue(stream, {{{to, bytes}, {source, bytes}}, nullptr, [=] { memcpy(to, from, bytes); }});
 }
-Code cuMemcpyHtoDAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) { return copied(to, from, bytes, stream); }
-Code cuMemcpyDtoHAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) { return copied(to, from, bytes, stream); }
-Code cuMemcpyDtoDAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) { return copied(to, from, bytes, stream); }
+Code cuMemcpyHtoDAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) {
+  return copied(to, from, bytes, stream);
+}
+Code cuMemcpyDtoHAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) {
+  return copied(to, from, bytes, stream);
+}
+Code cuMemcpyDtoDAsync_v2(char *to, const char *from, size_t bytes, Stream *stream) {
+  return copied(to, from, bytes, stream);
+}
 Code cuMemsetD8Async(char *at, unsigned char value, size_t bytes, Stream *stream) {
   Lock lock(mutex);
   if (bytes == 0) return INVALID;
@@ -256,8 +272,8 @@ Code cuMemsetD8Async(char *at, unsigned char value, size_t bytes, Stream *stream
 
 Code cuModuleLoadData(Module **module, const char *image) {
   Lock lock(mutex);
-  // Byte 49 of the file is the architecture.
-  if (memcmp(image, "\x7f" "ELF", 4) != 0 || image[49] != 90) return NO_BINARY;
+  // The architecture is in the file's flags; in which byte, depends on the compiler.
+  if (memcmp(image, "\x7f" "ELF", 4) != 0 || (image[48] != 90 && image[49] != 90)) return NO_BINARY;
   return *module = new Module, lost;
 }
 Code cuModuleUnload(Module *module) {
