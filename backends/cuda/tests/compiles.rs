@@ -1,5 +1,5 @@
-//! Kernels for devices: NVRTC compiles all that the golden loops become, with no spills and in few registers. It is looked for
-//! where `nvrtc.sh` puts it; without it the test says so and ends.
+//! Kernels for devices: NVRTC compiles all that the golden loops become, with no spills and in few registers. It is
+//! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
 #[path = "../../interp/tests/support/mod.rs"]

@@ -1,7 +1,9 @@
 //! A kernel's machine code, and what its compiler said of it.
 
+use std::fmt;
+
 /// Machine code for devices of one architecture.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Cubin {
     image: Vec<u8>,
     log: String,
@@ -47,12 +49,19 @@ impl Cubin {
     }
 }
 
-/// What a log says of a kernel: lines of `ptxas -v`, from the one that names the kernel to the one that counts its registers.
+impl fmt::Debug for Cubin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cubin({} bytes, {:?})", self.image.len(), self.log)
+    }
+}
+
+/// What a log says of a kernel: lines of `ptxas -v`, from the one that names the kernel to the one that counts its
+/// registers.
 ///
 /// ```text
 /// ptxas info    : Compiling entry function 'sum' for 'sm_90'
 /// ptxas info    : Function properties for sum
-///     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+/// ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 /// ptxas info    : Used 40 registers, used 1 barriers, 1040 bytes smem
 /// ```
 fn usage(log: &str, kernel: &str) -> Option<Usage> {
@@ -83,11 +92,11 @@ mod tests {
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'sums' for 'sm_90'
 ptxas info    : Function properties for sums
-    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 40 registers, used 1 barriers, 1040 bytes smem
 ptxas info    : Compiling entry function 'sum' for 'sm_90'
 ptxas info    : Function properties for sum
-    16 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads
+ptxas         .     16 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads
 ptxas info    : Used 255 registers, used 0 barriers
 ";
 

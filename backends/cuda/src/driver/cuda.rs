@@ -6,7 +6,8 @@
 //! | `context` | a device that is open, its queue, and what lives on it |
 //! | `staging` | memory by way of which bytes come and go |
 //!
-//! It uses the device's primary context, as all libraries do, and makes it current in each thread that asks for something.
+//! It uses the device's primary context, as all libraries do, and makes it current in each thread that asks for
+//! something.
 
 mod calls;
 mod context;

@@ -9,8 +9,8 @@
 //! | [`nvrtc`] | NVIDIA's compiler: finding it, running it |
 //! | [`cubins`] | from text to machine code: out of the cache on disk, else by the compiler |
 //!
-//! A [`Driver`] is one device and one queue. What is asked of it happens in the order in which it was asked for, so nobody
-//! waits but who reads. Any thread may ask; what several ask at once has some order.
+//! A [`Driver`] is one device and one queue. What is asked of it happens in the order in which it was asked for, so
+//! nobody waits but who reads. Any thread may ask; what several ask at once has some order.
 //!
 //! Addresses are numbers, and a driver cannot tell whose memory they are of. So what takes one is `unsafe`;
 //! [`Memory`](pool::Memory) is how safe code has some.
@@ -222,8 +222,8 @@ impl fmt::Debug for Mark {
     }
 }
 
-/// Words of the host that kernels write and read, too: the host reads them behind a [`wait`](Driver::wait), without a copy.
-/// They are freed when what is queued has been done, for which dropping them waits; so they had better be kept.
+/// Words of the host that kernels write and read, too: the host reads them behind a [`wait`](Driver::wait), without a
+/// copy. They are freed when what is queued has been done, for which dropping them waits; so they had better be kept.
 pub struct Words {
     address: Address,
     at: NonNull<AtomicU64>,
@@ -240,7 +240,8 @@ impl Words {
     /// So many words from `at` on, which kernels see at an address.
     ///
     /// # Safety
-    /// They have values, they live as long as their owner does, and nobody writes to them other than atomically or by kernels.
+    /// They have values, they live as long as their owner does, and nobody writes to them other than atomically or by
+    /// kernels.
     pub unsafe fn new(
         address: Address,
         at: NonNull<AtomicU64>,

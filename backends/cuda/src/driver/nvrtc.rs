@@ -5,8 +5,8 @@
 //! | `places` | where it is looked for |
 //! | `library` | its calls |
 //!
-//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for the
-//! whole process.
+//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for
+//! the whole process.
 
 mod library;
 mod places;
@@ -17,6 +17,7 @@ use library::{Library, Raw};
 use places::Place;
 use std::ffi::CString;
 use std::fmt;
+use std::path::Path;
 
 /// What kernels are compiled with, beside their architecture. Without contraction they have the bits of other backends.
 const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--ptxas-options=-v"];
@@ -61,6 +62,11 @@ impl Nvrtc {
         })
     }
 
+    /// Where it is, if the loader was not asked.
+    pub fn path(&self) -> Option<&Path> {
+        self.library.path()
+    }
+
     /// Its version: 13, 0.
     pub fn version(&self) -> (u32, u32) {
         self.version
@@ -70,7 +76,6 @@ impl Nvrtc {
     pub fn identity(&self) -> String {
         let (major, minor) = self.version;
         let bytes = self
-            .library
             .path()
             .and_then(|p| p.metadata().ok())
             .map_or(0, |m| m.len());
@@ -115,7 +120,7 @@ impl Nvrtc {
 impl fmt::Debug for Nvrtc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (major, minor) = self.version;
-        write!(f, "Nvrtc({major}.{minor}, {:?})", self.library.path())
+        write!(f, "Nvrtc({major}.{minor}, {:?})", self.path())
     }
 }
 

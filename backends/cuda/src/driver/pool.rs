@@ -1,15 +1,16 @@
 //! Memory of a device that is used again.
 //!
-//! To get memory from a driver takes as long as many a kernel does, and to give it back waits for all that is queued. So what
-//! is dropped is kept for who asks next, under these rules:
+//! To get memory from a driver takes as long as many a kernel does, and to give it back waits for all that is queued.
+//! So what is dropped is kept for who asks next, under these rules:
 //!
 //! * sizes are rounded up, by an eighth at most, so that requests of about one size get the same blocks;
-//! * a request gets the shortest block that is long enough, and not longer by more than a quarter; of those the one that came last;
+//! * a request gets the shortest block that is long enough, and not longer by more than a quarter; of those the one
+//!   that came last;
 //! * never more than [`limit`](Pool::limit) bytes are kept, and the oldest go first;
 //! * if the device has no memory left, all that is kept is given back, and it is asked once more.
 //!
-//! A block may be dropped while kernels that use it are queued: whoever gets it next puts its own work behind them in the one
-//! queue that there is, and what the host writes to it comes by that queue, too.
+//! A block may be dropped while kernels that use it are queued: whoever gets it next puts its own work behind them in
+//! the one queue that there is, and what the host writes to it comes by that queue, too.
 
 use super::{Address, Driver, Fault};
 use std::fmt;
@@ -68,13 +69,12 @@ impl Pool {
     pub fn take(self: &Arc<Pool>, bytes: usize) -> Result<Memory, Fault> {
         let whole = rounded(bytes).ok_or(Fault::OutOfMemory { bytes })?;
         let kept = self.state().take(whole);
-        let block = match kept {
-            Some(block) => block,
-            None => Block {
-                at: self.allocate(whole)?,
-                bytes: whole,
-            },
+        let allocate = || match self.driver.allocate(whole) {
+            Ok(at) => Ok(Block { at, bytes: whole }),
+            Err(Fault::OutOfMemory { .. }) => Err(Fault::OutOfMemory { bytes }),
+            Err(other) => Err(other),
         };
+        let block = kept.map_or_else(|| self.making_room(allocate), Ok)?;
         self.state().used_bytes += block.bytes;
         Ok(Memory {
             pool: self.clone(),
@@ -83,11 +83,13 @@ impl Pool {
         })
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Address, Fault> {
-        match self.driver.allocate(bytes) {
+    /// Does something that takes memory of the device, as loading a kernel does. If there is none, all that is kept is
+    /// given back, and it is done once more.
+    pub fn making_room<T>(&self, mut take: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
+        match take() {
             Err(Fault::OutOfMemory { .. }) => {
                 self.clear();
-                self.driver.allocate(bytes)
+                take()
             }
             other => other,
         }

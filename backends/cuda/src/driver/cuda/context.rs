@@ -142,6 +142,11 @@ impl Module {
         let mut handle = null_mut();
         // SAFETY: the code is whole, as a `Cubin` is; it is read before this returns.
         let code = unsafe { sys::cuModuleLoadData(&mut handle, cubin.image().as_ptr().cast()) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(Fault::OutOfMemory {
+                bytes: cubin.image().len(),
+            });
+        }
         check("load a kernel", code)?;
         Ok(Module {
             handle,

@@ -1,8 +1,9 @@
-//! Memory by way of which bytes come and go: pinned, so that the device fetches and brings them while the host copies the next.
+//! Memory by way of which bytes come and go: pinned, so that the device fetches and brings them while the host copies
+//! the next.
 //!
-//! What goes to the device goes through a ring, in pieces that come free in order; so small copies wait for nobody, and of a
-//! large one a piece is copied while the last is on its way. What comes goes through two halves, of which one is filled
-//! while the other is copied out.
+//! What goes to the device goes through a ring, in pieces that come free in order; so small copies wait for nobody, and
+//! of a large one a piece is copied while the last is on its way. What comes goes through two halves, of which one is
+//! filled while the other is copied out.
 
 use super::calls::check;
 use super::context::{Context, Event, Pinned};
@@ -15,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const PIECE: usize = 4 << 20;
 /// How long the ring is.
 const RING: usize = 4 * PIECE;
-/// Pieces begin at multiples of this.
-const ALIGN: usize = 64;
+/// Pieces begin at multiples of this; so there are not too many of them, and of events.
+const ALIGN: usize = 4 << 10;
 
 /// The memory for both ways. It is made when it is used first.
 #[derive(Debug)]
@@ -193,21 +194,24 @@ impl<E> Ring<E> {
         }
     }
 
-    /// Where a piece of so many bytes, not more than there are, can be. Those that are in the way are waited for, and what is older.
+    /// Where a piece of so many bytes, not more than there are, can be. Those that are in the way are waited for.
     fn take(
         &mut self,
         bytes: usize,
         mut wait: impl FnMut(E) -> Result<(), Fault>,
     ) -> Result<usize, Fault> {
-        let at = if bytes > self.size - self.head {
-            0
-        } else {
-            self.head
-        };
-        let in_the_way = |(start, end, _): &(usize, usize, E)| *start < at + bytes && at < *end;
-        while self.used.iter().any(in_the_way) {
-            if let Some((_, _, oldest)) = self.used.pop_front() {
-                wait(oldest)?;
+        let begins_anew = bytes > self.size - self.head;
+        let at = if begins_anew { 0 } else { self.head };
+        // Pieces follow each other around the ring, so what is in the way begins with the oldest. When the ring begins
+        // anew, what is left behind its head is older than what is at its front, and goes first.
+        while let Some((start, end, _)) = self.used.front() {
+            let is_behind = begins_anew && *start >= self.head;
+            let is_in_the_way = *start < at + bytes && at < *end;
+            if !is_behind && !is_in_the_way {
+                break;
+            }
+            if let Some((_, _, until)) = self.used.pop_front() {
+                wait(until)?;
             }
         }
         Ok(at)
@@ -249,7 +253,8 @@ mod tests {
             [(0, none.clone()), (4, none.clone()), (8, none.clone())]
         );
         assert_eq!(through(&[4, 6, 4, 2])[2..], [(0, vec![0]), (4, vec![1])]);
-        // What does not fit behind the last begins at the front; what is older than what is in the way is waited for, too.
+        // What does not fit behind the last begins at the front; what is older than what is in the way is waited for,
+        // too.
         assert_eq!(
             through(&[3, 3, 3, 2, 9])[3..],
             [(0, vec![0]), (0, vec![1, 2, 3])]
@@ -268,12 +273,14 @@ mod tests {
 
     #[test]
     fn no_two_pieces_that_are_in_use_overlap() {
-        let mut ring = Ring::new(1000);
+        let size = 250 * ALIGN;
+        let mut ring = Ring::new(size);
         let mut live: Vec<(usize, usize, usize)> = Vec::new();
         let mut seed = 1u64;
         for i in 0..10_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let bytes = (seed >> 33) as usize % 1000 + 1;
+            let most = if i % 7 == 0 { size } else { 9 * ALIGN };
+            let bytes = (seed >> 33) as usize % most + 1;
             let mut done = Vec::new();
             let at = ring.take(bytes, |e| {
                 done.push(e);
@@ -281,7 +288,7 @@ mod tests {
             });
             let at = at.unwrap();
             live.retain(|(_, _, e)| !done.contains(e));
-            assert!(at + bytes <= 1000);
+            assert!(at + bytes <= size);
             assert!(
                 live.iter()
                     .all(|(start, end, _)| *end <= at || at + bytes <= *start)
