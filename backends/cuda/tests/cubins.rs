@@ -5,6 +5,7 @@ mod support;
 
 use livefusion_backend::DiskUse;
 use livefusion_c::KernelCache;
+use livefusion_cuda::driver::Compiler as _;
 use livefusion_cuda::driver::cubins::Cubins;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::driver::{ARCHITECTURE, Fault};
@@ -94,12 +95,12 @@ fn what_was_compiled_is_found() {
     let Some(first) = cubins(folder.path()) else {
         return;
     };
-    let made = first.get(TWICE, ARCHITECTURE).unwrap();
+    let made = first.compile(TWICE, ARCHITECTURE).unwrap();
     assert_eq!(first.disk_use(), used(0, 0, 1, 0));
-    assert_eq!(first.get(TWICE, ARCHITECTURE).unwrap(), made);
+    assert_eq!(first.compile(TWICE, ARCHITECTURE).unwrap(), made);
     assert_eq!(first.disk_use(), used(1, 0, 1, 0));
     let second = cubins(folder.path()).unwrap();
-    let found = second.get(TWICE, ARCHITECTURE).unwrap();
+    let found = second.compile(TWICE, ARCHITECTURE).unwrap();
     assert_eq!(second.disk_use(), used(1, 0, 0, 0));
     assert_eq!(found, made);
     assert!(
@@ -108,9 +109,9 @@ fn what_was_compiled_is_found() {
         found.log()
     );
     // Another architecture, and another text, are other entries.
-    assert_ne!(second.get(TWICE, "sm_80").unwrap().image(), made.image());
+    assert_ne!(second.compile(TWICE, "sm_80").unwrap().image(), made.image());
     second
-        .get(&TWICE.replace("*= 2", "*= 3"), ARCHITECTURE)
+        .compile(&TWICE.replace("*= 2", "*= 3"), ARCHITECTURE)
         .unwrap();
     assert_eq!(second.disk_use(), used(1, 0, 2, 0));
     assert_eq!(folder.path().read_dir().unwrap().count(), 3);
@@ -122,7 +123,7 @@ fn a_damaged_entry_is_made_anew() {
     let Some(first) = cubins(folder.path()) else {
         return;
     };
-    let made = first.get(TWICE, ARCHITECTURE).unwrap();
+    let made = first.compile(TWICE, ARCHITECTURE).unwrap();
     let entry = folder
         .path()
         .read_dir()
@@ -137,10 +138,10 @@ fn a_damaged_entry_is_made_anew() {
     for bytes in [&damaged[..], &sound[..sound.len() / 2], b""] {
         std::fs::write(&entry, bytes).unwrap();
         let again = cubins(folder.path()).unwrap();
-        let anew = again.get(TWICE, ARCHITECTURE).unwrap();
+        let anew = again.compile(TWICE, ARCHITECTURE).unwrap();
         assert_eq!(anew.image(), made.image());
         assert_eq!(again.disk_use(), used(0, 1, 1, 0));
-        assert_eq!(again.get(TWICE, ARCHITECTURE).unwrap(), anew);
+        assert_eq!(again.compile(TWICE, ARCHITECTURE).unwrap(), anew);
         assert_eq!(again.disk_use(), used(1, 1, 1, 0));
     }
 }
