@@ -152,7 +152,7 @@ fn what_does_not_compile_is_a_fault_with_the_compilers_words() {
     let Some(cubins) = cubins(folder.path()) else {
         return;
     };
-    let log = |text: &str, architecture: &str| match cubins.get(text, architecture) {
+    let log = |text: &str, architecture: &str| match cubins.compile(text, architecture) {
         Err(Fault::Compiler { log }) => log,
         other => panic!("{other:?}"),
     };
@@ -180,7 +180,7 @@ fn threads_compile_at_once() {
             scope.spawn(move || {
                 let name = format!("times_{i}");
                 let text = TWICE.replace("twice", &name);
-                let cubin = cubins.get(&text, ARCHITECTURE).unwrap();
+                let cubin = cubins.compile(&text, ARCHITECTURE).unwrap();
                 assert!(cubin.usage(&name).is_some());
             });
         }

@@ -20,7 +20,13 @@ use std::fmt;
 use std::path::Path;
 
 /// What kernels are compiled with, beside their architecture. Without contraction they have the bits of other backends.
-const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--ptxas-options=-v"];
+const OPTIONS: &[&str] = &[
+    "--std=c++17",
+    "--fmad=false",
+    // Closures say nothing of where they run.
+    "--device-as-default-execution-space",
+    "--ptxas-options=-v",
+];
 
 /// NVIDIA's compiler, loaded. Several threads may use it at once.
 pub struct Nvrtc {

@@ -3,30 +3,32 @@
 //! ```text
 //! struct loop_0 {
 //!   struct Params { .. };                  what is there before the steps
+//!   struct In { .. }; struct Out { .. };   what a step reads and writes at its counter
+//!   struct Kept { .. };                    what filters fill
 //!   struct State { Part0 level0; .. };     what is carried, level by level
 //!   template <u32> struct Level;           how parts of a level are joined
 //!   template <bool EMIT> static void step(..)
 //! };
-//! LF_KERNEL loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! LF_KERNEL(256) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
 mod expr;
+mod form;
 mod names;
 mod step;
+mod streams;
+
+pub use form::{Form, Tiles};
 
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
 use names::Names;
 use std::fmt::Write;
+use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = include_str!("../prelude.cuh");
-
-/// The threads of a block.
-pub const THREADS: u32 = 128;
-/// The elements that each thread of a tile has, where they are in order.
-pub const ELEMENTS: u32 = 8;
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// How elements are dealt out.
+    pub tiles: Tiles,
 }
 
 /// Something that a kernel is given.
@@ -53,23 +57,20 @@ pub enum Given {
 }
 
 impl Kernel {
-    /// Whether steps go by tiles, which look back.
+    /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        !self.levels.is_empty()
+        self.tiles.form == Form::InOrder
     }
 
     /// How many threads a block has.
     pub fn threads(&self) -> u32 {
-        THREADS
+        self.tiles.threads
     }
 
-    /// How many tiles so many steps are.
+    /// How many tiles so many steps are. A launch has any number of blocks up to this: best as many as a device holds at
+    /// once.
     pub fn tiles(&self, steps: u64) -> u64 {
-        let tile = match self.in_order() {
-            true => u64::from(THREADS * ELEMENTS),
-            false => u64::from(THREADS),
-        };
-        steps.div_ceil(tile)
+        steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
     }
 }
 
@@ -89,6 +90,8 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
+    streams: Streams,
+    tiles: Tiles,
     names: Names,
     functions: Functions,
     out: String,
@@ -97,8 +100,11 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
+        let streams = Streams::of(shape);
         Emit {
             shape,
+            tiles: Tiles::of(shape, &streams),
+            streams,
             names: Names::of(shape.program),
             functions: Functions::default(),
             out: String::new(),
@@ -112,25 +118,31 @@ impl<'a> Emit<'a> {
         self.open(&format!("struct {name} {{"));
         self.params(&given);
         self.state();
+        self.memory();
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
         self.step();
         self.depth -= 1;
         self.line("};");
-        let pass = match self.shape.levels.is_empty() {
-            true => "lf_side_by_side",
-            false => "lf_in_order",
+        let pass = match self.tiles.form {
+            Form::SideBySide => "lf_side_by_side",
+            Form::OneByOne => "lf_one_by_one",
+            Form::InOrder => "lf_in_order",
         };
-        self.line(&format!(
-            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
+        self.open(&format!(
+            "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
+            self.tiles.threads
         ));
+        self.line(&format!("{pass}<{name}>(p, launch);"));
+        self.close();
         let levels = self.shape.levels.iter();
         Kernel {
             text: self.functions.text() + &self.out,
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            tiles: self.tiles,
         }
     }
 
@@ -178,10 +190,14 @@ impl<'a> Emit<'a> {
 
     fn state(&mut self) {
         for (k, level) in self.shape.levels.iter().enumerate() {
-            self.open(&format!("struct Part{k} {{"));
-            for v in self.shape.vars(level) {
+            let vars = self.shape.vars(level);
+            let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
+            // Threads tell each other words of four bytes.
+            let align = sizes.max().unwrap_or(4).max(4);
+            self.open(&format!("struct alignas({align}) Part{k} {{"));
+            for v in vars {
                 let ty = self.shape.program.ty(v).elem();
-                let line = format!("alignas(8) {ty} {};", self.names.var(v));
+                let line = format!("{ty} {};", self.names.var(v));
                 self.line(&line);
             }
             self.depth -= 1;
@@ -196,6 +212,54 @@ impl<'a> Emit<'a> {
         self.line("template <u32 K, class Unused = void> struct Level;");
     }
 
+    /// What a step reads and writes, and how the arrays are gone through.
+    fn memory(&mut self) {
+        let elements = |emit: &Self, arrays: &[Var]| -> String {
+            let fields = arrays.iter().map(|v| {
+                let ty = emit.shape.program.ty(*v).elem();
+                format!(" {ty} {};", emit.names.var(*v))
+            });
+            fields.collect()
+        };
+        let each = |emit: &Self, to: &str, arrays: &[Var]| -> String {
+            let calls = arrays.iter().map(|v| {
+                let name = emit.names.var(*v);
+                format!(" each({}, &{to}::{name});", emit.outside(Atom::Var(*v)))
+            });
+            calls.collect()
+        };
+        let kept = self.streams.keeps.iter().map(|(v, _)| {
+            let ty = self.shape.program.ty(*v).elem();
+            format!(" lf_kept<{ty}> {};", self.names.var(*v))
+        });
+        let keeps = self.streams.keeps.iter().map(|(v, count)| {
+            let level = self.shape.level_of(*count).map_or(0, |(level, _)| level);
+            let (name, count) = (self.names.var(*v), self.names.var(*count));
+            let array = self.outside(Atom::Var(*v));
+            format!(" each({array}, &Kept::{name}, before.level{level}.{count}, after.level{level}.{count});")
+        });
+        let lines = [
+            format!("struct In {{{} }};", elements(self, &self.streams.reads)),
+            format!("struct Out {{{} }};", elements(self, &self.streams.writes)),
+            format!("struct Kept {{{} }};", kept.collect::<String>()),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void reads(const Params &p, Each each) {{{} }}",
+                each(self, "In", &self.streams.reads)
+            ),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void writes(const Params &p, Each each) {{{} }}",
+                each(self, "Out", &self.streams.writes)
+            ),
+            "template <class Each>".into(),
+            "static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {".into(),
+            format!(" {}", keeps.collect::<String>()),
+            "}".into(),
+        ];
+        lines.iter().for_each(|l| self.line(l));
+    }
+
     /// How parts of a level begin, and are joined.
     fn level(&mut self, k: usize) {
         let shape = self.shape;
@@ -206,7 +270,6 @@ impl<'a> Emit<'a> {
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
-        self.line(&format!("static const u32 WORD = {before};"));
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
@@ -226,6 +289,12 @@ impl<'a> Emit<'a> {
         self.line("Part ab;");
         level.iter().for_each(|g| self.join(*g));
         self.line("return ab;");
+        self.close();
+        self.open("static LF_DEVICE void give(u64 *to, const Part &x) {");
+        for (k, v) in vars.iter().enumerate() {
+            let line = format!("to[{}] = lf_word(x.{});", before + k, self.names.var(*v));
+            self.line(&line);
+        }
         self.close();
         self.depth -= 1;
         self.line("};");
@@ -270,10 +339,25 @@ impl<'a> Emit<'a> {
 
     fn constants(&mut self) {
         let levels = self.shape.levels.len();
-        self.line(&format!("static const u32 LEVELS = {levels};"));
-        self.line(&format!("static const u32 THREADS = {THREADS};"));
-        self.line(&format!("static const u32 ELEMENTS = {ELEMENTS};"));
-        self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");
+        let Tiles {
+            threads,
+            elements,
+            piece,
+            ..
+        } = self.tiles;
+        let keeps = !self.streams.keeps.is_empty();
+        let bytes = self.streams.room_bytes(self.shape);
+        for line in [
+            format!(
+                "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements}, PIECE = {piece};"
+            ),
+            "static const u64 TILE = THREADS * ELEMENTS;".into(),
+            "// Of an element in a room.".into(),
+            format!("static const u32 BYTES = {bytes};"),
+            format!("static const bool KEEPS = {keeps};"),
+        ] {
+            self.line(&line);
+        }
     }
 
     /// A value that no step computes: a constant, what the kernel is given, or what a function defines.

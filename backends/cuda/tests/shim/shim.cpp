@@ -19,11 +19,22 @@ struct Warp {
   u32 arrived = 0, round = 0, threads = 0;
 };
 
+// Memory of a block: what is widest there has sixteen bytes.
+struct alignas(16) Line {
+  u64 words[2];
+};
+
+struct Copy {
+  void *to;
+  const void *from;
+  u32 bytes;
+};
+
 struct Block {
   u32 number;
   u32 living, arrived = 0, round = 0;
   std::vector<Warp> warps;
-  std::map<const void *, std::vector<u64>> shared;
+  std::map<const void *, std::vector<Line>> shared;
   std::vector<std::unique_ptr<Fiber>> fibers;
 };
 
@@ -32,6 +43,7 @@ struct Fiber {
   Block *block;
   u32 thread;
   bool done = false;
+  std::vector<Copy> copies;
   std::vector<char> stack;
 };
 
@@ -108,8 +120,18 @@ void lf_exchange(u64 word, u64 *all) {
 void *lf_shared(const void *place, u64 bytes) {
   auto &memory = running->block->shared[place];
   // What nobody has written is no zero.
-  if (memory.empty()) memory.resize((bytes + 7) / 8, 0xa5a5a5a5a5a5a5a5ull);
+  if (memory.empty()) memory.resize((bytes + 15) / 16, Line{{0xa5a5a5a5a5a5a5a5ull, 0xa5a5a5a5a5a5a5a5ull}});
   return memory.data();
+}
+
+void lf_copy_later(void *to, const void *from, u32 bytes) {
+  if (u64(to) % bytes != 0 || u64(from) % bytes != 0) abort();
+  running->copies.push_back({to, from, bytes});
+}
+
+void lf_copies_done() {
+  for (const Copy &copy : running->copies) memcpy(copy.to, copy.from, copy.bytes);
+  running->copies.clear();
 }
 
 // Runs `blocks` blocks of `threads`, of which `resident` at once. 0 if all came to their end; 1 if `turns` turns were not

@@ -5,13 +5,22 @@
 #include <cstring>
 
 #define LF_DEVICE inline
-#define LF_KERNEL static inline void
+#define LF_KERNEL(threads) static inline void
+#define LF_UNROLL
+#define LF_ROLLED
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
 #define LF_SHARED_ARRAY(T, name, n)                                                                                        \
   static const char lf_place_of_##name = 0;                                                                                \
   T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
+
+struct alignas(8) uint2 {
+  u32 x, y;
+};
+struct alignas(16) uint4 {
+  u32 x, y, z, w;
+};
 
 struct lf_index {
   u32 x;
@@ -28,6 +37,9 @@ void lf_barrier();
 void lf_exchange(u64 word, u64 *all);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
+// Begins a copy, and ends all that this thread has begun: nothing is there before.
+void lf_copy_later(void *to, const void *from, u32 bytes);
+void lf_copies_done();
 }
 #define threadIdx lf_thread
 #define blockIdx lf_block
@@ -64,6 +76,13 @@ inline u32 atomicAdd(u32 *at, u32 x) {
   return old;
 }
 
+inline u32 atomicInc(u32 *at, u32 last) {
+  lf_yield();
+  const u32 old = *at;
+  *at = old >= last ? 0 : old + 1;
+  return old;
+}
+
 inline void lf_wait() { lf_yield(); }
 // Others may run between any two of these.
 inline u32 lf_load_acquire(const u32 *at) {
@@ -79,3 +98,18 @@ inline void lf_store_relaxed(u64 *at, u64 word) {
   *at = word;
   lf_yield();
 }
+struct alignas(16) lf_cell {
+  u64 word;
+  u64 tag;
+};
+inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_yield();
+  return *at;
+}
+inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  *at = lf_cell{word, tag};
+  lf_yield();
+}
+template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
+template <class T> inline T lf_load_constant(const T *at) { return *at; }
+template <class T> inline void lf_store_whole(T *at, T x) { *at = x; }
