@@ -96,24 +96,29 @@ fn faults_are_found() {
     }
     let faults = [
         (
-            "a tile does not ask whether one before it left",
-            "if (Leaving::join(p, before, scanned.before).at != LF_NOWHERE) return;",
-            "if (scanned.before.at != LF_NOWHERE) return;",
+            "a thread does not ask whether one before it left",
+            "  if (earlier != LF_NOWHERE) return;",
+            "",
         ),
         (
-            "a thread does not ask whether one before it left",
-            "if (Leaving::join(p, before, scanned.before).at != LF_NOWHERE) return;",
-            "if (before.at != LF_NOWHERE) return;",
+            "the last one to leave counts",
+            "lf_min(a.at, b.at)",
+            "lf_max(a.at, b.at)",
         ),
         (
             "a thread goes on where it leaves",
-            "if (left != LF_GOES_ON) break;",
+            "if (how != LF_GOES_ON) break;",
             "",
         ),
         (
-            "what the last tile comes to is given whatever happened",
-            "  endless.steps = LF_NOWHERE;",
+            "each thread gives what groups are",
+            "  if (how == LF_GOES_ON && (from == to || to < launch.steps)) return;",
             "",
+        ),
+        (
+            "the loop is left since an old launch was",
+            "cells + tiles).tag == 2 * launch.number;",
+            "cells + tiles).tag != 0;",
         ),
     ];
     let mut rng = Rng(7);

@@ -267,6 +267,12 @@ impl RunsOn {
         }
     }
 
+    /// What the default engine runs loops on.
+    #[cfg(feature = "cuda")]
+    pub fn for_all() -> Arc<dyn Backend> {
+        RunsOn::best(CBackend::new()).backend
+    }
+
     /// The C that tiers make of a loop that runs long or often.
     #[cfg(feature = "jit")]
     pub fn text(&self, program: &Loop) -> Option<String> {

@@ -3,23 +3,30 @@
 //! ```text
 //! struct loop_0 {
 //!   struct Params { .. };                  what is there before the steps
+//!   struct In { .. }; struct Out { .. };   what a step reads and writes at its counter
+//!   struct Kept { .. };                    what filters fill
 //!   struct State { Part0 level0; .. };     what is carried, level by level
 //!   template <u32> struct Level;           how parts of a level are joined
 //!   template <bool EMIT> static void step(..)
 //! };
-//! LF_KERNEL loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! LF_KERNEL(256) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
 mod expr;
+mod form;
 mod names;
 mod scatter;
 mod step;
+mod streams;
+
+pub use form::{Form, Tiles};
 
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
 use names::Names;
 use std::fmt::Write;
+use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
@@ -27,11 +34,6 @@ pub const PRELUDE: &str = concat!(
     include_str!("../scatter.cuh"),
     include_str!("../exits.cuh")
 );
-
-/// The threads of a block.
-pub const THREADS: u32 = 128;
-/// The elements that each thread of a tile has, where they are in order.
-pub const ELEMENTS: u32 = 8;
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct Kernel {
     pub levels: Vec<Vec<Var>>,
     /// Whether it may be left before its bound.
     pub leaves: bool,
+    /// How elements are dealt out.
+    pub tiles: Tiles,
 }
 
 /// Something that a kernel is given.
@@ -60,30 +64,33 @@ pub enum Given {
 }
 
 impl Kernel {
-    /// Whether steps go by tiles, which look back.
+    /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        !self.levels.is_empty() || self.leaves
+        matches!(self.tiles.form, Form::InOrder | Form::UntilLeft)
     }
 
-    /// The words that tiles tell each other of each level.
-    pub fn told(&self) -> Vec<usize> {
-        let levels = self.levels.iter().map(Vec::len);
-        levels.chain(self.leaves.then_some(1)).collect()
+    /// How many cells tiles need at most for what they tell each other, level by level.
+    pub fn cells(&self, tiles: u64) -> Vec<u64> {
+        let levels = self.levels.iter().map(|l| l.len() as u64 * tiles);
+        // Where a tile leaves, and whether any has.
+        levels.chain(self.leaves.then_some(tiles + 1)).collect()
     }
 
-    /// How many words it gives, which are zero before. Behind those of the groups it says where it was left.
+    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
     pub fn words(&self) -> usize {
         let groups: usize = self.levels.iter().map(Vec::len).sum();
-        groups + if self.leaves { 3 } else { 0 }
+        groups + if self.leaves { 2 } else { 0 }
     }
 
-    /// How many tiles so many steps are.
+    /// How many threads a block has.
+    pub fn threads(&self) -> u32 {
+        self.tiles.threads
+    }
+
+    /// How many tiles so many steps are. A launch has any number of blocks up to this: best as many as a device holds at
+    /// once.
     pub fn tiles(&self, steps: u64) -> u64 {
-        let tile = match self.in_order() {
-            true => u64::from(THREADS * ELEMENTS),
-            false => u64::from(THREADS),
-        };
-        steps.div_ceil(tile)
+        steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
     }
 }
 
@@ -92,12 +99,19 @@ impl Kernel {
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
-    Ok(Emit::of(&Shape::of(program)?).kernel())
+    Ok(kernel_of(&Shape::of(program)?))
+}
+
+/// The kernel of a loop of this shape.
+pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
+    Emit::of(shape).kernel()
 }
 
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
+    streams: Streams,
+    tiles: Tiles,
     names: Names,
     functions: Functions,
     out: String,
@@ -106,8 +120,11 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
+        let streams = Streams::of(shape);
         Emit {
             shape,
+            tiles: Tiles::of(shape, &streams),
+            streams,
             names: Names::of(shape.program),
             functions: Functions::default(),
             out: String::new(),
@@ -121,6 +138,7 @@ impl<'a> Emit<'a> {
         self.open(&format!("struct {name} {{"));
         self.params(&given);
         self.state();
+        self.memory();
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
@@ -128,15 +146,21 @@ impl<'a> Emit<'a> {
         self.step();
         self.depth -= 1;
         self.line("};");
-        let pass = match (self.shape.exits.any, self.shape.levels.is_empty()) {
-            (true, _) => "lf_until_left",
-            (false, true) => "lf_side_by_side",
-            (false, false) => "lf_in_order",
+        let pass = match self.tiles.form {
+            Form::SideBySide => "lf_side_by_side",
+            Form::OneByOne => "lf_one_by_one",
+            Form::InOrder => "lf_in_order",
+            Form::UntilLeft => "lf_until_left",
         };
-        let [begin, end] = self.around_steps();
-        self.line(&format!(
-            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{{begin} {pass}<{name}>(p, launch);{end} }}"
+        self.open(&format!(
+            "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
+            self.tiles.threads
         ));
+        let [begin, end] = self.around_steps();
+        begin.iter().for_each(|l| self.line(l));
+        self.line(&format!("{pass}<{name}>(p, launch);"));
+        end.iter().for_each(|l| self.line(l));
+        self.close();
         let levels = self.shape.levels.iter();
         Kernel {
             text: self.functions.text() + &self.out,
@@ -144,6 +168,7 @@ impl<'a> Emit<'a> {
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             leaves: self.shape.exits.any,
+            tiles: self.tiles,
         }
     }
 
@@ -191,10 +216,14 @@ impl<'a> Emit<'a> {
 
     fn state(&mut self) {
         for (k, level) in self.shape.levels.iter().enumerate() {
-            self.open(&format!("struct Part{k} {{"));
-            for v in self.shape.vars(level) {
+            let vars = self.shape.vars(level);
+            let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
+            // Threads tell each other words of four bytes.
+            let align = sizes.max().unwrap_or(4).max(4);
+            self.open(&format!("struct alignas({align}) Part{k} {{"));
+            for v in vars {
                 let ty = self.shape.program.ty(v).elem();
-                let line = format!("alignas(8) {ty} {};", self.names.var(v));
+                let line = format!("{ty} {};", self.names.var(v));
                 self.line(&line);
             }
             self.depth -= 1;
@@ -209,6 +238,54 @@ impl<'a> Emit<'a> {
         self.line("template <u32 K, class Unused = void> struct Level;");
     }
 
+    /// What a step reads and writes, and how the arrays are gone through.
+    fn memory(&mut self) {
+        let elements = |emit: &Self, arrays: &[Var]| -> String {
+            let fields = arrays.iter().map(|v| {
+                let ty = emit.shape.program.ty(*v).elem();
+                format!(" {ty} {};", emit.names.var(*v))
+            });
+            fields.collect()
+        };
+        let each = |emit: &Self, to: &str, arrays: &[Var]| -> String {
+            let calls = arrays.iter().map(|v| {
+                let name = emit.names.var(*v);
+                format!(" each({}, &{to}::{name});", emit.outside(Atom::Var(*v)))
+            });
+            calls.collect()
+        };
+        let kept = self.streams.keeps.iter().map(|(v, _)| {
+            let ty = self.shape.program.ty(*v).elem();
+            format!(" lf_kept<{ty}> {};", self.names.var(*v))
+        });
+        let keeps = self.streams.keeps.iter().map(|(v, count)| {
+            let level = self.shape.level_of(*count).map_or(0, |(level, _)| level);
+            let (name, count) = (self.names.var(*v), self.names.var(*count));
+            let array = self.outside(Atom::Var(*v));
+            format!(" each({array}, &Kept::{name}, before.level{level}.{count}, after.level{level}.{count});")
+        });
+        let lines = [
+            format!("struct In {{{} }};", elements(self, &self.streams.reads)),
+            format!("struct Out {{{} }};", elements(self, &self.streams.writes)),
+            format!("struct Kept {{{} }};", kept.collect::<String>()),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void reads(const Params &p, Each each) {{{} }}",
+                each(self, "In", &self.streams.reads)
+            ),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void writes(const Params &p, Each each) {{{} }}",
+                each(self, "Out", &self.streams.writes)
+            ),
+            "template <class Each>".into(),
+            "static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {".into(),
+            format!(" {}", keeps.collect::<String>()),
+            "}".into(),
+        ];
+        lines.iter().for_each(|l| self.line(l));
+    }
+
     /// How parts of a level begin, and are joined.
     fn level(&mut self, k: usize) {
         let shape = self.shape;
@@ -219,7 +296,6 @@ impl<'a> Emit<'a> {
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
-        self.line(&format!("static const u32 WORD = {before};"));
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
@@ -239,6 +315,12 @@ impl<'a> Emit<'a> {
         self.line("Part ab;");
         level.iter().for_each(|g| self.join(*g));
         self.line("return ab;");
+        self.close();
+        self.open("static LF_DEVICE void give(u64 *to, const Part &x) {");
+        for (k, v) in vars.iter().enumerate() {
+            let line = format!("to[{}] = lf_word(x.{});", before + k, self.names.var(*v));
+            self.line(&line);
+        }
         self.close();
         self.depth -= 1;
         self.line("};");
@@ -283,15 +365,30 @@ impl<'a> Emit<'a> {
 
     fn constants(&mut self) {
         let levels = self.shape.levels.len();
-        self.line(&format!("static const u32 LEVELS = {levels};"));
+        let Tiles {
+            threads,
+            elements,
+            piece,
+            ..
+        } = self.tiles;
+        let keeps = !self.streams.keeps.is_empty();
+        let bytes = self.streams.room_bytes(self.shape);
+        for line in [
+            format!(
+                "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements}, PIECE = {piece};"
+            ),
+            "static const u64 TILE = THREADS * ELEMENTS;".into(),
+            "// Of an element in a room.".into(),
+            format!("static const u32 BYTES = {bytes};"),
+            format!("static const bool KEEPS = {keeps};"),
+        ] {
+            self.line(&line);
+        }
         if self.shape.exits.any {
             let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
             let words: usize = words.sum();
             self.line(&format!("static const u32 WORDS = {words};"));
         }
-        self.line(&format!("static const u32 THREADS = {THREADS};"));
-        self.line(&format!("static const u32 ELEMENTS = {ELEMENTS};"));
-        self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");
     }
 
     /// A value that no step computes: a constant, what the kernel is given, or what a function defines.

@@ -5,15 +5,21 @@
 //! ..
 //! if (EMIT) lf_scatter<Bins0>(p.out_3, elt_1, elt_2, launch);
 //! ..
-//! LF_KERNEL loop_0_kernel(..) { lf_bins_begin<loop_0::Bins0>(p.out_3, launch); ..; lf_bins_end<loop_0::Bins0>(p.out_3, launch); }
+//! LF_KERNEL(256) loop_0_kernel(..) {
+//!   lf_bins_begin<loop_0::Bins0>(p.out_3, launch);
+//!   ..
+//!   lf_bins_end<loop_0::Bins0>(p.out_3, launch);
+//! }
 //! ```
 
-use super::{Emit, expr};
+use super::{Emit, Form, expr};
 use crate::shape::Scatter;
 use loop_lang::ir::{Atom, Var};
 
-/// Bytes of the memory that a block shares which are bins.
-const ROOM: usize = 32 << 10;
+/// Bytes of the memory that a block shares which are bins, at most.
+const MOST: usize = 32 << 10;
+/// Bytes that a block may share.
+const SHARED: usize = 48 << 10;
 
 impl Emit<'_> {
     /// The bins of each array that is scattered into.
@@ -21,7 +27,7 @@ impl Emit<'_> {
         let scatters = &self.shape.scatters;
         for (k, Scatter { array, op, .. }) in scatters.iter().enumerate() {
             let ty = self.shape.program.ty(*array).elem();
-            let room = ROOM / scatters.len() / ty.size();
+            let room = self.room() / scatters.len() / ty.size();
             let identity = op.identity(ty).map(expr::constant).unwrap_or_default();
             let by = op.name();
             self.open(&format!("struct Bins{k} {{"));
@@ -40,6 +46,25 @@ impl Emit<'_> {
         }
     }
 
+    /// The bytes that are left for bins beside the rooms that tiles and groups have.
+    fn room(&self) -> usize {
+        let tile = (self.tiles.threads * self.tiles.elements) as usize;
+        let rooms = match self.tiles.form {
+            Form::SideBySide | Form::UntilLeft => 0,
+            Form::OneByOne | Form::InOrder => {
+                2 * (tile * self.streams.room_bytes(self.shape) as usize + 32)
+            }
+        };
+        // Each level has a part for each of 32 warps, and some more.
+        let words = self
+            .shape
+            .levels
+            .iter()
+            .map(|l| self.shape.vars(l).len() + 1);
+        let groups = words.sum::<usize>() * 8 * 36;
+        SHARED.saturating_sub(rooms + groups + 512).min(MOST)
+    }
+
     /// What a step joins onto an element.
     pub(super) fn scattered(&self, array: Var, index: &str, value: &str) -> String {
         let mut scatters = self.shape.scatters.iter();
@@ -49,13 +74,13 @@ impl Emit<'_> {
     }
 
     /// What a block does before its steps, and behind them.
-    pub(super) fn around_steps(&self) -> [String; 2] {
+    pub(super) fn around_steps(&self) -> [Vec<String>; 2] {
         let program = self.names.program();
         let each = |what: &str| {
             let scatters = self.shape.scatters.iter().enumerate();
             let calls = scatters.map(|(k, s)| {
                 let array = self.outside(Atom::Var(s.array));
-                format!(" lf_bins_{what}<{program}::Bins{k}>({array}, launch);")
+                format!("lf_bins_{what}<{program}::Bins{k}>({array}, launch);")
             });
             calls.collect()
         };

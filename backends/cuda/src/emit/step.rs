@@ -19,9 +19,10 @@ impl Emit<'_> {
             false => ("", "void"),
         };
         self.line(&format!("template <bool EMIT{more}>"));
-        self.open(&format!(
-            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
+        self.line(&format!(
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const In &in,"
         ));
+        self.open("                           State &state, Out &out, const Kept &kept) {");
         self.line("const State old = state;");
         self.rate(self.shape.root);
         if leaves {
@@ -114,6 +115,12 @@ impl Emit<'_> {
                 group,
                 elems,
             } => return self.scan(results, *group, elems),
+            StmtKind::ReadArray(v, a, i)
+                if *i == Atom::Var(self.shape.counter) && self.streams.reads.contains(a) =>
+            {
+                let (ty, name) = (self.ty(*v), self.names.var(*v));
+                format!("const {ty} {name} = in.{};", self.names.var(*a))
+            }
             StmtKind::ReadArray(v, a, i) => format!(
                 "const {} {} = lf_read({}, {});",
                 self.ty(*v),
@@ -121,6 +128,19 @@ impl Emit<'_> {
                 self.value(Atom::Var(*a)),
                 self.value(*i)
             ),
+            StmtKind::WriteArray(a, _, x) if self.streams.writes.contains(a) => {
+                format!("if (EMIT) out.{} = {};", self.names.var(*a), self.value(*x))
+            }
+            StmtKind::WriteArray(a, i, x)
+                if self.streams.keeps.iter().any(|(kept, _)| kept == a) =>
+            {
+                format!(
+                    "if (EMIT) lf_keep(kept.{}, {}, {});",
+                    self.names.var(*a),
+                    self.value(*i),
+                    self.value(*x)
+                )
+            }
             StmtKind::WriteArray(a, i, x) => format!(
                 "if (EMIT) lf_write({}, {}, {});",
                 self.value(Atom::Var(*a)),

@@ -191,6 +191,7 @@ impl Kernel for Recorded {
                 Arg::Array(view) => {
                     Argument::Array(Arc::new(Buffer::copy_of(*view).expect("memory")))
                 }
+                Arg::Far(_) => unreachable!("the interpreter takes none"),
             };
             let args = args.iter().map(own).collect();
             let mut runs = self.runs.lock().expect("no panic");

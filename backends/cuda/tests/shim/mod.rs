@@ -4,14 +4,15 @@
 
 use crate::support::{Owned, Rng, kernel as interpreted, random_args};
 use libloading::{Library, Symbol};
-use livefusion_backend::{Arg, Buffer, Frame, Kernel as _, Outcome, Pass, Value};
-use livefusion_cuda::emit::{Given, Kernel, PRELUDE, THREADS};
-use livefusion_cuda::run::{Device, Launch, Launched, run};
+use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel as _, Outcome, Pass, Value};
+use livefusion_cuda::driver::Fault;
+use livefusion_cuda::emit::{Given, Kernel, PRELUDE};
+use livefusion_cuda::run::{Call, Device, Launch, Launched, MOST_TOLD, Ready, Way};
 use livefusion_cuda::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::ir::StmtKind;
 use loop_lang::types::Ty;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,27 +67,23 @@ fn compile(from: &Path, to: &Path, more: &[&str]) {
     assert!(result.status.success(), "{}:\n{said}", from.display());
 }
 
-/// What `lf_told` is.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Told {
-    state: *mut u32,
-    own: *mut u64,
-    through: *mut u64,
+/// What `lf_cell` is.
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    word: u64,
+    tag: u64,
 }
 
-/// What `lf_launch` is.
-#[repr(C)]
-struct Call {
-    first: u64,
-    steps: u64,
-    ticket: *mut u32,
-    trapped: *mut u32,
-    result: *mut u64,
-    told: [Told; 4],
+/// Memory that launches use one after the other.
+#[derive(Default)]
+struct Kept {
+    number: u64,
+    ticket: [u32; 1],
+    cells: [Vec<Cell>; MOST_TOLD],
 }
 
-type Go = unsafe extern "C" fn(*const u64, *const Call, u32, u32, u32, u32, u64) -> i32;
+type Go = unsafe extern "C" fn(*const u64, *const u8, u32, u32, u32, u32, u64) -> i32;
 
 /// What `lf_range` is.
 #[repr(C)]
@@ -122,6 +119,17 @@ impl Memory {
         );
     }
 
+    /// What nobody has written is zero again.
+    fn fill_holes(&self) {
+        for (_, at, _, written) in &self.ranges {
+            let marks = written.iter().flat_map(|w| w.iter().enumerate());
+            for (i, _) in marks.filter(|(_, w)| **w == 0) {
+                // SAFETY: a byte of a range, which lives as long as the launch; nobody uses it now.
+                unsafe { at.add(i).write(0) };
+            }
+        }
+    }
+
     fn ranges(&mut self) -> Vec<Range> {
         let range = |(name, at, bytes, written): &mut (usize, *mut u8, usize, Option<Vec<u8>>)| {
             let written = written.as_mut().map(|w| w.as_mut_ptr());
@@ -142,7 +150,8 @@ pub struct Shim {
     go: String,
     /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
     arrays: Vec<(String, usize, bool)>,
-    seed: Cell<u32>,
+    seed: std::cell::Cell<u32>,
+    kept: RefCell<Kept>,
     resident: u32,
     /// Turns after which it is taken to wait for ever.
     pub turns: u64,
@@ -184,7 +193,8 @@ impl Shim {
             library: library.clone(),
             go: format!("lf_go_{i}"),
             arrays: arrays(program, kernel),
-            seed: Cell::new(1),
+            seed: std::cell::Cell::new(1),
+            kept: RefCell::default(),
             resident: 3,
             turns: TURNS,
         })
@@ -193,9 +203,9 @@ impl Shim {
 
     /// # Safety
     /// It is of this type.
-    unsafe fn function<T>(&self, name: &str) -> Result<Symbol<'_, T>, String> {
+    unsafe fn function<T>(&self, name: &str) -> Result<Symbol<'_, T>, Fault> {
         // SAFETY: as of the caller.
-        unsafe { self.library.get(name.as_bytes()) }.map_err(|e| e.to_string())
+        unsafe { self.library.get(name.as_bytes()) }.map_err(|e| Fault::Refused(e.to_string()))
     }
 }
 
@@ -208,9 +218,9 @@ fn spaced(i: usize, kernel: &Kernel) -> String {
          static void lf_body(const void *at) {{\n  \
          const lf_call &call = *static_cast<const lf_call *>(at);\n  \
          {}(call.params, call.launch);\n}}\n}}\n\
-         extern \"C\" i32 lf_go_{i}(const u64 *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, \
+         extern \"C\" i32 lf_go_{i}(const u64 *params, const void *launch, u32 blocks, u32 threads, u32 resident, \
          u32 seed, u64 turns) {{\n  \
-         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
+         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  memcpy(&call.launch, launch, sizeof call.launch);\n  \
          return lf_run(lf_space_{i}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n",
         kernel.text, kernel.name
     )
@@ -238,51 +248,99 @@ fn arrays(program: &Loop, kernel: &Kernel) -> Vec<(String, usize, bool)> {
 }
 
 impl Device for Shim {
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, String> {
-        let blocks = u32::try_from(launch.blocks).map_err(|e| e.to_string())?;
-        let (mut ticket, mut trapped) = ([0u32], [0u32]);
-        let mut result = vec![0u64; kernel.words()];
-        let tiles = blocks as usize;
-        let mut levels: Vec<(Vec<u32>, Vec<u64>, Vec<u64>)> = (0..4)
-            .map(|k| {
-                let words = tiles * kernel.told().get(k).copied().unwrap_or(0);
-                (vec![0; tiles], vec![0; words], vec![0; words])
-            })
-            .collect();
+    fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault> {
+        match arg {
+            Arg::Array(view) => Ok(view.as_ptr() as u64),
+            _ => Err(Fault::Refused("no array of the host".into())),
+        }
+    }
+
+    fn made(&self, place: &mut Option<Held<'_>>) -> Result<u64, Fault> {
+        let none = || Fault::Refused("an array was not made".into());
+        Ok(place.as_mut().ok_or_else(none)?.as_mut_ptr() as u64)
+    }
+
+    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
+        self.seed.set(self.seed.get() + 1);
+        // As many as there are tiles, or fewer.
+        let tiles = u32::try_from(launch.blocks).map_err(|e| Fault::Refused(e.to_string()))?;
+        let few = !self.seed.get().is_multiple_of(2);
+        let blocks = if few { tiles.min(3) } else { tiles };
+        let (mut trapped, mut result) = ([0u32], vec![0u64; kernel.words()]);
+        let kept = &mut *self.kept.borrow_mut();
+        kept.number += 1;
+        let needed = kernel.cells(u64::from(tiles)).into_iter();
+        for (needed, cells) in needed.zip(&mut kept.cells) {
+            // It is zero when it is made, and never cleared.
+            cells.resize(cells.len().max(needed as usize), Cell::default());
+        }
         let mut memory = Memory::default();
-        memory.vector("the ticket", &mut ticket, true);
+        memory.vector("the ticket", &mut kept.ticket, true);
         memory.vector("the trap's flag", &mut trapped, true);
-        memory.vector("the result", &mut result, true);
-        let told = levels.iter_mut().map(|(state, own, through)| {
-            memory.vector("the states of tiles", state, true);
-            memory.vector("what tiles come to", own, false);
-            memory.vector("what comes before tiles", through, false);
-            Told {
-                state: state.as_mut_ptr(),
-                own: own.as_mut_ptr(),
-                through: through.as_mut_ptr(),
-            }
-        });
-        let told: Vec<Told> = told.collect();
+        memory.vector("the result", &mut result, false);
+        for cells in &mut kept.cells {
+            memory.vector("what tiles tell each other", cells, true);
+        }
         let call = Call {
             first: launch.first,
             steps: launch.steps,
-            ticket: ticket.as_mut_ptr(),
-            trapped: trapped.as_mut_ptr(),
-            result: result.as_mut_ptr(),
-            told: std::array::from_fn(|k| told[k]),
+            number: kept.number,
+            ticket: kept.ticket.as_mut_ptr() as u64,
+            trapped: trapped.as_mut_ptr() as u64,
+            result: result.as_mut_ptr() as u64,
+            told: kept.cells.each_mut().map(|c| c.as_mut_ptr() as u64),
         };
-        let (mut word, mut named) = (launch.params.iter(), self.arrays.iter());
+        self.add_arrays(&mut memory, kernel, launch.params)?;
+        self.run(
+            &mut memory,
+            launch.params,
+            &call,
+            (blocks, kernel.threads()),
+        )?;
+        memory.fill_holes();
+        match kept.ticket {
+            [0] => Ok(Launched {
+                result,
+                trapped: trapped[0] != 0,
+            }),
+            _ => Err(Fault::Refused(
+                "tickets are left for the next launch".into(),
+            )),
+        }
+    }
+}
+
+impl Shim {
+    /// The arrays that a kernel is given.
+    fn add_arrays(
+        &self,
+        memory: &mut Memory,
+        kernel: &Kernel,
+        params: &[u64],
+    ) -> Result<(), Fault> {
+        let few = || Fault::Refused("too few parameters".into());
+        let (mut words, mut named) = (params.iter(), self.arrays.iter());
         for given in &kernel.given {
-            let first = word.next().ok_or("too few words")?;
+            let first = words.next().ok_or_else(few)?;
             if let Given::Array(_) = given {
-                let length = *word.next().ok_or("too few words")? as usize;
-                let (name, size, is_there) = named.next().ok_or("too few arrays")?;
+                let length = *words.next().ok_or_else(few)? as usize;
+                let (name, size, is_there) = named.next().ok_or_else(few)?;
                 memory.add(name, *first as *mut u8, length * size, *is_there);
             }
         }
-        self.seed.set(self.seed.get() + 1);
-        let ranges = memory.ranges();
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        memory: &mut Memory,
+        params: &[u64],
+        call: &Call,
+        (blocks, threads): (u32, u32),
+    ) -> Result<(), Fault> {
+        let (ranges, call) = (memory.ranges(), call.bytes());
+        // What is empty is a byte in C++.
+        let params = if params.is_empty() { &[0] } else { params };
         // SAFETY: functions of the text above and of the shim, with what they are declared with; the ranges and the arrays
         // of the parameters live until they have returned, and the kernel reads and writes nothing else: where it would,
         // the shim ends it. What the shim says lives until the next run.
@@ -294,32 +352,19 @@ impl Device for Shim {
                 self.function("lf_said")?;
             use_memory(ranges.as_ptr(), ranges.len() as u64);
             let code = go(
-                launch.params.as_ptr(),
-                &call,
+                params.as_ptr(),
+                call.as_ptr(),
                 blocks,
-                THREADS,
+                threads,
                 self.resident,
                 self.seed.get(),
                 self.turns,
             );
             (code, CStr::from_ptr(said()).to_string_lossy().into_owned())
         };
-        for (_, at, _, written) in &memory.ranges {
-            let holes = written
-                .iter()
-                .flat_map(|w| w.iter().enumerate())
-                .filter(|(_, w)| **w == 0);
-            for (i, _) in holes {
-                // SAFETY: a byte of a range, which lives as long as the launch; nobody uses it now.
-                unsafe { at.add(i).write(0) };
-            }
-        }
         match code {
-            0 => Ok(Launched {
-                result,
-                trapped: trapped[0] != 0,
-            }),
-            _ => Err(said),
+            0 => Ok(()),
+            _ => Err(Fault::Refused(said)),
         }
     }
 }
@@ -334,7 +379,16 @@ pub fn on(
     let shape = Shape::of(program).map_err(|e| e.to_string())?;
     let host = interpreted(program);
     let mut frame = Frame::new(host.layout());
-    let outcome = run(&shape, kernel, &host, device, &mut frame, args)?;
+    let way = Way::of(&shape, kernel).map_err(|e| e.to_string())?;
+    let ready = Ready {
+        program,
+        kernel,
+        way: &way,
+        host: &host,
+    };
+    let outcome = ready
+        .run(device, &mut frame, args)
+        .map_err(|e| e.to_string())?;
     Ok((outcome, frame.results.into_vec()))
 }
 

@@ -33,11 +33,22 @@ struct Warp {
   std::vector<Fiber *> waiting;
 };
 
+// Memory of a block: what is widest there has sixteen bytes.
+struct alignas(16) Line {
+  u64 words[2];
+};
+
 // An array that the threads of a block share.
 struct Shared {
-  std::vector<u64> words;
+  std::vector<Line> lines;
   std::vector<u8> written;
   u64 bytes;
+};
+
+struct Copy {
+  void *to;
+  const void *from;
+  u32 bytes;
 };
 
 struct Block {
@@ -54,6 +65,7 @@ struct Fiber {
   Block *block;
   u32 thread;
   bool begun = false, ready = true, done = false;
+  std::vector<Copy> copies;
   std::unique_ptr<char[]> stack;
 };
 
@@ -148,8 +160,8 @@ void access(const void *memory, u64 size, bool writes) {
   if (at >= stack && at < stack + STACK) return;
   for (auto &entry : running->block->shared) {
     Shared &s = entry.second;
-    u8 *begin = reinterpret_cast<u8 *>(s.words.data());
-    if (at < begin || at >= begin + 8 * s.words.size()) continue;
+    u8 *begin = reinterpret_cast<u8 *>(s.lines.data());
+    if (at < begin || at >= begin + sizeof(Line) * s.lines.size()) continue;
     return within({"a shared array", begin, s.bytes, s.written.data()}, at, size, writes);
   }
   for (const lf_range &r : ranges) {
@@ -222,14 +234,28 @@ void lf_exchange(u64 word, u64 *all) {
 
 void *lf_shared(const void *place, u64 bytes) {
   Shared &s = running->block->shared[place];
-  if (s.words.empty()) {
+  if (s.lines.empty()) {
     // With a guard behind it.
-    s.words.resize((bytes + 7) / 8 + 16);
-    memset(s.words.data(), POISON, 8 * s.words.size());
+    s.lines.resize((bytes + 15) / 16 + 8);
+    memset(s.lines.data(), POISON, sizeof(Line) * s.lines.size());
     s.written.resize(bytes);
     s.bytes = bytes;
   }
-  return s.words.data();
+  return s.lines.data();
+}
+
+void lf_copy_later(void *to, const void *from, u32 bytes) {
+  if (u64(to) % bytes != 0 || u64(from) % bytes != 0) fail("a copy of " + std::to_string(bytes) + " bytes at no multiple of them");
+  running->copies.push_back({to, from, bytes});
+}
+
+void lf_copies_done() {
+  for (const Copy &copy : running->copies) {
+    access(copy.from, copy.bytes, false);
+    access(copy.to, copy.bytes, true);
+    memcpy(copy.to, copy.from, copy.bytes);
+  }
+  running->copies.clear();
 }
 
 void lf_seen(const void *at, u64 bytes, bool writes) { access(at, bytes, writes); }

@@ -5,13 +5,22 @@
 #include <cstring>
 
 #define LF_DEVICE inline
-#define LF_KERNEL static inline void
+#define LF_KERNEL(threads) static inline void
+#define LF_UNROLL
+#define LF_ROLLED
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
 #define LF_SHARED_ARRAY(T, name, n)                                                                                        \
   static const char lf_place_of_##name = 0;                                                                                \
   T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
+
+struct alignas(8) uint2 {
+  u32 x, y;
+};
+struct alignas(16) uint4 {
+  u32 x, y, z, w;
+};
 
 struct lf_index {
   u32 x;
@@ -30,6 +39,9 @@ void lf_exchange(u64 word, u64 *all);
 void *lf_shared(const void *place, u64 bytes);
 // An access that the compiler tells nobody of.
 void lf_seen(const void *at, u64 bytes, bool writes);
+// Begins a copy, and ends all that this thread has begun: nothing is there before.
+void lf_copy_later(void *to, const void *from, u32 bytes);
+void lf_copies_done();
 }
 #define threadIdx lf_thread
 #define blockIdx lf_block
@@ -73,6 +85,7 @@ LF_ATOMIC(atomicMax, old > x ? old : x)
 LF_ATOMIC(atomicAnd, old & x)
 LF_ATOMIC(atomicOr, old | x)
 LF_ATOMIC(atomicXor, old ^ x)
+LF_ATOMIC(atomicInc, old >= x ? 0 : old + 1)
 template <class T> inline T atomicCAS(T *at, T expected, T next) {
   lf_yield();
   const T old = *at;
@@ -104,3 +117,18 @@ inline void lf_store_relaxed(u64 *at, u64 word) {
   *at = word;
   lf_yield();
 }
+struct alignas(16) lf_cell {
+  u64 word;
+  u64 tag;
+};
+inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_yield();
+  return *at;
+}
+inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  *at = lf_cell{word, tag};
+  lf_yield();
+}
+template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
+template <class T> inline T lf_load_constant(const T *at) { return *at; }
+template <class T> inline void lf_store_whole(T *at, T x) { *at = x; }
