@@ -1,7 +1,7 @@
 //! A loop's way from its arguments to its results: `init` on the host, the steps on a device, `done` on the host.
 
 use crate::driver::Fault;
-use crate::emit::{Given, Kernel};
+use crate::emit::{Given, Kernel, kernel_of};
 use crate::shape::{Refusal, Shape};
 use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
@@ -41,6 +41,8 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are.
     pub steps: u64,
+    /// Which of the loop's kernels it is.
+    pub phase: usize,
     /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
     pub blocks: u64,
 }
@@ -125,12 +127,36 @@ enum Place {
     Made(usize),
 }
 
+/// The steps of one of a loop's roots.
+#[derive(Debug)]
+pub struct Phase {
+    /// Their kernel.
+    pub kernel: Kernel,
+    /// Its way.
+    pub way: Way,
+}
+
+impl Phase {
+    /// The phases of a loop, in their order.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here.
+    pub fn all(program: &Loop) -> Result<Vec<Phase>, Refusal> {
+        let phase = |shape: &Shape<'_>| {
+            let kernel = kernel_of(shape);
+            let way = Way::of(shape, &kernel)?;
+            Ok(Phase { kernel, way })
+        };
+        Shape::all(program)?.iter().map(phase).collect()
+    }
+}
+
 impl Way {
-    /// The way of a loop with its kernel.
+    /// The way of a root with its kernel.
     ///
     /// # Errors
     /// The kernel is given an array that the loop has not.
-    pub fn of(shape: &Shape<'_>, kernel: &Kernel) -> Result<Way, Refusal> {
+    fn of(shape: &Shape<'_>, kernel: &Kernel) -> Result<Way, Refusal> {
         let word = |a: Atom| match a.var().and_then(|v| shape.layout.word(v)) {
             Some(at) => Word::Frame(at),
             None => Word::Known(a),
@@ -162,11 +188,9 @@ impl Way {
 pub struct Ready<'a> {
     /// The loop.
     pub program: &'a Loop,
-    /// The kernel of its steps.
-    pub kernel: &'a Kernel,
-    /// Its way.
-    pub way: &'a Way,
-    /// What runs `init` and `done`.
+    /// Its phases.
+    pub phases: &'a [Phase],
+    /// What runs what is before, between and behind them.
     pub host: &'a InterpKernel,
 }
 
@@ -182,45 +206,69 @@ impl Ready<'_> {
         args: &[Arg<'_>],
     ) -> Result<Outcome, Fault> {
         // No step: the interpreter stops at the first guard.
-        let begun = self.host.run(Pass::Emit, 0, frame, args);
-        if begun != Outcome::Paused {
-            return Ok(begun);
-        }
-        let first = self.word(self.way.counter, frame, args);
-        let bound = self.word(self.way.bound, frame, args);
-        let steps = bound.saturating_sub(first);
+        let mut outcome = self.host.run(Pass::Emit, 0, frame, args);
         let mut left = false;
-        if steps > 0 {
-            let launched = device.launch(
-                self.kernel,
-                Launch {
-                    params: &self.params(device, frame, args)?,
-                    first,
-                    steps,
-                    blocks: self.kernel.tiles(steps),
-                },
-            )?;
-            if launched.trapped {
-                return Ok(Outcome::Trapped(None));
+        for phase in 0..self.phases.len() {
+            if outcome != Outcome::Paused {
+                return Ok(outcome);
             }
-            for (at, x) in self.way.results.iter().zip(&launched.result) {
-                if let Some(at) = at {
-                    frame.words[*at] = *x;
-                }
+            match self.steps(phase, device, frame, args)? {
+                Some(within) => left |= within,
+                None => return Ok(Outcome::Trapped(None)),
             }
-            self.settle(frame, args);
-            let end = End::of(self.kernel, &launched.result, steps);
-            if let Some(at) = self.way.counted {
-                // Whoever left within a step goes to the end as from the bound: nobody there looks at the counter.
-                frame.words[at] = if end.within { bound } else { first + end.at };
-            }
-            frame.words[1] += end.at + u64::from(end.within);
-            left = end.within;
+            outcome = match phase + 1 == self.phases.len() {
+                true => self.host.run(Pass::Emit, u64::MAX, frame, args),
+                false => self.host.leave(frame, args),
+            };
         }
-        match self.host.run(Pass::Emit, u64::MAX, frame, args) {
+        match outcome {
             Outcome::Done if left => Ok(Outcome::Exited),
             outcome => Ok(outcome),
         }
+    }
+
+    /// Takes the steps of a phase, at whose guard the frame is. Whether its last step left the loop within; none if
+    /// something trapped.
+    fn steps(
+        self,
+        phase: usize,
+        device: &dyn Device,
+        frame: &mut Frame<'_>,
+        args: &[Arg<'_>],
+    ) -> Result<Option<bool>, Fault> {
+        let Phase { kernel, way } = &self.phases[phase];
+        let first = self.word(way.counter, frame, args);
+        let bound = self.word(way.bound, frame, args);
+        let steps = bound.saturating_sub(first);
+        if steps == 0 {
+            return Ok(Some(false));
+        }
+        let launched = device.launch(
+            kernel,
+            Launch {
+                params: &self.params(way, device, frame, args)?,
+                first,
+                steps,
+                phase,
+                blocks: kernel.tiles(steps),
+            },
+        )?;
+        if launched.trapped {
+            return Ok(None);
+        }
+        for (at, x) in way.results.iter().zip(&launched.result) {
+            if let Some(at) = at {
+                frame.words[*at] = *x;
+            }
+        }
+        self.settle(frame, args);
+        let end = End::of(kernel, &launched.result, steps);
+        if let Some(at) = way.counted {
+            // Whoever left within a step goes on as from the bound: nobody there looks at the counter.
+            frame.words[at] = if end.within { bound } else { first + end.at };
+        }
+        frame.words[1] += end.at + u64::from(end.within);
+        Ok(Some(end.within))
     }
 
     fn word(self, word: Word, frame: &Frame<'_>, args: &[Arg<'_>]) -> u64 {
@@ -233,13 +281,14 @@ impl Ready<'_> {
     /// The words of the kernel's parameters.
     fn params(
         self,
+        way: &Way,
         device: &dyn Device,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Vec<u64>, Fault> {
         let none = || Fault::Refused("an array is missing".into());
-        let mut params = Vec::with_capacity(2 * self.way.given.len());
-        for place in &self.way.given {
+        let mut params = Vec::with_capacity(2 * way.given.len());
+        for place in &way.given {
             match *place {
                 Place::Scalar(word) => params.push(self.word(word, frame, args)),
                 Place::Passed(i) => {

@@ -3,7 +3,7 @@
 mod exits;
 mod scatter;
 
-use livefusion_backend::facts::Facts;
+use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, End, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
     Var,
@@ -22,7 +22,7 @@ pub const MOST_LEVELS: u32 = 4;
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// It has no root rate, or several.
+    /// It has no root rate, or several where one is asked for.
     Roots(usize),
     /// A rate runs within the iterations of another.
     Inner(String),
@@ -58,7 +58,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A loop that can run in parallel: one root rate, with sub rates.
+/// A root rate of a loop, with sub rates, that can run in parallel.
 pub struct Shape<'a> {
     /// The loop.
     pub program: &'a Loop,
@@ -83,16 +83,32 @@ pub struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Looks at a loop.
+    /// Looks at a loop: a shape for each of its roots, in their order.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here.
+    pub fn all(program: &'a Loop) -> Result<Vec<Shape<'a>>, Refusal> {
+        if program.roots.is_empty() {
+            return Err(Refusal::Roots(0));
+        }
+        let roots = program.roots.iter();
+        roots.map(|root| Shape::at(program, *root)).collect()
+    }
+
+    /// Looks at a loop of one root.
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
+        match program.roots[..] {
+            [root] => Shape::at(program, root),
+            _ => Err(Refusal::Roots(program.roots.len())),
+        }
+    }
+
+    fn at(program: &'a Loop, root: RateId) -> Result<Shape<'a>, Refusal> {
         let layout = Layout::of(program);
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
-        let [root] = program.roots[..] else {
-            return Err(Refusal::Roots(program.roots.len()));
-        };
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
         };
@@ -102,22 +118,25 @@ impl<'a> Shape<'a> {
         }) {
             return Err(Refusal::Inner(inner.name.clone()));
         }
-        let exits = exits::find(program, &facts, root, counter)?;
         let mut shape = Shape {
             program,
             facts,
-            exits,
+            exits: Exits::default(),
             layout,
             root,
             counter,
             bound,
             levels: Vec::new(),
-            scatters: scatter::find(program)?,
+            scatters: Vec::new(),
             given: Vec::new(),
         };
+        let mut scatters = scatter::find(program)?;
+        scatters.retain(|s| shape.is_scattered(s.array));
+        shape.scatters = scatters;
+        shape.exits = shape.find_exits()?;
         shape.levels = shape.find_levels()?;
         // Where it is left is found as one more level.
-        let levels = shape.levels.len() as u32 + u32::from(exits.any);
+        let levels = shape.levels.len() as u32 + u32::from(shape.exits.any);
         if levels > MOST_LEVELS {
             return Err(Refusal::Levels(levels));
         }
@@ -141,7 +160,27 @@ impl<'a> Shape<'a> {
     /// The level of a carried variable, and its group.
     pub fn level_of(&self, v: Var) -> Option<(u32, GroupId)> {
         let (id, _) = *self.facts.group.get(&v)?;
-        Some((self.group(id).level, id))
+        let level = self.levels.iter().position(|l| l.contains(&id))?;
+        Some((level as u32, id))
+    }
+
+    /// The blocks of the root's steps.
+    pub fn steps(&self) -> impl Iterator<Item = &Placed<'a>> {
+        let is_step = |place: Place| match place {
+            Place::At { rate, section, .. } => {
+                let outside = matches!(section, Section::Nest | Section::Done);
+                !outside && self.program.root_of(rate) == self.root
+            }
+            _ => false,
+        };
+        let blocks = self.facts.blocks.iter();
+        blocks.filter(move |b| is_step(b.place))
+    }
+
+    /// Which of the loop's roots this is.
+    pub fn phase(&self) -> usize {
+        let mut roots = self.program.roots.iter();
+        roots.position(|r| *r == self.root).unwrap_or_default()
     }
 
     /// The statements at a place.
@@ -158,29 +197,42 @@ impl<'a> Shape<'a> {
         exits.iter().map(|e| e.unless)
     }
 
+    /// The groups that steps update; what other roots' steps do is what it is.
+    fn updated(&self) -> FxHashSet<GroupId> {
+        let mut updated = FxHashSet::default();
+        let stmts = self.steps().flat_map(|b| &b.block.stmts);
+        for stmt in stmts {
+            walk::each(stmt, &mut |s| match &s.kind {
+                StmtKind::Assign(v, _) => updated.extend(self.facts.group.get(v).map(|(g, _)| *g)),
+                StmtKind::Scan { group, .. } => {
+                    updated.insert(*group);
+                }
+                _ => {}
+            });
+        }
+        updated
+    }
+
     fn find_levels(&self) -> Result<Vec<Vec<GroupId>>, Refusal> {
         let mut levels: Vec<Vec<GroupId>> = Vec::new();
-        for (i, group) in self.program.groups.iter().enumerate() {
+        let updated = self.updated();
+        let groups = self.program.groups.iter().enumerate();
+        for (i, group) in groups.filter(|(i, _)| updated.contains(&GroupId::new(*i))) {
             let joins = group.combine.is_some() && group.identity.len() == group.vars.len();
             if !joins || group.circle || group.order == Order::Sequential {
                 let name = group.vars.first().map(|v| self.program.name(*v));
                 return Err(Refusal::Sequential(name.unwrap_or_default().into()));
             }
-            if group.level >= MOST_LEVELS {
-                return Err(Refusal::Levels(group.level + 1));
-            }
             let level = group.level as usize;
             levels.resize(levels.len().max(level + 1), Vec::new());
             levels[level].push(GroupId::new(i));
         }
+        levels.retain(|l| !l.is_empty());
         Ok(levels)
     }
 
     fn check_blocks(&self) -> Result<(), Refusal> {
-        for placed in &self.facts.blocks {
-            if !matches!(placed.place, Place::At { .. }) {
-                continue;
-            }
+        for placed in self.steps() {
             if matches!(placed.block.end, End::Branch(..) | End::Return(_)) {
                 return Err(Refusal::Other("a block has two ways on".into()));
             }
@@ -205,10 +257,7 @@ impl<'a> Shape<'a> {
     /// The variables that steps read and do not define, but for what is carried.
     fn find_given(&self) -> Vec<Var> {
         let (mut read, mut defined) = (Vec::new(), FxHashSet::default());
-        for placed in &self.facts.blocks {
-            if !matches!(placed.place, Place::At { .. }) {
-                continue;
-            }
+        for placed in self.steps() {
             let _ = each(&placed.block.stmts, &mut |s| {
                 walk::operands(&s.kind, &mut |a| read.extend(a.var()));
                 walk::handed_out(&s.kind, &mut |a| read.extend(a.var()));
@@ -220,11 +269,12 @@ impl<'a> Shape<'a> {
             let exits = placed.block.exits.iter();
             read.extend(exits.filter_map(|e| e.unless.var()));
         }
-        let identities = self.program.groups.iter().flat_map(|g| &g.identity);
+        let groups = self.levels.iter().flatten().map(|g| self.group(*g));
+        let identities = groups.flat_map(|g| &g.identity);
         read.extend(identities.filter_map(|a| a.var()));
         let mut seen = FxHashSet::default();
         read.retain(|v| {
-            let carried = self.facts.group.contains_key(v) || *v == self.counter;
+            let carried = self.level_of(*v).is_some() || *v == self.counter;
             !carried && !defined.contains(v) && seen.insert(*v)
         });
         read

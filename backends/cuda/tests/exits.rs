@@ -39,10 +39,10 @@ fn loops_are_left_where_the_interpreter_leaves_them() {
         let program = golden(name);
         let kernel = emit::kernel(&program).expect(name);
         assert_eq!(kernel.leaves, name != "exit_sub_of_sub", "{name}");
-        let shim = Shim::of(name, &program, &kernel);
+        let shim = Shim::of(name, &program);
         for at in [0, 1, 30, 1000, 1023, 1024, 3500, 6990, 90_000] {
             let args = args(&program, at, &mut rng);
-            let apart = differs(&shim, &program, &kernel, &borrow(&args));
+            let apart = differs(&shim, &borrow(&args));
             assert_eq!(apart, None, "{name} at {at}");
         }
     }
@@ -55,8 +55,7 @@ fn loops_are_left_within_a_step() {
         return;
     }
     let program = golden("first_index");
-    let kernel = emit::kernel(&program).expect("it runs in parallel");
-    let shim = Shim::of("first_index", &program, &kernel);
+    let shim = Shim::of("first_index", &program);
     for at in [0, 7, 8, 1023, 1024, 5000, STEPS - 1, STEPS] {
         let mut elements = vec![1i8; STEPS];
         // Those behind the first one are not looked for.
@@ -70,8 +69,8 @@ fn loops_are_left_within_a_step() {
             Owned::Scalar(Const::int(Ty::I8, 5)),
         ];
         let args = borrow(&args);
-        assert_eq!(differs(&shim, &program, &kernel, &args), None, "at {at}");
-        let (outcome, _) = on(&shim, &program, &kernel, &args).expect("it ends");
+        assert_eq!(differs(&shim, &args), None, "at {at}");
+        let (outcome, _) = on(&shim, &args).expect("it ends");
         assert_eq!(outcome == Outcome::Exited, at < STEPS, "at {at}");
     }
 }
@@ -124,17 +123,11 @@ fn faults_are_found() {
     let mut rng = Rng(7);
     let names = ["exit_filter_take", "exit_filter_find"];
     let programs = names.map(golden);
-    let kernels = programs
-        .each_ref()
-        .map(|p| emit::kernel(p).expect("it runs in parallel"));
     let mut args = |at| programs.each_ref().map(|p| args(p, at, &mut rng));
     let args = [5, 300, 700].map(&mut args);
     let is_sound = |name: &str, prelude: &str| {
-        let both = [0, 1].map(|k| (&programs[k], &kernels[k]));
-        let shims = Shim::all(name, &both, prelude);
-        let sound = |k: usize, args: &[Owned]| {
-            differs(&shims[k], &programs[k], &kernels[k], &borrow(args)).is_none()
-        };
+        let shims = Shim::all(name, &programs.each_ref(), prelude);
+        let sound = |k: usize, args: &[Owned]| differs(&shims[k], &borrow(args)).is_none();
         (0..8).all(|_| {
             args.iter()
                 .all(|both| sound(0, &both[0]) && sound(1, &both[1]))

@@ -45,7 +45,7 @@ fn every_operator_at_every_type() {
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let bins = kernel.text.matches("struct Bins").count();
         assert_eq!(bins, operators::that_join(ty).count());
-        let shim = Shim::of(&format!("scatters_{ty}"), &program, &kernel);
+        let shim = Shim::of(&format!("scatters_{ty}"), &program);
         // Into bins of each warp, into those of a block, and into memory.
         for (steps, elements) in [
             (0, 3),
@@ -56,7 +56,7 @@ fn every_operator_at_every_type() {
             (500, 5000),
         ] {
             let args = args(ty, steps, elements, &mut rng);
-            let apart = differs(&shim, &program, &kernel, &borrow(&args));
+            let apart = differs(&shim, &borrow(&args));
             assert_eq!(apart, None, "{ty}: {steps} onto {elements}");
         }
     }
@@ -114,15 +114,14 @@ fn faults_are_found() {
     ];
     let mut rng = Rng(4);
     let program = parse(&operators::scattered(Ty::I16, &[" with add"]));
-    let kernel = emit::kernel(&program).expect("it runs in parallel");
     let args = args(Ty::I16, 2000, 7, &mut rng);
     let args = borrow(&args);
-    let is_sound = |shim: &Shim| (0..8).all(|_| differs(shim, &program, &kernel, &args).is_none());
-    assert!(is_sound(&Shim::of("sound", &program, &kernel)));
+    let is_sound = |shim: &Shim| (0..8).all(|_| differs(shim, &args).is_none());
+    assert!(is_sound(&Shim::of("sound", &program)));
     for (k, (what, from, to)) in faults.into_iter().enumerate() {
         assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
         let prelude = PRELUDE.replace(from, to);
-        let shim = Shim::with(&format!("fault_{k}"), &program, &kernel, &prelude);
+        let shim = Shim::with(&format!("fault_{k}"), &program, &prelude);
         assert!(!is_sound(&shim), "not noticed: {what}");
     }
 }

@@ -6,7 +6,7 @@ mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
-use livefusion_cuda::emit::{self, PRELUDE};
+use livefusion_cuda::emit::{self, PRELUDE, Tiles};
 use loop_lang::types::{Const, Ty};
 use shimmed::{Shim, can_compile, differs, long_args};
 use support::{Owned, Rng, borrow, golden_texts, parse};
@@ -24,18 +24,18 @@ fn golden_loops_give_what_the_interpreter_gives() {
             continue;
         }
         let program = parse(&text);
-        let kernel = match emit::kernel(&program) {
-            Ok(kernel) => kernel,
-            Err(why) => {
-                refused.push(format!("{name}: {why}"));
-                continue;
-            }
-        };
-        let shim = Shim::of(&name, &program, &kernel);
-        let tile = kernel.tiles.threads as usize * kernel.tiles.elements as usize;
+        if let Err(why) = emit::kernels(&program) {
+            refused.push(format!("{name}: {why}"));
+            continue;
+        }
+        let shim = Shim::of(&name, &program);
+        let Tiles {
+            threads, elements, ..
+        } = shim.phases[0].kernel.tiles;
+        let tile = (threads * elements) as usize;
         for len in [0, 1, 31, tile - 1, tile, tile + 1, 4 * tile + 77] {
             let args = long_args(&program, len, &mut rng);
-            let apart = differs(&shim, &program, &kernel, &borrow(&args));
+            let apart = differs(&shim, &borrow(&args));
             assert_eq!(apart, None, "{name} of {len}");
         }
         ran.push(name);
@@ -53,10 +53,9 @@ fn operators_give_what_the_interpreter_gives() {
     let mut rng = Rng(5);
     for ty in Ty::ALL {
         let program = parse(&operators::text(ty));
-        let kernel = emit::kernel(&program).expect("it runs in parallel");
-        let shim = Shim::of(&format!("operators_{ty}"), &program, &kernel);
+        let shim = Shim::of(&format!("operators_{ty}"), &program);
         let args = long_args(&program, 700, &mut rng);
-        let apart = differs(&shim, &program, &kernel, &borrow(&args));
+        let apart = differs(&shim, &borrow(&args));
         assert_eq!(apart, None, "{ty}");
     }
 }
@@ -182,7 +181,6 @@ fn faults_are_found_and_named() {
         return;
     }
     let program = support::golden("filter_sum");
-    let kernel = emit::kernel(&program).expect("it runs in parallel");
     let mut rng = Rng(3);
     let mut args = long_args(&program, 40_000, &mut rng);
     // `(+ 1)` and `(> 0)`: half of the elements are kept, and so are those that are not there.
@@ -192,15 +190,15 @@ fn faults_are_found_and_named() {
     let args = borrow(&args);
     // In the order of some seeds; what is said of each that goes wrong.
     let said = |shim: &Shim| -> Vec<String> {
-        let runs = (0..8).filter_map(|_| differs(shim, &program, &kernel, &args));
+        let runs = (0..8).filter_map(|_| differs(shim, &args));
         runs.collect()
     };
-    let sound = said(&Shim::of("sound", &program, &kernel));
+    let sound = said(&Shim::of("sound", &program));
     assert!(sound.is_empty(), "{sound:?}");
     for (k, (what, from, to, named)) in FAULTS.iter().enumerate() {
         assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
         let prelude = PRELUDE.replace(from, to);
-        let mut shim = Shim::with(&format!("fault_{k}"), &program, &kernel, &prelude);
+        let mut shim = Shim::with(&format!("fault_{k}"), &program, &prelude);
         shim.turns = 2_000_000;
         let said = said(&shim);
         assert!(said.iter().any(|s| s.contains(named)), "{what}: {said:#?}");

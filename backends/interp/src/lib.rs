@@ -206,14 +206,31 @@ impl InterpKernel {
         Ok(())
     }
 
-    fn run_code(
-        &self,
-        (program, code): (&Loop, &Code),
+    /// Goes on from the guard of a rate that has no further step, up to the next guard or the end. Whoever has taken a
+    /// root's steps otherwise finds out so what is between it and the next one.
+    pub fn leave(&self, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
+        if let Err(fault) = check_args(&self.program, args).and_then(|()| self.check_frame(frame)) {
+            return Outcome::BadArgs(fault);
+        }
+        self.run_machine(
+            Machine::new(&self.program, &self.emit, frame, args, 0),
+            true,
+        )
+    }
+
+    fn run_code<'a>(
+        &'a self,
+        (program, code): (&'a Loop, &'a Code),
         steps: u64,
         frame: &mut Frame<'_>,
-        args: &[Arg<'_>],
+        args: &'a [Arg<'_>],
     ) -> Outcome {
-        let mut machine = Machine::new(program, code, frame, args, steps);
+        self.run_machine(Machine::new(program, code, frame, args, steps), false)
+    }
+
+    fn run_machine<'a>(&'a self, mut machine: Machine<'a, '_>, leaves: bool) -> Outcome {
+        let code = machine.code;
+        machine.leaves = leaves;
         machine.chunk = self.chunk;
         machine.observer = self.observer.as_deref();
         let outcome = machine.run();

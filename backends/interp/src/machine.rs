@@ -57,6 +57,8 @@ pub struct Machine<'a, 'm> {
     alarm: u64,
     trapped: Option<TrapReport>,
     exited: bool,
+    /// Whether it goes on from its guard even if it may take no step.
+    pub(crate) leaves: bool,
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
@@ -85,6 +87,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             alarm: 0,
             trapped: None,
             exited: false,
+            leaves: false,
             frame,
         };
         for (r, word) in &code.consts {
@@ -109,7 +112,7 @@ impl<'a, 'm> Machine<'a, 'm> {
                 if test == 0 {
                     return Outcome::BadArgs(format!("position {k} is not in this pass"));
                 }
-                if self.limit == self.steps {
+                if self.limit == self.steps && !self.leaves {
                     return Outcome::Paused;
                 }
                 self.load(guard);

@@ -6,9 +6,7 @@ use crate::driver::Fault;
 use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
 use crate::driver::nvrtc::Nvrtc;
-use crate::emit;
-use crate::run::Way;
-use crate::shape::{Refusal, Shape};
+use crate::run::Phase;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
 use livefusion_c::KernelCache;
 use livefusion_interp::InterpBackend;
@@ -53,10 +51,10 @@ impl Backend for CudaBackend {
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let host = InterpBackend::new().compile_kernel(program)?;
-        match on_device(program) {
-            Ok(ready) => Ok(Arc::new(CudaKernel::new(
+        match Phase::all(program) {
+            Ok(phases) => Ok(Arc::new(CudaKernel::new(
                 program,
-                ready,
+                phases,
                 host,
                 &self.session,
             )?)),
@@ -70,14 +68,6 @@ impl Backend for CudaBackend {
     fn disk_use(&self) -> DiskUse {
         self.session.disk_use()
     }
-}
-
-/// The kernel and the way of a loop that can run on a device.
-fn on_device(program: &Loop) -> Result<(emit::Kernel, Way), Refusal> {
-    let shape = Shape::of(program)?;
-    let kernel = emit::kernel_of(&shape);
-    let way = Way::of(&shape, &kernel)?;
-    Ok((kernel, way))
 }
 
 /// A loop that runs on the host, and why.

@@ -3,8 +3,7 @@
 use super::memory::Making;
 use super::session::{Loaded, Session};
 use crate::driver::Fault;
-use crate::emit::Kernel as Text;
-use crate::run::{Ready, Way};
+use crate::run::{Phase, Ready};
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Maker, Outcome, Pass};
 use livefusion_interp::InterpKernel;
@@ -17,22 +16,23 @@ use std::sync::Arc;
 /// A loop that runs on a device, from its beginning to its end.
 pub struct CudaKernel {
     program: Loop,
-    text: Text,
-    way: Way,
+    phases: Vec<Phase>,
     host: InterpKernel,
     session: Arc<Session>,
-    loaded: Arc<Loaded>,
+    /// The kernels of the phases.
+    loaded: Vec<Arc<Loaded>>,
+    source: String,
     maker: Arc<dyn Maker>,
 }
 
 impl CudaKernel {
-    /// The kernel of a loop that can run on a device, on its way.
+    /// A loop that can run on a device, by its phases.
     ///
     /// # Errors
     /// What the compiler or the device says.
     pub fn new(
         program: &Loop,
-        (text, way): (Text, Way),
+        phases: Vec<Phase>,
         host: InterpKernel,
         session: &Arc<Session>,
     ) -> Result<CudaKernel, CompileError> {
@@ -42,11 +42,13 @@ impl CudaKernel {
             arrays: session.arrays().clone(),
             filled: slots.map(|a| filled.contains(a)).collect(),
         };
+        let loaded = phases.iter().map(|p| session.load(&p.kernel));
+        let texts = phases.iter().map(|p| p.kernel.text.as_str());
         Ok(CudaKernel {
-            loaded: session.load(&text)?,
+            loaded: loaded.collect::<Result<_, _>>()?,
             program: program.clone(),
-            text,
-            way,
+            source: texts.collect::<Vec<_>>().join("\n"),
+            phases,
             host,
             session: session.clone(),
             maker: Arc::new(making),
@@ -58,8 +60,7 @@ impl CudaKernel {
         let device = self.session.launcher(&self.loaded, may_trap);
         let ready = Ready {
             program: &self.program,
-            kernel: &self.text,
-            way: &self.way,
+            phases: &self.phases,
             host: &self.host,
         };
         ready.run(&device, frame, args)
@@ -95,10 +96,11 @@ impl Kernel for CudaKernel {
     }
 
     fn tier(&self) -> Option<Cow<'static, str>> {
-        Some(self.loaded.describe().into())
+        let all: Vec<String> = self.loaded.iter().map(|l| l.describe()).collect();
+        Some(all.join("; ").into())
     }
 
     fn source(&self) -> Option<&str> {
-        Some(&self.text.text)
+        Some(&self.source)
     }
 }

@@ -123,8 +123,8 @@ impl Session {
         })
     }
 
-    /// Launches a loaded kernel.
-    pub fn launcher<'a>(&'a self, loaded: &'a Loaded, may_trap: bool) -> Launcher<'a> {
+    /// Launches loaded kernels, those of a loop's phases.
+    pub fn launcher<'a>(&'a self, loaded: &'a [Arc<Loaded>], may_trap: bool) -> Launcher<'a> {
         Launcher {
             session: self,
             loaded,
@@ -191,10 +191,10 @@ fn grown(pool: &Arc<Pool>, memory: &mut Option<Memory>, bytes: usize) -> Result<
     Ok(at)
 }
 
-/// Launches one kernel.
+/// Launches the kernels of one loop.
 pub struct Launcher<'a> {
     session: &'a Session,
-    loaded: &'a Loaded,
+    loaded: &'a [Arc<Loaded>],
     may_trap: bool,
     /// What nobody keeps beside it.
     copies: RefCell<Vec<Memory>>,
@@ -220,6 +220,8 @@ impl Device for Launcher<'_> {
 
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
         let session = self.session;
+        let missing = || Fault::Refused("a kernel is not loaded".into());
+        let loaded = self.loaded.get(launch.phase).ok_or_else(missing)?;
         let count = kernel.words();
         let tiles = kernel.tiles(launch.steps);
         let words = session.take_words(count + 1)?;
@@ -245,12 +247,12 @@ impl Device for Launcher<'_> {
                 next = next.after(*cells as usize * 16);
             }
             let from = self.mark()?;
-            let blocks = tiles.min(self.loaded.blocks).max(1) as u32;
+            let blocks = tiles.min(loaded.blocks).max(1) as u32;
             // What is empty is a byte in C++.
             let padding = launch.params.is_empty().then_some(0);
             let words = launch.params.iter().copied().chain(padding);
             let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-            let (function, threads) = (&self.loaded.function, kernel.threads());
+            let (function, threads) = (&loaded.function, kernel.threads());
             // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
             // reads and writes within the arrays, whose memory goes back to the pool behind it in the queue, the scratch
             // memory, which is this launch's until the next one's turn, and the words, which are kept until it has ended.

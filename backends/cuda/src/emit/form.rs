@@ -2,7 +2,7 @@
 
 use super::streams::Streams;
 use crate::shape::Shape;
-use loop_lang::ir::{Atom, Combine, GroupId, Place, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
@@ -36,7 +36,7 @@ pub struct Tiles {
 /// The threads of a block.
 const THREADS: u32 = 256;
 /// The bytes that a thread of a tile in order may have in a room: two rooms for five blocks are what a processor shares.
-const ROOM: u32 = 80;
+pub(super) const ROOM: u32 = 80;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
 const HELD: u32 = 96;
 /// The bytes that a thread asks for at once.
@@ -88,22 +88,15 @@ fn side_by_side(shape: &Shape<'_>, streams: &Streams) -> (u32, u32) {
 }
 
 fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
-    let blocks = shape.facts.blocks.iter();
-    let is_step = |p: Place| match p {
-        Place::At { section, .. } => !matches!(section, Section::Nest | Section::Done),
-        _ => false,
-    };
-    blocks
-        .filter(move |b| is_step(b.place))
-        .map(|b| &b.block.stmts[..])
+    shape.steps().map(|b| &b.block.stmts[..])
 }
 
 fn form(shape: &Shape<'_>) -> Form {
-    let groups = &shape.program.groups;
+    let groups: Vec<GroupId> = shape.levels.iter().flatten().copied().collect();
     if shape.exits.any {
         return Form::UntilLeft;
     }
-    if shape.levels.len() > 1 || !(0..groups.len()).all(|i| is_read_at_end(shape, i)) {
+    if shape.levels.len() > 1 || !groups.iter().all(|g| is_read_at_end(shape, *g)) {
         return Form::InOrder;
     }
     let commutes = |c: &Option<Combine>| match c {
@@ -113,19 +106,18 @@ fn form(shape: &Shape<'_>) -> Form {
         ),
         _ => false,
     };
-    match groups.iter().all(|g| commutes(&g.combine)) {
+    match groups.iter().all(|g| commutes(&shape.group(*g).combine)) {
         true => Form::SideBySide,
         false => Form::OneByOne,
     }
 }
 
 /// Whether nothing comes of a group in a step but its own next value.
-fn is_read_at_end(shape: &Shape<'_>, group: usize) -> bool {
-    let own = &shape.program.groups[group].vars;
+fn is_read_at_end(shape: &Shape<'_>, id: GroupId) -> bool {
+    let own = &shape.group(id).vars;
     let mut of_it: FxHashSet<Var> = own.iter().copied().collect();
-    let id = GroupId::new(group);
     let mut stmts = steps(shape).flatten();
-    let exits = shape.facts.blocks.iter().flat_map(|b| &b.block.exits);
+    let exits = shape.steps().flat_map(|b| &b.block.exits);
     let mut tests = exits.filter_map(|e| e.unless.var());
     stmts.all(|s| stays(s, id, own, &mut of_it)) && tests.all(|v| !of_it.contains(&v))
 }

@@ -94,7 +94,15 @@ impl Kernel {
     }
 }
 
-/// The kernel of a loop.
+/// The kernels of a loop, one for each of its roots.
+///
+/// # Errors
+/// Why it cannot run in parallel here.
+pub fn kernels(program: &Loop) -> Result<Vec<Kernel>, Refusal> {
+    Ok(Shape::all(program)?.iter().map(kernel_of).collect())
+}
+
+/// The kernel of a loop of one root.
 ///
 /// # Errors
 /// Why it cannot run in parallel here.
@@ -102,7 +110,7 @@ pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
     Ok(kernel_of(&Shape::of(program)?))
 }
 
-/// The kernel of a loop of this shape.
+/// The kernel of a root of this shape.
 pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
     Emit::of(shape).kernel()
 }
@@ -125,7 +133,7 @@ impl<'a> Emit<'a> {
             shape,
             tiles: Tiles::of(shape, &streams),
             streams,
-            names: Names::of(shape.program),
+            names: Names::of(shape.program, shape.phase()),
             functions: Functions::default(),
             out: String::new(),
             depth: 0,

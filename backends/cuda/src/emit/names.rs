@@ -16,8 +16,8 @@ pub struct Names {
 const TAKEN: &[&str] = &["p", "launch", "state", "old", "a", "b", "ab", "step", "lf"];
 
 impl Names {
-    /// A name for each variable, and one for the loop.
-    pub fn of(program: &Loop) -> Names {
+    /// A name for each variable, and one for the loop, or the phase of it.
+    pub fn of(program: &Loop, phase: usize) -> Names {
         let mut taken: FxHashSet<String> = TAKEN.iter().map(|t| t.to_string()).collect();
         let mut free = |name: &str| {
             let mut own: String = name
@@ -35,7 +35,10 @@ impl Names {
             own
         };
         Names {
-            program: free(&program.name),
+            program: match program.roots.len() {
+                1 => free(&program.name),
+                _ => free(&format!("{}_{phase}", program.name)),
+            },
             vars: program.vars.iter().map(|v| free(&v.name)).collect(),
         }
     }

@@ -228,7 +228,7 @@ impl Emit<'_> {
     fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);
-        let level = group.level;
+        let level = shape.level_of(group.vars[0]).map_or(0, |(level, _)| level);
         match group.combine {
             Some(Combine::Op(op)) => {
                 let ty = self.ty(results[0]);

@@ -1,9 +1,10 @@
 //! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
 //! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
 
+use super::form::ROOM;
 use crate::shape::Shape;
 use livefusion_backend::facts::Source;
-use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::walk;
 use rustc_hash::FxHashMap;
 
@@ -49,7 +50,19 @@ impl Streams {
         for source in order {
             streams.add(shape, &by_memory[&source]);
         }
+        streams.fit(shape);
         streams
+    }
+
+    /// What has no place in a room, even of one element for each thread, is read and written by the steps themselves.
+    fn fit(&mut self, shape: &Shape<'_>) {
+        let kept = |s: &Streams| s.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum::<u32>();
+        while kept(self) > ROOM {
+            self.keeps.pop();
+        }
+        while !shape.levels.is_empty() && self.read_bytes(shape) > ROOM {
+            self.reads.pop();
+        }
     }
 
     /// The accesses of one piece of memory.
@@ -123,11 +136,8 @@ fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
 /// All that steps read and write.
 fn accesses(shape: &Shape<'_>) -> Vec<Access> {
     let mut all = Vec::new();
-    for placed in &shape.facts.blocks {
-        let Place::At { rate, section, .. } = placed.place else {
-            continue;
-        };
-        if !matches!(section, Section::Nest | Section::Done) {
+    for placed in shape.steps() {
+        if let Place::At { rate, .. } = placed.place {
             find(&placed.block.stmts, Some(rate), &mut all);
         }
     }

@@ -1,7 +1,7 @@
 //! Which scatters run in parallel: those by an operator for which the order of values does not matter, where nobody else
 //! looks at the array, or writes to it.
 
-use super::{Refusal, each};
+use super::{Refusal, Shape, each};
 use loop_lang::Loop;
 use loop_lang::chunkable::chunkable;
 use loop_lang::ir::{Combine, StmtKind, Var};
@@ -54,6 +54,19 @@ fn joined(program: &Loop, arrays: &[Var], combine: Option<Combine>) -> Result<(V
         _ => Err(Refusal::Scatter(
             "by a function that may ask for their order",
         )),
+    }
+}
+
+impl Shape<'_> {
+    /// Whether steps join values onto an array.
+    pub(super) fn is_scattered(&self, array: Var) -> bool {
+        let mut is_it = false;
+        for stmt in self.steps().flat_map(|b| &b.block.stmts) {
+            walk::each(stmt, &mut |s| {
+                is_it |= matches!(&s.kind, StmtKind::ScatterArray { arrays, .. } if arrays.contains(&array));
+            });
+        }
+        is_it
     }
 }
 

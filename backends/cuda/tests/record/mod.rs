@@ -52,8 +52,8 @@ fn times() -> u64 {
 pub struct Accepted {
     /// The loop; its name is one that no other has.
     pub case: Case,
-    /// Its kernel.
-    pub kernel: CudaKernel,
+    /// Its kernels.
+    pub kernels: Vec<CudaKernel>,
 }
 
 /// All that have kernels. What is refused is counted, and no more than a part of each kind.
@@ -62,17 +62,17 @@ pub fn accepted() -> Vec<Accepted> {
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (kind, mut case) in cases() {
         case.program.name = format!("loop_{}", all.len());
-        let kernel = emit::kernel(&case.program);
-        counts.entry(kind).or_default()[usize::from(kernel.is_err())] += 1;
-        match kernel {
-            Ok(kernel) => all.push(Accepted { case, kernel }),
+        let kernels = emit::kernels(&case.program);
+        counts.entry(kind).or_default()[usize::from(kernels.is_err())] += 1;
+        match kernels {
+            Ok(kernels) => all.push(Accepted { case, kernels }),
             Err(why) => *refused.entry((kind, why.to_string())).or_insert(0) += 1,
         }
     }
     println!("have kernels, and have none: {counts:?}\n{refused:#?}");
     let least = |kind: &str| match kind {
         "plain" => 72,
-        "program" => 33,
+        "program" => 45,
         _ => 2,
     };
     for (kind, [has, none]) in counts {

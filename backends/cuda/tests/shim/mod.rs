@@ -7,8 +7,7 @@ use libloading::{Library, Symbol};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel as _, Outcome, Pass, Value};
 use livefusion_cuda::driver::Fault;
 use livefusion_cuda::emit::{Given, Kernel, PRELUDE};
-use livefusion_cuda::run::{Call, Device, Launch, Launched, MOST_TOLD, Ready, Way};
-use livefusion_cuda::shape::Shape;
+use livefusion_cuda::run::{Call, Device, Launch, Launched, MOST_TOLD, Phase, Ready};
 use loop_lang::Loop;
 use loop_lang::ir::StmtKind;
 use loop_lang::types::Ty;
@@ -144,12 +143,15 @@ impl Memory {
     }
 }
 
-/// A kernel, compiled for the shim.
+/// A loop whose kernels are compiled for the shim.
 pub struct Shim {
+    /// The loop.
+    pub program: Loop,
+    /// The kernels of its phases, with their ways.
+    pub phases: Vec<Phase>,
     library: Rc<Library>,
-    go: String,
-    /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
-    arrays: Vec<(String, usize, bool)>,
+    /// What is called in the library, phase by phase.
+    entries: Vec<Entry>,
     seed: std::cell::Cell<u32>,
     kept: RefCell<Kept>,
     resident: u32,
@@ -157,48 +159,64 @@ pub struct Shim {
     pub turns: u64,
 }
 
+/// What runs a kernel.
+struct Entry {
+    name: String,
+    /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
+    arrays: Vec<(String, usize, bool)>,
+}
+
 impl Shim {
     /// A loop's.
-    pub fn of(name: &str, program: &Loop, kernel: &Kernel) -> Shim {
-        Shim::with(name, program, kernel, PRELUDE)
+    pub fn of(name: &str, program: &Loop) -> Shim {
+        Shim::with(name, program, PRELUDE)
     }
 
     /// With a prelude that may have been tampered with.
-    pub fn with(name: &str, program: &Loop, kernel: &Kernel, prelude: &str) -> Shim {
-        let all = Shim::all(name, &[(program, kernel)], prelude);
+    pub fn with(name: &str, program: &Loop, prelude: &str) -> Shim {
+        let all = Shim::all(name, &[program], prelude);
         all.into_iter().next().expect("one")
     }
 
-    /// Several kernels, compiled at once. Their names differ.
-    pub fn all(name: &str, kernels: &[(&Loop, &Kernel)], prelude: &str) -> Vec<Shim> {
+    /// Several loops, compiled at once.
+    pub fn all(name: &str, programs: &[&Loop], prelude: &str) -> Vec<Shim> {
         let Place { folder, shim } = &*PLACE;
         let file = |end: &str| folder.path().join(format!("{name}.{end}"));
-        let (source, kernel, object) = (file("cpp"), file("o"), file("so"));
-        let texts = kernels
+        let (source, compiled, object) = (file("cpp"), file("o"), file("so"));
+        let phases = programs
             .iter()
-            .enumerate()
-            .map(|(i, (_, kernel))| spaced(i, kernel));
-        let text = format!(
-            "{prelude}\nextern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n{}",
-            texts.collect::<String>()
+            .map(|p| Phase::all(p).expect("it runs in parallel"));
+        let phases: Vec<Vec<Phase>> = phases.collect();
+        let mut text = format!(
+            "{prelude}\nextern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n"
         );
+        for (i, phases) in phases.iter().enumerate() {
+            let spaces = phases.iter().enumerate();
+            text.extend(spaces.map(|(k, phase)| spaced(&format!("{i}_{k}"), &phase.kernel)));
+        }
         std::fs::write(&source, text).expect("written");
         // The accesses that the sanitizer is told of are the shim's to see; its own library is not there.
-        compile(&source, &kernel, &["-c", "-fsanitize=thread"]);
-        compile(&kernel, &object, &["-shared", &shim.to_string_lossy()]);
+        compile(&source, &compiled, &["-c", "-fsanitize=thread"]);
+        compile(&compiled, &object, &["-shared", &shim.to_string_lossy()]);
         // SAFETY: what was just compiled; loading it runs nothing but what C++ does at the start.
         let library = Rc::new(unsafe { Library::new(&object) }.expect("loads"));
-        let each = kernels.iter().enumerate();
-        each.map(|(i, (program, kernel))| Shim {
+        let each = programs.iter().zip(phases).enumerate();
+        let shim = |(i, (program, phases)): (usize, (&&Loop, Vec<Phase>))| Shim {
+            program: (*program).clone(),
             library: library.clone(),
-            go: format!("lf_go_{i}"),
-            arrays: arrays(program, kernel),
+            entries: (phases.iter().enumerate())
+                .map(|(k, phase)| Entry {
+                    name: format!("lf_go_{i}_{k}"),
+                    arrays: arrays(program, &phase.kernel, k == 0),
+                })
+                .collect(),
+            phases,
             seed: std::cell::Cell::new(1),
             kept: RefCell::default(),
             resident: 3,
             turns: TURNS,
-        })
-        .collect()
+        };
+        each.map(shim).collect()
     }
 
     /// # Safety
@@ -210,7 +228,7 @@ impl Shim {
 }
 
 /// A kernel's text in a space of its own, and what calls it.
-fn spaced(i: usize, kernel: &Kernel) -> String {
+fn spaced(i: &str, kernel: &Kernel) -> String {
     let program = kernel.name.trim_end_matches("_kernel");
     format!(
         "namespace lf_space_{i} {{\n{}\n\
@@ -226,7 +244,8 @@ fn spaced(i: usize, kernel: &Kernel) -> String {
     )
 }
 
-fn arrays(program: &Loop, kernel: &Kernel) -> Vec<(String, usize, bool)> {
+/// The arrays of a kernel. What a later phase finds in them may be what an earlier one wrote.
+fn arrays(program: &Loop, kernel: &Kernel, is_first: bool) -> Vec<(String, usize, bool)> {
     let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
     let new = stmts.filter_map(|s| match s.kind {
         StmtKind::NewArray(v, ..) => Some(v),
@@ -241,7 +260,7 @@ fn arrays(program: &Loop, kernel: &Kernel) -> Vec<(String, usize, bool)> {
         (
             program.name(v).into(),
             program.ty(v).elem().size(),
-            !new.contains(&v),
+            !is_first || !new.contains(&v),
         )
     };
     given.map(array).collect()
@@ -290,13 +309,10 @@ impl Device for Shim {
             result: result.as_mut_ptr() as u64,
             told: kept.cells.each_mut().map(|c| c.as_mut_ptr() as u64),
         };
-        self.add_arrays(&mut memory, kernel, launch.params)?;
-        self.run(
-            &mut memory,
-            launch.params,
-            &call,
-            (blocks, kernel.threads()),
-        )?;
+        let entry = &self.entries[launch.phase];
+        entry.add_arrays(&mut memory, kernel, launch.params)?;
+        let size = (blocks, kernel.threads());
+        self.run(entry, &mut memory, launch.params, &call, size)?;
         memory.fill_holes();
         match kept.ticket {
             [0] => Ok(Launched {
@@ -310,7 +326,7 @@ impl Device for Shim {
     }
 }
 
-impl Shim {
+impl Entry {
     /// The arrays that a kernel is given.
     fn add_arrays(
         &self,
@@ -330,9 +346,12 @@ impl Shim {
         }
         Ok(())
     }
+}
 
+impl Shim {
     fn run(
         &self,
+        entry: &Entry,
         memory: &mut Memory,
         params: &[u64],
         call: &Call,
@@ -345,7 +364,7 @@ impl Shim {
         // of the parameters live until they have returned, and the kernel reads and writes nothing else: where it would,
         // the shim ends it. What the shim says lives until the next run.
         let (code, said) = unsafe {
-            let go: Symbol<'_, Go> = self.function(&self.go)?;
+            let go: Symbol<'_, Go> = self.function(&entry.name)?;
             let use_memory: Symbol<'_, unsafe extern "C" fn(*const Range, u64)> =
                 self.function("lf_memory")?;
             let said: Symbol<'_, unsafe extern "C" fn() -> *const c_char> =
@@ -370,25 +389,16 @@ impl Shim {
 }
 
 /// The outcome and the results of a loop on a device.
-pub fn on(
-    device: &dyn Device,
-    program: &Loop,
-    kernel: &Kernel,
-    args: &[Arg<'_>],
-) -> Result<(Outcome, Vec<Value>), String> {
-    let shape = Shape::of(program).map_err(|e| e.to_string())?;
-    let host = interpreted(program);
+pub fn on(shim: &Shim, args: &[Arg<'_>]) -> Result<(Outcome, Vec<Value>), String> {
+    let host = interpreted(&shim.program);
     let mut frame = Frame::new(host.layout());
-    let way = Way::of(&shape, kernel).map_err(|e| e.to_string())?;
     let ready = Ready {
-        program,
-        kernel,
-        way: &way,
+        program: &shim.program,
+        phases: &shim.phases,
         host: &host,
     };
-    let outcome = ready
-        .run(device, &mut frame, args)
-        .map_err(|e| e.to_string())?;
+    let outcome = ready.run(shim, &mut frame, args);
+    let outcome = outcome.map_err(|e| e.to_string())?;
     Ok((outcome, frame.results.into_vec()))
 }
 
@@ -401,17 +411,12 @@ pub fn plain(program: &Loop, args: &[Arg<'_>]) -> (Outcome, Vec<Value>) {
 }
 
 /// In what a loop on a device differs from what the interpreter gives, if it does.
-pub fn differs(
-    device: &dyn Device,
-    program: &Loop,
-    kernel: &Kernel,
-    args: &[Arg<'_>],
-) -> Option<String> {
-    let (outcome, values) = match on(device, program, kernel, args) {
+pub fn differs(shim: &Shim, args: &[Arg<'_>]) -> Option<String> {
+    let (outcome, values) = match on(shim, args) {
         Ok(ran) => ran,
         Err(said) => return Some(said),
     };
-    let (expected, wanted) = plain(program, args);
+    let (expected, wanted) = plain(&shim.program, args);
     let traps = |o: &Outcome| matches!(o, Outcome::Trapped(_));
     if traps(&expected) && traps(&outcome) {
         return None;
@@ -466,6 +471,15 @@ pub fn alike(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Whether a sum with such a number is in range in one order, and out of range in another one.
+fn overflows(ty: Ty, word: u64) -> bool {
+    match ty {
+        Ty::F64 => f64::from_bits(word) == f64::MAX,
+        Ty::F32 => f32::from_bits(word as u32) == f32::MAX,
+        _ => false,
+    }
+}
+
 /// Arguments with longer arrays than the interpreter's own tests have: several tiles, and a part of one.
 pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
     let args = random_args(program, rng);
@@ -474,7 +488,9 @@ pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
             let ty = program.ty(p.var).elem();
             let mut b = Buffer::zeroed(ty, len).expect("memory");
             for i in 0..len {
-                b.set_word(i, rng.word(ty));
+                let mut words = std::iter::repeat_with(|| rng.word(ty));
+                let word = words.find(|w| !overflows(ty, *w));
+                b.set_word(i, word.unwrap_or(0));
             }
             Owned::Array(b)
         }
