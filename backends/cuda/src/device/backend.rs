@@ -2,15 +2,11 @@
 
 use super::kernel::CudaKernel;
 use super::session::Session;
-use crate::driver::Fault;
-use crate::driver::cubins::Cubins;
-use crate::driver::cuda::Cuda;
-use crate::driver::nvrtc::Nvrtc;
 use crate::emit;
+use crate::exact;
 use crate::run::Way;
-use crate::shape::{Refusal, Shape};
+use crate::shape::Shape;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
-use livefusion_c::KernelCache;
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -22,22 +18,36 @@ use std::sync::Arc;
 pub struct CudaBackend {
     session: Arc<Session>,
     host: Arc<dyn Backend>,
+    exact: bool,
 }
 
 impl CudaBackend {
-    /// On the first of NVIDIA's devices; loops that cannot run there are compiled by `host`.
-    ///
-    /// # Errors
-    /// [`Fault::Missing`] where there is no driver, no device or no NVRTC.
-    pub fn new(host: Arc<dyn Backend>) -> Result<CudaBackend, Fault> {
-        let device = Arc::new(Cuda::open(0)?);
-        let nvrtc = Cubins::new(Nvrtc::find()?, KernelCache::default());
-        Ok(CudaBackend::on(Session::new(device, Box::new(nvrtc)), host))
-    }
-
     /// On a device with what is kept for it.
     pub fn on(session: Arc<Session>, host: Arc<dyn Backend>) -> CudaBackend {
-        CudaBackend { session, host }
+        CudaBackend {
+            session,
+            host,
+            exact: false,
+        }
+    }
+
+    /// Runs loops on the host, too, whose [bits](exact) may be others on the device.
+    pub fn exact(self) -> CudaBackend {
+        CudaBackend {
+            exact: true,
+            ..self
+        }
+    }
+
+    /// Why a loop has to run on the host, or else its kernel and its way.
+    fn on_device(&self, program: &Loop) -> Result<(emit::Kernel, Way), String> {
+        if self.exact {
+            exact::check(program).map_err(|why| why.to_string())?;
+        }
+        let shape = Shape::of(program).map_err(|why| why.to_string())?;
+        let kernel = emit::kernel_of(&shape);
+        let way = Way::of(&shape, &kernel).map_err(|why| why.to_string())?;
+        Ok((kernel, way))
     }
 
     /// The device, and what is kept for it.
@@ -53,7 +63,7 @@ impl Backend for CudaBackend {
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let host = InterpBackend::new().compile_kernel(program)?;
-        match on_device(program) {
+        match self.on_device(program) {
             Ok(ready) => Ok(Arc::new(CudaKernel::new(
                 program,
                 ready,
@@ -70,14 +80,6 @@ impl Backend for CudaBackend {
     fn disk_use(&self) -> DiskUse {
         self.session.disk_use()
     }
-}
-
-/// The kernel and the way of a loop that can run on a device.
-fn on_device(program: &Loop) -> Result<(emit::Kernel, Way), Refusal> {
-    let shape = Shape::of(program)?;
-    let kernel = emit::kernel_of(&shape);
-    let way = Way::of(&shape, &kernel)?;
-    Ok((kernel, way))
 }
 
 /// A loop that runs on the host, and why.
