@@ -109,7 +109,10 @@ fn what_was_compiled_is_found() {
         found.log()
     );
     // Another architecture, and another text, are other entries.
-    assert_ne!(second.compile(TWICE, "sm_80").unwrap().image(), made.image());
+    assert_ne!(
+        second.compile(TWICE, "sm_80").unwrap().image(),
+        made.image()
+    );
     second
         .compile(&TWICE.replace("*= 2", "*= 3"), ARCHITECTURE)
         .unwrap();
