@@ -1,6 +1,7 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
 use livefusion_backend::facts::Facts;
+use loop_lang::chunkable::chunkable;
 use loop_lang::ir::{
     Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Var,
@@ -12,6 +13,9 @@ use std::fmt;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
+
+/// Words that the groups of a kernel may have: a block shares what its warps have of each.
+pub const MOST_WORDS: usize = 64;
 
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,8 +30,12 @@ pub enum Refusal {
     Exit,
     /// It joins values onto elements anywhere.
     Scatter,
+    /// Its steps write where others write or read, so that their order matters.
+    Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
+    /// Its groups have more words than this.
+    Words(usize),
     /// Something that verified loops of this shape do not have.
     Other(String),
 }
@@ -40,7 +48,9 @@ impl fmt::Display for Refusal {
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(f, "it may end before its bound"),
             Refusal::Scatter => write!(f, "it joins values onto elements anywhere"),
+            Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
+            Refusal::Words(n) => write!(f, "its groups have {n} words"),
             Refusal::Other(what) => f.write_str(what),
         }
     }
@@ -97,7 +107,12 @@ impl<'a> Shape<'a> {
             given: Vec::new(),
         };
         shape.levels = shape.find_levels()?;
+        let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
+        if words > MOST_WORDS {
+            return Err(Refusal::Words(words));
+        }
         shape.check_blocks()?;
+        chunkable(program).map_err(|why| Refusal::Order(why.to_string()))?;
         shape.given = shape.find_given();
         Ok(shape)
     }

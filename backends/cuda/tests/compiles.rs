@@ -2,6 +2,7 @@
 //! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
+mod record;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
@@ -9,6 +10,7 @@ use livefusion_cuda::driver::Fault;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, PRELUDE};
 use loop_lang::types::Ty;
+use record::accepted;
 use support::{golden_texts, parse};
 
 /// A processor of a device has 65536 registers: with more than this it would hold fewer than five blocks at once.
@@ -73,5 +75,39 @@ fn operators_compile_for_devices() {
         let kernel = emit::kernel(&parse(&operators::text(ty))).expect("it runs in parallel");
         let text = format!("{PRELUDE}{}", kernel.text);
         nvrtc.compile(&text, "sm_80").unwrap();
+    }
+}
+
+/// What is wrong, without all that the compiler says beside it.
+fn errors(fault: &Fault) -> String {
+    let said = fault.to_string();
+    let errors = said.lines().filter(|l| l.contains("error"));
+    errors.collect::<Vec<_>>().join("\n")
+}
+
+/// Kernels in one text.
+const BATCH: usize = 40;
+
+#[test]
+fn random_loops_compile_for_devices() {
+    let Some(nvrtc) = nvrtc() else {
+        return;
+    };
+    let all = accepted();
+    let architectures = ["sm_80", "sm_90"].into_iter().cycle();
+    for (batch, architecture) in all.chunks(BATCH).zip(architectures) {
+        // Each has functions of its own.
+        let spaces = batch.iter().map(|a| {
+            let name = &a.case.program.name;
+            format!("namespace {name}_space {{\n{}}}\n", a.kernel.text)
+        });
+        let text = format!("{PRELUDE}{}", spaces.collect::<String>());
+        let program = nvrtc.compile(&text, architecture);
+        let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
+        let ptx = program.ptx().unwrap();
+        for accepted in batch {
+            let entry = format!(".entry {}(", accepted.kernel.name);
+            assert!(ptx.contains(&entry), "{architecture}: no {entry}");
+        }
     }
 }

@@ -27,7 +27,12 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
-            self.open(&format!("if ({}) {{", admits.join(" && ")));
+            // A rate that nothing is kept from has the elements of the one above it.
+            let admits = match admits.is_empty() {
+                true => "true".to_string(),
+                false => admits.join(" && "),
+            };
+            self.open(&format!("if ({admits}) {{"));
         }
         for part in self.shape.parts(rate) {
             match *part {

@@ -37,6 +37,10 @@ void lf_barrier();
 void lf_exchange(u64 word, u64 *all);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
+// An access that the compiler tells nobody of.
+void lf_seen(const void *at, u64 bytes, bool writes);
+// An access that a device makes at multiples of so many bytes only.
+void lf_aligned(const void *at, u64 bytes);
 // Begins a copy, and ends all that this thread has begun: nothing is there before.
 void lf_copy_later(void *to, const void *from, u32 bytes);
 void lf_copies_done();
@@ -83,6 +87,14 @@ inline u32 atomicInc(u32 *at, u32 last) {
   return old;
 }
 
+// Copies are seen, too.
+inline void lf_copy(void *to, const void *from, u64 bytes) {
+  lf_seen(from, bytes, false);
+  lf_seen(to, bytes, true);
+  memcpy(to, from, bytes);
+}
+#define memcpy lf_copy
+
 inline void lf_wait() { lf_yield(); }
 // Others may run between any two of these.
 inline u32 lf_load_acquire(const u32 *at) {
@@ -103,13 +115,21 @@ struct alignas(16) lf_cell {
   u64 tag;
 };
 inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_aligned(at, sizeof *at);
   lf_yield();
   return *at;
 }
 inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  lf_aligned(at, sizeof *at);
   *at = lf_cell{word, tag};
   lf_yield();
 }
 template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
-template <class T> inline T lf_load_constant(const T *at) { return *at; }
-template <class T> inline void lf_store_whole(T *at, T x) { *at = x; }
+template <class T> inline T lf_load_constant(const T *at) {
+  lf_aligned(at, sizeof *at);
+  return *at;
+}
+template <class T> inline void lf_store_whole(T *at, T x) {
+  lf_aligned(at, sizeof *at);
+  *at = x;
+}
