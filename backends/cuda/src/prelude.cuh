@@ -48,6 +48,18 @@ LF_DEVICE u64 lf_load_relaxed(const u64 *at) {
 LF_DEVICE void lf_store_relaxed(u64 *at, u64 word) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(word) : "memory");
 }
+// Devices exchange no single bytes: its neighbours in a word are put back as they are.
+LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
+  u32 *word = reinterpret_cast<u32 *>(u64(at) & ~u64(3));
+  const u32 shift = u32(u64(at) & 3) * 8;
+  u32 known = *static_cast<const volatile u32 *>(word);
+  while (u8(known >> shift) == old) {
+    const u32 found = atomicCAS(word, known, (known & ~(0xffu << shift)) | u32(next) << shift);
+    if (found == known) return old;
+    known = found;
+  }
+  return u8(known >> shift);
+}
 // Two words that are seen together or not at all.
 struct alignas(16) lf_cell {
   u64 word;

@@ -87,7 +87,7 @@ impl Call {
 /// What became of a launch.
 #[derive(Debug)]
 pub struct Launched {
-    /// What groups came to, variable by variable, level by level.
+    /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
     pub result: Vec<u64>,
     /// Whether something trapped.
     pub trapped: bool,
@@ -189,6 +189,7 @@ impl Ready<'_> {
         let first = self.word(self.way.counter, frame, args);
         let bound = self.word(self.way.bound, frame, args);
         let steps = bound.saturating_sub(first);
+        let mut left = false;
         if steps > 0 {
             let launched = device.launch(
                 self.kernel,
@@ -208,12 +209,18 @@ impl Ready<'_> {
                 }
             }
             self.settle(frame, args);
+            let end = End::of(self.kernel, &launched.result, steps);
             if let Some(at) = self.way.counted {
-                frame.words[at] = bound;
+                // Whoever left within a step goes to the end as from the bound: nobody there looks at the counter.
+                frame.words[at] = if end.within { bound } else { first + end.at };
             }
-            frame.words[1] += steps;
+            frame.words[1] += end.at + u64::from(end.within);
+            left = end.within;
         }
-        Ok(self.host.run(Pass::Emit, u64::MAX, frame, args))
+        match self.host.run(Pass::Emit, u64::MAX, frame, args) {
+            Outcome::Done if left => Ok(Outcome::Exited),
+            outcome => Ok(outcome),
+        }
     }
 
     fn word(self, word: Word, frame: &Frame<'_>, args: &[Arg<'_>]) -> u64 {
@@ -269,6 +276,30 @@ impl Ready<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Where the steps ended.
+struct End {
+    /// At which step.
+    at: u64,
+    /// Whether within it, or before.
+    within: bool,
+}
+
+impl End {
+    fn of(kernel: &Kernel, result: &[u64], steps: u64) -> End {
+        let groups = kernel.levels.iter().map(Vec::len).sum();
+        match result.get(groups..) {
+            Some(&[at, within]) if at < steps => End {
+                at,
+                within: within != 0,
+            },
+            _ => End {
+                at: steps,
+                within: false,
+            },
         }
     }
 }

@@ -234,18 +234,14 @@ impl Device for Launcher<'_> {
 
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
         let session = self.session;
-        let groups: usize = kernel.levels.iter().map(Vec::len).sum();
+        let count = kernel.words();
         let tiles = kernel.tiles(launch.steps);
-        let words = session.take_words(groups + 1)?;
+        let words = session.take_words(count + 1)?;
         let result = words.address().after(8);
         {
             // Until it is queued: launches are queued in the order of their numbers.
             let mut scratch = lock(&session.scratch);
-            let cells: Vec<u64> = kernel
-                .levels
-                .iter()
-                .map(|l| l.len() as u64 * tiles)
-                .collect();
+            let cells = kernel.cells(tiles);
             let all: u64 = cells.iter().sum();
             let (number, ticket, told) = scratch.next(&session.pool, all as usize * 16)?;
             let mut call = Call {
@@ -279,7 +275,7 @@ impl Device for Launcher<'_> {
             }
             self.took(from)?;
         }
-        let waits = groups > 0 || self.may_trap;
+        let waits = count > 0 || self.may_trap;
         if !waits {
             // Nobody reads or writes the words.
             lock(&session.words).push(words);
@@ -291,7 +287,7 @@ impl Device for Launcher<'_> {
         session.driver.wait()?;
         let word = |at: usize| words[at].load(Ordering::Relaxed);
         let launched = Launched {
-            result: (1..=groups).map(word).collect(),
+            result: (1..=count).map(word).collect(),
             trapped: word(0) as u32 != 0,
         };
         session.give_words(words);

@@ -16,6 +16,8 @@ pub enum Form {
     OneByOne,
     /// Steps read groups: tiles look back.
     InOrder,
+    /// So they do, and steps may leave the loop.
+    UntilLeft,
 }
 
 /// How a loop's elements are dealt out.
@@ -41,6 +43,8 @@ const SHARED: u32 = 48 << 10;
 const HELD: u32 = 96;
 /// The bytes that a thread asks for at once.
 const AT_ONCE: u32 = 64;
+/// The elements of a thread where the loop may be left at any.
+const FEW: u32 = 8;
 /// Statements of a step from which on there is more to compute than to wait for.
 const HEAVY: usize = 64;
 
@@ -50,6 +54,7 @@ impl Tiles {
         let form = form(shape);
         let (elements, piece) = match form {
             Form::SideBySide => side_by_side(shape, streams),
+            Form::UntilLeft => (FEW, 1),
             Form::OneByOne | Form::InOrder => {
                 let room = ROOM.min((SHARED - parts(shape)) / (2 * THREADS) - 1);
                 streams.shrink(shape, room);
@@ -105,6 +110,9 @@ fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
 
 fn form(shape: &Shape<'_>) -> Form {
     let groups = &shape.program.groups;
+    if shape.exits.any {
+        return Form::UntilLeft;
+    }
     if shape.levels.len() > 1 || !(0..groups.len()).all(|i| is_read_at_end(shape, i)) {
         return Form::InOrder;
     }

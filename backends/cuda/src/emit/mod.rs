@@ -15,6 +15,7 @@
 mod expr;
 mod form;
 mod names;
+mod scatter;
 mod step;
 mod streams;
 
@@ -28,7 +29,11 @@ use std::fmt::Write;
 use streams::Streams;
 
 /// What all kernels are made of.
-pub const PRELUDE: &str = include_str!("../prelude.cuh");
+pub const PRELUDE: &str = concat!(
+    include_str!("../prelude.cuh"),
+    include_str!("../scatter.cuh"),
+    include_str!("../exits.cuh")
+);
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -41,6 +46,8 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// Whether it may be left before its bound.
+    pub leaves: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
 }
@@ -59,7 +66,20 @@ pub enum Given {
 impl Kernel {
     /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        self.tiles.form == Form::InOrder
+        matches!(self.tiles.form, Form::InOrder | Form::UntilLeft)
+    }
+
+    /// How many cells tiles need at most for what they tell each other, level by level.
+    pub fn cells(&self, tiles: u64) -> Vec<u64> {
+        let levels = self.levels.iter().map(|l| l.len() as u64 * tiles);
+        // Where a tile leaves, and whether any has.
+        levels.chain(self.leaves.then_some(tiles + 1)).collect()
+    }
+
+    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
+    pub fn words(&self) -> usize {
+        let groups: usize = self.levels.iter().map(Vec::len).sum();
+        groups + if self.leaves { 2 } else { 0 }
     }
 
     /// How many threads a block has.
@@ -122,6 +142,7 @@ impl<'a> Emit<'a> {
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
+        self.bins();
         self.step();
         self.depth -= 1;
         self.line("};");
@@ -129,12 +150,16 @@ impl<'a> Emit<'a> {
             Form::SideBySide => "lf_side_by_side",
             Form::OneByOne => "lf_one_by_one",
             Form::InOrder => "lf_in_order",
+            Form::UntilLeft => "lf_until_left",
         };
         self.open(&format!(
             "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads
         ));
+        let [begin, end] = self.around_steps();
+        begin.iter().for_each(|l| self.line(l));
         self.line(&format!("{pass}<{name}>(p, launch);"));
+        end.iter().for_each(|l| self.line(l));
         self.close();
         let levels = self.shape.levels.iter();
         Kernel {
@@ -142,6 +167,7 @@ impl<'a> Emit<'a> {
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            leaves: self.shape.exits.any,
             tiles: self.tiles,
         }
     }
@@ -357,6 +383,11 @@ impl<'a> Emit<'a> {
             format!("static const bool KEEPS = {keeps};"),
         ] {
             self.line(&line);
+        }
+        if self.shape.exits.any {
+            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
+            let words: usize = words.sum();
+            self.line(&format!("static const u32 WORDS = {words};"));
         }
     }
 

@@ -31,6 +31,10 @@ impl Streams {
     /// Those of a loop.
     pub fn of(shape: &Shape<'_>) -> Streams {
         let mut streams = Streams::default();
+        // A step that is left within has written some of what it writes.
+        if shape.exits.any {
+            return streams;
+        }
         let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();
         let mut order = Vec::new();
         for access in accesses(shape) {

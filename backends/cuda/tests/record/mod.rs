@@ -40,7 +40,7 @@ const LONG: Options = Options {
 };
 
 /// Seeds of each generator.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 200;
 
 /// How many times as many as usual.
 fn times() -> u64 {
@@ -71,7 +71,7 @@ pub fn accepted() -> Vec<Accepted> {
     }
     println!("have kernels, and have none: {counts:?}\n{refused:#?}");
     let least = |kind: &str| match kind {
-        "plain" => 50,
+        "plain" => 72,
         "program" => 33,
         _ => 2,
     };

@@ -12,7 +12,7 @@ use livefusion_cuda::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::ir::StmtKind;
 use loop_lang::types::Ty;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,18 +70,20 @@ fn compile(from: &Path, to: &Path, more: &[&str]) {
 /// What `lf_cell` is.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Default)]
-struct Told([u64; 2]);
+struct Cell {
+    word: u64,
+    tag: u64,
+}
 
 /// Memory that launches use one after the other.
 #[derive(Default)]
 struct Kept {
     number: u64,
     ticket: [u32; 1],
-    /// Zero when they are made, and never cleared.
-    told: [Vec<Told>; MOST_TOLD],
+    cells: [Vec<Cell>; MOST_TOLD],
 }
 
-type Go = unsafe extern "C" fn(*const u64, *const Call, u32, u32, u32, u32, u64) -> i32;
+type Go = unsafe extern "C" fn(*const u64, *const u8, u32, u32, u32, u32, u64) -> i32;
 
 /// What `lf_range` is.
 #[repr(C)]
@@ -117,6 +119,17 @@ impl Memory {
         );
     }
 
+    /// What nobody has written is zero again.
+    fn fill_holes(&self) {
+        for (_, at, _, written) in &self.ranges {
+            let marks = written.iter().flat_map(|w| w.iter().enumerate());
+            for (i, _) in marks.filter(|(_, w)| **w == 0) {
+                // SAFETY: a byte of a range, which lives as long as the launch; nobody uses it now.
+                unsafe { at.add(i).write(0) };
+            }
+        }
+    }
+
     fn ranges(&mut self) -> Vec<Range> {
         let range = |(name, at, bytes, written): &mut (usize, *mut u8, usize, Option<Vec<u8>>)| {
             let written = written.as_mut().map(|w| w.as_mut_ptr());
@@ -137,7 +150,7 @@ pub struct Shim {
     go: String,
     /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
     arrays: Vec<(String, usize, bool)>,
-    seed: Cell<u32>,
+    seed: std::cell::Cell<u32>,
     kept: RefCell<Kept>,
     resident: u32,
     /// Turns after which it is taken to wait for ever.
@@ -180,7 +193,7 @@ impl Shim {
             library: library.clone(),
             go: format!("lf_go_{i}"),
             arrays: arrays(program, kernel),
-            seed: Cell::new(1),
+            seed: std::cell::Cell::new(1),
             kept: RefCell::default(),
             resident: 3,
             turns: TURNS,
@@ -190,9 +203,9 @@ impl Shim {
 
     /// # Safety
     /// It is of this type.
-    unsafe fn function<T>(&self, name: &str) -> Result<Symbol<'_, T>, String> {
+    unsafe fn function<T>(&self, name: &str) -> Result<Symbol<'_, T>, Fault> {
         // SAFETY: as of the caller.
-        unsafe { self.library.get(name.as_bytes()) }.map_err(|e| e.to_string())
+        unsafe { self.library.get(name.as_bytes()) }.map_err(|e| Fault::Refused(e.to_string()))
     }
 }
 
@@ -205,9 +218,9 @@ fn spaced(i: usize, kernel: &Kernel) -> String {
          static void lf_body(const void *at) {{\n  \
          const lf_call &call = *static_cast<const lf_call *>(at);\n  \
          {}(call.params, call.launch);\n}}\n}}\n\
-         extern \"C\" i32 lf_go_{i}(const u64 *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, \
+         extern \"C\" i32 lf_go_{i}(const u64 *params, const void *launch, u32 blocks, u32 threads, u32 resident, \
          u32 seed, u64 turns) {{\n  \
-         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
+         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  memcpy(&call.launch, launch, sizeof call.launch);\n  \
          return lf_run(lf_space_{i}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n",
         kernel.text, kernel.name
     )
@@ -235,14 +248,10 @@ fn arrays(program: &Loop, kernel: &Kernel) -> Vec<(String, usize, bool)> {
 }
 
 impl Device for Shim {
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
-        self.launched(kernel, launch).map_err(Fault::Refused)
-    }
-
     fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault> {
         match arg {
             Arg::Array(view) => Ok(view.as_ptr() as u64),
-            Arg::Far(_) | Arg::Scalar(_) => Err(Fault::Refused("no array is here".into())),
+            _ => Err(Fault::Refused("no array of the host".into())),
         }
     }
 
@@ -250,33 +259,27 @@ impl Device for Shim {
         let none = || Fault::Refused("an array was not made".into());
         Ok(place.as_mut().ok_or_else(none)?.as_mut_ptr() as u64)
     }
-}
 
-impl Shim {
-    fn launched(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, String> {
+    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
         self.seed.set(self.seed.get() + 1);
         // As many as there are tiles, or fewer.
-        let all = u32::try_from(launch.blocks).map_err(|e| e.to_string())?;
-        let blocks = match self.seed.get().is_multiple_of(2) {
-            true => all,
-            false => all.min(3),
-        };
-        let mut trapped = [0u32];
-        let words: usize = kernel.levels.iter().map(Vec::len).sum();
-        let mut result = vec![0u64; words];
-        let mut kept = self.kept.borrow_mut();
-        let kept = &mut *kept;
+        let tiles = u32::try_from(launch.blocks).map_err(|e| Fault::Refused(e.to_string()))?;
+        let few = !self.seed.get().is_multiple_of(2);
+        let blocks = if few { tiles.min(3) } else { tiles };
+        let (mut trapped, mut result) = ([0u32], vec![0u64; kernel.words()]);
+        let kept = &mut *self.kept.borrow_mut();
         kept.number += 1;
-        for (level, told) in kernel.levels.iter().zip(&mut kept.told) {
-            let most = told.len().max(all as usize * level.len());
-            told.resize(most, Told::default());
+        let needed = kernel.cells(u64::from(tiles)).into_iter();
+        for (needed, cells) in needed.zip(&mut kept.cells) {
+            // It is zero when it is made, and never cleared.
+            cells.resize(cells.len().max(needed as usize), Cell::default());
         }
         let mut memory = Memory::default();
         memory.vector("the ticket", &mut kept.ticket, true);
         memory.vector("the trap's flag", &mut trapped, true);
         memory.vector("the result", &mut result, false);
-        for told in &mut kept.told {
-            memory.vector("what tiles come to", told, true);
+        for cells in &mut kept.cells {
+            memory.vector("what tiles tell each other", cells, true);
         }
         let call = Call {
             first: launch.first,
@@ -285,37 +288,59 @@ impl Shim {
             ticket: kept.ticket.as_mut_ptr() as u64,
             trapped: trapped.as_mut_ptr() as u64,
             result: result.as_mut_ptr() as u64,
-            told: kept.told.each_mut().map(|told| told.as_mut_ptr() as u64),
+            told: kept.cells.each_mut().map(|c| c.as_mut_ptr() as u64),
         };
-        let (mut word, mut named) = (launch.params.iter(), self.arrays.iter());
-        for given in &kernel.given {
-            let first = word.next().ok_or("too few words")?;
-            if let Given::Array(_) = given {
-                let length = *word.next().ok_or("too few words")? as usize;
-                let (name, size, is_there) = named.next().ok_or("too few arrays")?;
-                memory.add(name, *first as *mut u8, length * size, *is_there);
-            }
-        }
-        self.go(&mut memory, launch.params, &call, blocks, kernel.threads())?;
+        self.add_arrays(&mut memory, kernel, launch.params)?;
+        self.run(
+            &mut memory,
+            launch.params,
+            &call,
+            (blocks, kernel.threads()),
+        )?;
+        memory.fill_holes();
         match kept.ticket {
             [0] => Ok(Launched {
                 result,
                 trapped: trapped[0] != 0,
             }),
-            _ => Err("tickets are left for the next launch".into()),
+            _ => Err(Fault::Refused(
+                "tickets are left for the next launch".into(),
+            )),
         }
     }
+}
 
-    /// Runs it in this memory.
-    fn go(
+impl Shim {
+    /// The arrays that a kernel is given.
+    fn add_arrays(
+        &self,
+        memory: &mut Memory,
+        kernel: &Kernel,
+        params: &[u64],
+    ) -> Result<(), Fault> {
+        let few = || Fault::Refused("too few parameters".into());
+        let (mut words, mut named) = (params.iter(), self.arrays.iter());
+        for given in &kernel.given {
+            let first = words.next().ok_or_else(few)?;
+            if let Given::Array(_) = given {
+                let length = *words.next().ok_or_else(few)? as usize;
+                let (name, size, is_there) = named.next().ok_or_else(few)?;
+                memory.add(name, *first as *mut u8, length * size, *is_there);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
         &self,
         memory: &mut Memory,
         params: &[u64],
         call: &Call,
-        blocks: u32,
-        threads: u32,
-    ) -> Result<(), String> {
-        let ranges = memory.ranges();
+        (blocks, threads): (u32, u32),
+    ) -> Result<(), Fault> {
+        let (ranges, call) = (memory.ranges(), call.bytes());
+        // What is empty is a byte in C++.
+        let params = if params.is_empty() { &[0] } else { params };
         // SAFETY: functions of the text above and of the shim, with what they are declared with; the ranges and the arrays
         // of the parameters live until they have returned, and the kernel reads and writes nothing else: where it would,
         // the shim ends it. What the shim says lives until the next run.
@@ -326,32 +351,20 @@ impl Shim {
             let said: Symbol<'_, unsafe extern "C" fn() -> *const c_char> =
                 self.function("lf_said")?;
             use_memory(ranges.as_ptr(), ranges.len() as u64);
-            let seed = self.seed.get();
-            let (params, call) = (params.as_ptr(), std::ptr::from_ref(call));
             let code = go(
-                params,
-                call,
+                params.as_ptr(),
+                call.as_ptr(),
                 blocks,
                 threads,
                 self.resident,
-                seed,
+                self.seed.get(),
                 self.turns,
             );
             (code, CStr::from_ptr(said()).to_string_lossy().into_owned())
         };
-        for (_, at, _, written) in &memory.ranges {
-            let holes = written
-                .iter()
-                .flat_map(|w| w.iter().enumerate())
-                .filter(|(_, w)| **w == 0);
-            for (i, _) in holes {
-                // SAFETY: a byte of a range, which lives as long as the launch; nobody uses it now.
-                unsafe { at.add(i).write(0) };
-            }
-        }
         match code {
             0 => Ok(()),
-            _ => Err(said),
+            _ => Err(Fault::Refused(said)),
         }
     }
 }
@@ -364,17 +377,18 @@ pub fn on(
     args: &[Arg<'_>],
 ) -> Result<(Outcome, Vec<Value>), String> {
     let shape = Shape::of(program).map_err(|e| e.to_string())?;
-    let way = Way::of(&shape, kernel).map_err(|e| e.to_string())?;
     let host = interpreted(program);
     let mut frame = Frame::new(host.layout());
+    let way = Way::of(&shape, kernel).map_err(|e| e.to_string())?;
     let ready = Ready {
         program,
         kernel,
         way: &way,
         host: &host,
     };
-    let outcome = ready.run(device, &mut frame, args);
-    let outcome = outcome.map_err(|fault| fault.to_string())?;
+    let outcome = ready
+        .run(device, &mut frame, args)
+        .map_err(|e| e.to_string())?;
     Ok((outcome, frame.results.into_vec()))
 }
 

@@ -73,19 +73,28 @@ inline i32 __ffs(i32 x) { return __builtin_ffs(x); }
 inline i32 __ffsll(i64 x) { return __builtin_ffsll(x); }
 inline i32 __popcll(u64 x) { return __builtin_popcountll(x); }
 inline i32 __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(u64(x)); }
-inline u32 atomicAdd(u32 *at, u32 x) {
+// Others may run before each of these, and none while one of them does.
+#define LF_ATOMIC(NAME, NEXT)                                                                                              \
+  template <class T> inline T NAME(T *at, T x) {                                                                           \
+    lf_yield();                                                                                                            \
+    const T old = *at;                                                                                                     \
+    *at = NEXT;                                                                                                            \
+    return old;                                                                                                            \
+  }
+LF_ATOMIC(atomicAdd, old + x)
+LF_ATOMIC(atomicMin, old < x ? old : x)
+LF_ATOMIC(atomicMax, old > x ? old : x)
+LF_ATOMIC(atomicAnd, old & x)
+LF_ATOMIC(atomicOr, old | x)
+LF_ATOMIC(atomicXor, old ^ x)
+LF_ATOMIC(atomicInc, old >= x ? 0 : old + 1)
+template <class T> inline T atomicCAS(T *at, T expected, T next) {
   lf_yield();
-  const u32 old = *at;
-  *at += x;
+  const T old = *at;
+  if (old == expected) *at = next;
   return old;
 }
-
-inline u32 atomicInc(u32 *at, u32 last) {
-  lf_yield();
-  const u32 old = *at;
-  *at = old >= last ? 0 : old + 1;
-  return old;
-}
+inline u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) { return atomicCAS(at, old, next); }
 
 // Copies are seen, too.
 inline void lf_copy(void *to, const void *from, u64 bytes) {
