@@ -7,7 +7,8 @@ use crate::kernels::Outcome;
 use crate::measure::median;
 use comfy_table::{CellAlignment, Table, presets};
 use livefusion::Engine;
-use livefusion_cuda::device::backend::CudaBackend;
+use livefusion_c::KernelCache;
+use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
 use livefusion_jit::JitBackend;
 use std::sync::Arc;
@@ -44,8 +45,8 @@ struct Row {
 /// # Errors
 /// There is no GPU, or no case of that name.
 pub fn compare(options: &Options) -> Outcome<()> {
-    let backend = CudaBackend::new(Arc::new(JitBackend::new())).map_err(|e| e.to_string())?;
-    let session = backend.session().clone();
+    let session = Session::open(0, KernelCache::default()).map_err(|e| e.to_string())?;
+    let backend = CudaBackend::on(session.clone(), Arc::new(JitBackend::new()));
     let engine = Engine::new(Arc::new(backend));
     let device = session.driver().device();
     println!("{}, {}", device.name, device.architecture());

@@ -188,8 +188,9 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    /// [`ErrorKind::Memory`] if there is no room for a copy; as [`fetch`](Manifest::fetch).
     pub fn into_vec(self) -> Result<Vec<T>> {
+        self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // The columns' types were checked when they were put together: only memory can be missing.
         T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))

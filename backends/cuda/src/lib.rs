@@ -7,6 +7,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
+//! | [`exact`] | which loops have the same bits everywhere |
 //! | [`emit`] | the kernel's text |
 //! | [`run`] | a loop's way from its arguments to its results |
 //! | [`driver`] | devices and their compiler: memory, copies, queued kernels, machine code |
@@ -17,6 +18,7 @@
 pub mod device;
 pub mod driver;
 pub mod emit;
+pub mod exact;
 pub mod run;
 pub mod shape;
 

@@ -19,6 +19,9 @@ pub use scatter::Scatter;
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
 
+/// Words that the groups of a kernel may have: a block shares what its warps have of each.
+pub const MOST_WORDS: usize = 64;
+
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -36,6 +39,8 @@ pub enum Refusal {
     Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
+    /// Its groups have more words than this.
+    Words(usize),
     /// Something that verified loops of this shape do not have.
     Other(String),
 }
@@ -53,6 +58,7 @@ impl fmt::Display for Refusal {
             Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
+            Refusal::Words(n) => write!(f, "its groups have {n} words"),
             Refusal::Other(what) => f.write_str(what),
         }
     }
@@ -135,6 +141,10 @@ impl<'a> Shape<'a> {
         shape.scatters = scatters;
         shape.exits = shape.find_exits()?;
         shape.levels = shape.find_levels()?;
+        let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
+        if words > MOST_WORDS {
+            return Err(Refusal::Words(words));
+        }
         // Where it is left is found as one more level.
         let levels = shape.levels.len() as u32 + u32::from(shape.exits.any);
         if levels > MOST_LEVELS {

@@ -88,6 +88,13 @@ fn operators_compile_for_devices() {
     }
 }
 
+/// What is wrong, without all that the compiler says beside it.
+fn errors(fault: &Fault) -> String {
+    let said = fault.to_string();
+    let errors = said.lines().filter(|l| l.contains("error"));
+    errors.collect::<Vec<_>>().join("\n")
+}
+
 /// Kernels in one text.
 const BATCH: usize = 40;
 
@@ -105,15 +112,9 @@ fn random_loops_compile_for_devices() {
             .iter()
             .map(|k| format!("namespace {}_space {{\n{}}}\n", k.name, k.text));
         let text = format!("{PRELUDE}{}", spaces.collect::<String>());
-        let compiled = nvrtc.compile(&text, architecture);
-        let errors = |fault: Fault| -> String {
-            let text = fault.to_string();
-            let lines = text
-                .lines()
-                .filter(|l| l.contains("error") || l.contains("ptxas fatal"));
-            lines.take(5).collect::<Vec<_>>().join("\n")
-        };
-        let cubin = compiled.map_err(errors).unwrap().cubin().unwrap();
+        let program = nvrtc.compile(&text, architecture);
+        let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
+        let cubin = program.cubin().unwrap();
         for kernel in kernels {
             let usage = cubin.usage(&kernel.name);
             assert!(usage.is_some(), "{architecture}: {}", kernel.name);

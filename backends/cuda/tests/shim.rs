@@ -156,6 +156,18 @@ const FAULTS: &[Fault] = &[
         "a read of 4 bytes in no array, 0 bytes behind arr_0",
     ),
     (
+        "the element behind what is kept is written",
+        "if (at < count) array.at[begin + at] = ",
+        "if (at < count) array.at[array.length] = ",
+        "a write of 4 bytes in no array, 0 bytes behind out_2",
+    ),
+    (
+        "what is written is read before",
+        "if (at < count) array.at[begin + at] = ",
+        "if (at < count) array.at[begin + at] += ",
+        " of out_2, which nobody wrote",
+    ),
+    (
         "the element behind one is kept",
         "if (i - kept.begin < kept.places) kept.at[i - kept.begin] = x;",
         "if (i - kept.begin < kept.places) kept.at[kept.places] = x;",

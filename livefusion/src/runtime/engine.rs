@@ -138,7 +138,7 @@ impl Engine {
     /// cannot run in parallel there run on the host as the default engine runs them; `explain()` says which, and why.
     ///
     /// Order is kept and integers are exact; the last bits of sums of floats may be others than on processors, and differ from
-    /// run to run.
+    /// run to run, unless the engine is [deterministic](EngineBuilder::deterministic).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -154,10 +154,7 @@ impl Engine {
     /// [`ErrorKind::Backend`] where there is no driver, no device or no NVRTC: it says what was looked for.
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Result<Engine> {
-        let host = super::builder::RunsOn::for_all();
-        let backend = livefusion_cuda::CudaBackend::new(host);
-        let backend = backend.map_err(|fault| backend_error(fault.to_string()))?;
-        Ok(Engine::new(Arc::new(backend)))
+        Ok(Engine::builder().cuda(0)?.build())
     }
 
     /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.

@@ -2,13 +2,9 @@
 
 use super::kernel::CudaKernel;
 use super::session::Session;
-use crate::driver::Fault;
-use crate::driver::cubins::Cubins;
-use crate::driver::cuda::Cuda;
-use crate::driver::nvrtc::Nvrtc;
+use crate::exact;
 use crate::run::Phase;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
-use livefusion_c::KernelCache;
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -20,22 +16,33 @@ use std::sync::Arc;
 pub struct CudaBackend {
     session: Arc<Session>,
     host: Arc<dyn Backend>,
+    exact: bool,
 }
 
 impl CudaBackend {
-    /// On the first of NVIDIA's devices; loops that cannot run there are compiled by `host`.
-    ///
-    /// # Errors
-    /// [`Fault::Missing`] where there is no driver, no device or no NVRTC.
-    pub fn new(host: Arc<dyn Backend>) -> Result<CudaBackend, Fault> {
-        let device = Arc::new(Cuda::open(0)?);
-        let nvrtc = Cubins::new(Nvrtc::find()?, KernelCache::default());
-        Ok(CudaBackend::on(Session::new(device, Box::new(nvrtc)), host))
-    }
-
     /// On a device with what is kept for it.
     pub fn on(session: Arc<Session>, host: Arc<dyn Backend>) -> CudaBackend {
-        CudaBackend { session, host }
+        CudaBackend {
+            session,
+            host,
+            exact: false,
+        }
+    }
+
+    /// Runs loops on the host, too, whose [bits](exact) may be others on the device.
+    pub fn exact(self) -> CudaBackend {
+        CudaBackend {
+            exact: true,
+            ..self
+        }
+    }
+
+    /// Why a loop has to run on the host, or else its phases.
+    fn on_device(&self, program: &Loop) -> Result<Vec<Phase>, String> {
+        if self.exact {
+            exact::check(program).map_err(|why| why.to_string())?;
+        }
+        Phase::all(program).map_err(|why| why.to_string())
     }
 
     /// The device, and what is kept for it.
@@ -51,7 +58,7 @@ impl Backend for CudaBackend {
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let host = InterpBackend::new().compile_kernel(program)?;
-        match Phase::all(program) {
+        match self.on_device(program) {
             Ok(phases) => Ok(Arc::new(CudaKernel::new(
                 program,
                 phases,

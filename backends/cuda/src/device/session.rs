@@ -2,11 +2,15 @@
 
 use super::memory::Arrays;
 use crate::driver::cubin::Usage;
+use crate::driver::cubins::Cubins;
+use crate::driver::cuda::Cuda;
+use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
 use crate::run::{Call, Device, Launch, Launched, MOST_TOLD};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
+use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -51,6 +55,16 @@ struct Scratch {
 const WORDS: usize = 64;
 
 impl Session {
+    /// On one of NVIDIA's devices, counted from 0, with NVRTC and a cache on disk for what it compiles.
+    ///
+    /// # Errors
+    /// [`Fault::Missing`] where there is no driver, no such device or no NVRTC.
+    pub fn open(ordinal: u32, cache: KernelCache) -> Result<Arc<Session>, Fault> {
+        let device = Arc::new(Cuda::open(ordinal)?);
+        let compiler = Cubins::new(Nvrtc::find()?, cache);
+        Ok(Session::new(device, Box::new(compiler)))
+    }
+
     /// On a device, with a compiler for it.
     pub fn new(driver: Arc<dyn Driver>, compiler: Box<dyn Compiler>) -> Arc<Session> {
         let pool = Pool::new(driver.clone());

@@ -36,7 +36,9 @@ pub struct Tiles {
 /// The threads of a block.
 const THREADS: u32 = 256;
 /// The bytes that a thread of a tile in order may have in a room: two rooms for five blocks are what a processor shares.
-pub(super) const ROOM: u32 = 80;
+const ROOM: u32 = 80;
+/// The bytes that a block may share at most.
+const SHARED: u32 = 48 << 10;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
 const HELD: u32 = 96;
 /// The bytes that a thread asks for at once.
@@ -48,16 +50,18 @@ const HEAVY: usize = 64;
 
 impl Tiles {
     /// Those of a loop.
-    pub fn of(shape: &Shape<'_>, streams: &Streams) -> Tiles {
+    pub fn of(shape: &Shape<'_>, streams: &mut Streams) -> Tiles {
         let form = form(shape);
         let (elements, piece) = match form {
             Form::SideBySide => side_by_side(shape, streams),
             Form::UntilLeft => (FEW, 1),
             Form::OneByOne | Form::InOrder => {
+                let room = ROOM.min((SHARED - parts(shape)) / (2 * THREADS) - 1);
+                streams.shrink(shape, room);
                 let bytes = streams.room_bytes(shape).max(4);
                 // An odd number of pieces of memory: threads that read their own then use all banks.
                 let held = streams.read_bytes(shape) + streams.write_bytes(shape);
-                let fits = |e: &u32| e * bytes <= ROOM && e * held <= HELD;
+                let fits = |e: &u32| e * bytes <= room && e * held <= HELD;
                 (
                     [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1),
                     1,
@@ -71,6 +75,12 @@ impl Tiles {
             piece,
         }
     }
+}
+
+/// The bytes that a block shares for the parts of groups at most: twice one of each warp, and one of a tile.
+fn parts(shape: &Shape<'_>) -> u32 {
+    let vars = shape.levels.iter().map(|l| shape.vars(l).len() as u32);
+    65 * 8 * vars.sum::<u32>()
 }
 
 fn side_by_side(shape: &Shape<'_>, streams: &Streams) -> (u32, u32) {

@@ -128,10 +128,10 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
-        let streams = Streams::of(shape);
+        let mut streams = Streams::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &streams),
+            tiles: Tiles::of(shape, &mut streams),
             streams,
             names: Names::of(shape.program, shape.phase()),
             functions: Functions::default(),

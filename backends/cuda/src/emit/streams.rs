@@ -1,7 +1,6 @@
 //! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
 //! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
 
-use super::form::ROOM;
 use crate::shape::Shape;
 use livefusion_backend::facts::Source;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Stmt, StmtKind, Var};
@@ -50,19 +49,7 @@ impl Streams {
         for source in order {
             streams.add(shape, &by_memory[&source]);
         }
-        streams.fit(shape);
         streams
-    }
-
-    /// What has no place in a room, even of one element for each thread, is read and written by the steps themselves.
-    fn fit(&mut self, shape: &Shape<'_>) {
-        let kept = |s: &Streams| s.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum::<u32>();
-        while kept(self) > ROOM {
-            self.keeps.pop();
-        }
-        while !shape.levels.is_empty() && self.read_bytes(shape) > ROOM {
-            self.reads.pop();
-        }
     }
 
     /// The accesses of one piece of memory.
@@ -102,6 +89,16 @@ impl Streams {
         }
     }
 
+    /// Leaves arrays out until an element needs no more than so many bytes in a room.
+    pub fn shrink(&mut self, shape: &Shape<'_>, most: u32) {
+        while self.read_bytes(shape) > most {
+            self.reads.pop();
+        }
+        while self.kept_bytes(shape) > most {
+            self.keeps.pop();
+        }
+    }
+
     /// The bytes of an element in all arrays that are read.
     pub fn read_bytes(&self, shape: &Shape<'_>) -> u32 {
         self.reads.iter().map(|v| bytes(shape, *v)).sum()
@@ -118,12 +115,15 @@ impl Streams {
         all.map(|v| bytes(shape, *v)).max().unwrap_or(1)
     }
 
+    fn kept_bytes(&self, shape: &Shape<'_>) -> u32 {
+        self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum()
+    }
+
     /// The bytes that an element needs in a room: all that is read at once, all that is kept, or one array that is written.
     pub fn room_bytes(&self, shape: &Shape<'_>) -> u32 {
-        let kept = self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum();
         let written = self.writes.iter().map(|v| bytes(shape, *v));
         self.read_bytes(shape)
-            .max(kept)
+            .max(self.kept_bytes(shape))
             .max(written.max().unwrap_or(0))
     }
 }

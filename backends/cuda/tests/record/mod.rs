@@ -186,12 +186,13 @@ impl Kernel for Recorded {
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         // What a loop was given to change in place is no argument.
         if pass == Pass::Emit && frame.words[0] == 0 && frame.given.is_empty() {
-            let own = |arg: &Arg<'_>| match arg {
-                Arg::Scalar(c) => Argument::Scalar(*c),
-                Arg::Array(view) => {
-                    Argument::Array(Arc::new(Buffer::copy_of(*view).expect("memory")))
-                }
-                Arg::Far(_) => unreachable!("the interpreter takes none"),
+            let own = |arg: &Arg<'_>| {
+                let view = match arg {
+                    Arg::Scalar(c) => return Argument::Scalar(*c),
+                    Arg::Array(view) => *view,
+                    Arg::Far(array) => array.here().expect("it is here").view(),
+                };
+                Argument::Array(Arc::new(Buffer::copy_of(view).expect("memory")))
             };
             let args = args.iter().map(own).collect();
             let mut runs = self.runs.lock().expect("no panic");

@@ -45,10 +45,11 @@ struct Shared {
   u64 bytes;
 };
 
+// A copy to such an array that goes on while its thread does.
 struct Copy {
-  void *to;
-  const void *from;
-  u32 bytes;
+  u8 *to;
+  const u8 *from;
+  u64 bytes;
 };
 
 struct Block {
@@ -175,6 +176,16 @@ void access(const void *memory, u64 size, bool writes) {
   fail(told(size, writes) + near);
 }
 
+// What is in a shared array from here on is nobody's.
+void forget(u8 *at, u64 size) {
+  for (auto &entry : running->block->shared) {
+    Shared &s = entry.second;
+    u8 *begin = reinterpret_cast<u8 *>(s.lines.data());
+    if (at >= begin && at + size <= begin + s.bytes) memset(s.written.data() + (at - begin), 0, size);
+  }
+  memset(at, POISON, size);
+}
+
 std::unique_ptr<Block> begun(u32 number, u32 threads) {
   auto block = std::make_unique<Block>();
   block->number = number;
@@ -237,28 +248,36 @@ void *lf_shared(const void *place, u64 bytes) {
   if (s.lines.empty()) {
     // With a guard behind it.
     s.lines.resize((bytes + 15) / 16 + 8);
-    memset(s.lines.data(), POISON, sizeof(Line) * s.lines.size());
+    memset(static_cast<void *>(s.lines.data()), POISON, sizeof(Line) * s.lines.size());
     s.written.resize(bytes);
     s.bytes = bytes;
   }
   return s.lines.data();
 }
 
+void lf_seen(const void *at, u64 bytes, bool writes) { access(at, bytes, writes); }
+
+void lf_aligned(const void *at, u64 bytes) {
+  if (u64(at) % bytes != 0) fail("an access of " + std::to_string(bytes) + " bytes is at no multiple of them");
+}
+
 void lf_copy_later(void *to, const void *from, u32 bytes) {
-  if (u64(to) % bytes != 0 || u64(from) % bytes != 0) fail("a copy of " + std::to_string(bytes) + " bytes at no multiple of them");
-  running->copies.push_back({to, from, bytes});
+  lf_aligned(to, bytes);
+  lf_aligned(from, bytes);
+  access(from, bytes, false);
+  access(to, bytes, true);
+  // Nobody may look at it before it is there.
+  forget(static_cast<u8 *>(to), bytes);
+  running->copies.push_back({static_cast<u8 *>(to), static_cast<const u8 *>(from), bytes});
 }
 
 void lf_copies_done() {
   for (const Copy &copy : running->copies) {
-    access(copy.from, copy.bytes, false);
     access(copy.to, copy.bytes, true);
     memcpy(copy.to, copy.from, copy.bytes);
   }
   running->copies.clear();
 }
-
-void lf_seen(const void *at, u64 bytes, bool writes) { access(at, bytes, writes); }
 
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

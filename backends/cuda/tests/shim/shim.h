@@ -39,6 +39,8 @@ void lf_exchange(u64 word, u64 *all);
 void *lf_shared(const void *place, u64 bytes);
 // An access that the compiler tells nobody of.
 void lf_seen(const void *at, u64 bytes, bool writes);
+// An access that a device makes at multiples of so many bytes only.
+void lf_aligned(const void *at, u64 bytes);
 // Begins a copy, and ends all that this thread has begun: nothing is there before.
 void lf_copy_later(void *to, const void *from, u32 bytes);
 void lf_copies_done();
@@ -122,13 +124,21 @@ struct alignas(16) lf_cell {
   u64 tag;
 };
 inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_aligned(at, sizeof *at);
   lf_yield();
   return *at;
 }
 inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  lf_aligned(at, sizeof *at);
   *at = lf_cell{word, tag};
   lf_yield();
 }
 template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
-template <class T> inline T lf_load_constant(const T *at) { return *at; }
-template <class T> inline void lf_store_whole(T *at, T x) { *at = x; }
+template <class T> inline T lf_load_constant(const T *at) {
+  lf_aligned(at, sizeof *at);
+  return *at;
+}
+template <class T> inline void lf_store_whole(T *at, T x) {
+  lf_aligned(at, sizeof *at);
+  *at = x;
+}
