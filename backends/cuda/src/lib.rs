@@ -7,11 +7,14 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
+//! | [`plan`] | how its iterations become work of threads, and why |
 //! | [`emit`] | the kernel's text |
 //! | [`run`] | a loop's way from its arguments to its results |
 //!
 //! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
 
+mod demand;
 pub mod emit;
+pub mod plan;
 pub mod run;
 pub mod shape;

@@ -1,13 +1,14 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
+use crate::plan::{Form, Plan};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
-    Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
-    StmtKind, Var,
+    Atom, End, Exit, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -18,7 +19,7 @@ pub const MOST_LEVELS: u32 = 4;
 pub enum Refusal {
     /// It has no root rate, or several.
     Roots(usize),
-    /// A rate runs within the iterations of another.
+    /// A stream is advanced within the iterations of another rate.
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
@@ -36,7 +37,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
-            Refusal::Inner(rate) => write!(f, "{rate} runs within another rate"),
+            Refusal::Inner(rate) => write!(f, "{rate} is advanced on demand"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(f, "it may end before its bound"),
             Refusal::Scatter => write!(f, "it joins values onto elements anywhere"),
@@ -46,7 +47,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A loop that can run in parallel: one root rate, with sub rates.
+/// A loop that can run in parallel: one root rate, with sub rates and nested ones.
 pub struct Shape<'a> {
     /// The loop.
     pub program: &'a Loop,
@@ -60,8 +61,14 @@ pub struct Shape<'a> {
     pub counter: Var,
     /// Its bound.
     pub bound: Atom,
-    /// The groups of each level.
+    /// How its iterations become work of threads.
+    pub form: Form,
+    /// The groups that tiles join, level by level.
     pub levels: Vec<Vec<GroupId>>,
+    /// The level from whose summary on a nested rate must be run.
+    pub runs_from: FxHashMap<RateId, u32>,
+    /// The level from whose summary on what a trap tests is what it is in the end.
+    pub known_from: FxHashMap<Var, u32>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
 }
@@ -80,12 +87,14 @@ impl<'a> Shape<'a> {
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
         };
-        if let Some(inner) = program.rates.iter().find(|r| {
-            let root = matches!(r.kind, RateKind::Root { .. });
-            !root && !r.kind.is_sub()
-        }) {
+        if let Some(inner) = program
+            .rates
+            .iter()
+            .find(|r| matches!(r.kind, RateKind::Cursor { .. }))
+        {
             return Err(Refusal::Inner(inner.name.clone()));
         }
+        let plan = Plan::of(program, &facts)?;
         let mut shape = Shape {
             program,
             facts,
@@ -93,10 +102,12 @@ impl<'a> Shape<'a> {
             root,
             counter,
             bound,
-            levels: Vec::new(),
+            form: plan.form,
+            levels: plan.levels,
+            runs_from: plan.runs_from,
+            known_from: plan.known_from,
             given: Vec::new(),
         };
-        shape.levels = shape.find_levels()?;
         shape.check_blocks()?;
         shape.given = shape.find_given();
         Ok(shape)
@@ -113,10 +124,11 @@ impl<'a> Shape<'a> {
         groups.flat_map(|g| g.vars.iter().copied()).collect()
     }
 
-    /// The level of a carried variable, and its group.
+    /// The level of a carried variable that tiles join, and its group.
     pub fn level_of(&self, v: Var) -> Option<(u32, GroupId)> {
         let (id, _) = *self.facts.group.get(&v)?;
-        Some((self.group(id).level, id))
+        let level = self.levels.iter().position(|l| l.contains(&id))?;
+        Some((level as u32, id))
     }
 
     /// The statements at a place.
@@ -131,24 +143,6 @@ impl<'a> Shape<'a> {
         let block = self.facts.at.get(&guard);
         let exits = block.map_or(&[][..], |at| &self.facts.blocks[*at].block.exits);
         exits.iter().map(|e| e.unless)
-    }
-
-    fn find_levels(&self) -> Result<Vec<Vec<GroupId>>, Refusal> {
-        let mut levels: Vec<Vec<GroupId>> = Vec::new();
-        for (i, group) in self.program.groups.iter().enumerate() {
-            let joins = group.combine.is_some() && group.identity.len() == group.vars.len();
-            if !joins || group.circle || group.order == Order::Sequential {
-                let name = group.vars.first().map(|v| self.program.name(*v));
-                return Err(Refusal::Sequential(name.unwrap_or_default().into()));
-            }
-            if group.level >= MOST_LEVELS {
-                return Err(Refusal::Levels(group.level + 1));
-            }
-            let level = group.level as usize;
-            levels.resize(levels.len().max(level + 1), Vec::new());
-            levels[level].push(GroupId::new(i));
-        }
-        Ok(levels)
     }
 
     fn check_blocks(&self) -> Result<(), Refusal> {
@@ -172,8 +166,7 @@ impl<'a> Shape<'a> {
                 StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..)
-                | StmtKind::Carry(..) => Err(Refusal::Other("a step makes an array".into())),
+                | StmtKind::SliceArray(..) => Err(Refusal::Other("a step makes an array".into())),
                 _ => Ok(()),
             })?;
         }
@@ -230,7 +223,7 @@ pub fn at(rate: RateId, stage: u32, section: Section) -> Place {
 }
 
 /// Calls `f` with each statement, those in regions included.
-fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
     for s in stmts {
         f(s)?;
         for region in walk::regions(&s.kind) {

@@ -1,6 +1,8 @@
 //! Kernels on the host: a C++ compiler (`CXX`, or g++) compiles them against the shim, whose fibers run them by turns in any order. What they give is
 //! what the interpreter gives.
 
+#[path = "shim/nests.rs"]
+mod nests;
 mod operators;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;

@@ -12,16 +12,21 @@
 
 mod expr;
 mod names;
+mod nest;
 mod step;
 
+use crate::plan::Form;
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
-use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use std::fmt::Write;
 
 /// What all kernels are made of.
-pub const PRELUDE: &str = include_str!("../prelude.cuh");
+pub const PRELUDE: &str = concat!(
+    include_str!("../prelude.cuh"),
+    include_str!("../segments.cuh")
+);
 
 /// The threads of a block.
 pub const THREADS: u32 = 128;
@@ -39,6 +44,8 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// How many steps a tile has.
+    pub tile: u64,
 }
 
 /// Something that a kernel is given.
@@ -60,11 +67,7 @@ impl Kernel {
 
     /// How many tiles so many steps are.
     pub fn tiles(&self, steps: u64) -> u64 {
-        let tile = match self.in_order() {
-            true => u64::from(THREADS * ELEMENTS),
-            false => u64::from(THREADS),
-        };
-        steps.div_ceil(tile)
+        steps.div_ceil(self.tile)
     }
 }
 
@@ -83,6 +86,8 @@ struct Emit<'a> {
     functions: Functions,
     out: String,
     depth: usize,
+    /// The loop rates whose iterations are being written.
+    open: Vec<RateId>,
 }
 
 impl<'a> Emit<'a> {
@@ -93,6 +98,7 @@ impl<'a> Emit<'a> {
             functions: Functions::default(),
             out: String::new(),
             depth: 0,
+            open: Vec::new(),
         }
     }
 
@@ -105,22 +111,31 @@ impl<'a> Emit<'a> {
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
-        self.step();
+        let pass = match (&self.shape.form, self.shape.levels.is_empty()) {
+            (Form::Steps, true) => "lf_side_by_side",
+            (Form::Steps, false) => "lf_in_order",
+            (Form::Rows { .. }, _) => "lf_row_by_row",
+        };
+        match self.shape.form {
+            Form::Steps => self.step(),
+            Form::Rows { .. } => self.row(),
+        }
         self.depth -= 1;
         self.line("};");
-        let pass = match self.shape.levels.is_empty() {
-            true => "lf_side_by_side",
-            false => "lf_in_order",
-        };
         self.line(&format!(
             "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
         ));
         let levels = self.shape.levels.iter();
+        let elements = match self.shape.form {
+            Form::Steps if !self.shape.levels.is_empty() => ELEMENTS,
+            _ => 1,
+        };
         Kernel {
             text: self.functions.text() + &self.out,
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            tile: u64::from(THREADS) * u64::from(elements),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::Emit;
 use super::expr::constant;
 use crate::shape::at;
-use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, RateKind, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -17,33 +17,42 @@ impl Emit<'_> {
             "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
         ));
         self.line("const State old = state;");
+        self.open.push(self.shape.root);
         self.rate(self.shape.root);
+        self.open.pop();
         self.close();
     }
 
-    fn rate(&mut self, rate: RateId) {
+    pub(super) fn rate(&mut self, rate: RateId) {
         let is_root = rate == self.shape.root;
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
             self.open(&format!("if ({}) {{", admits.join(" && ")));
         }
-        for part in self.shape.parts(rate) {
-            match *part {
-                Part::Stage(stage) => {
-                    self.block(rate, stage, Section::Body);
-                    self.block(rate, stage, Section::Yield);
-                }
-                Part::Child(child) => self.rate(child),
-            }
-        }
+        self.parts(rate);
         if !is_root {
             self.close();
         }
         self.block(rate, 0, Section::Bottom);
     }
 
-    fn block(&mut self, rate: RateId, stage: u32, section: Section) {
+    pub(super) fn parts(&mut self, rate: RateId) {
+        for part in self.shape.parts(rate) {
+            match *part {
+                Part::Stage(stage) => {
+                    self.block(rate, stage, Section::Body);
+                    self.block(rate, stage, Section::Yield);
+                }
+                Part::Child(child) => match self.shape.program.rate(child).kind {
+                    RateKind::Nested { .. } => self.nested(child),
+                    _ => self.rate(child),
+                },
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, rate: RateId, stage: u32, section: Section) {
         let stmts = self.shape.statements(at(rate, stage, section));
         self.stmts(stmts);
     }
@@ -53,19 +62,14 @@ impl Emit<'_> {
     }
 
     /// A value as readers see it.
-    fn value(&self, a: Atom) -> String {
+    pub(super) fn value(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => constant(c),
-            Atom::Var(v) => match self.shape.level_of(v) {
-                Some((level, _)) if v != self.shape.counter => {
-                    format!("old.level{level}.{}", self.names.var(v))
-                }
-                _ => self.outside(a),
-            },
+            Atom::Var(v) => self.seen(v).unwrap_or_else(|| self.outside(a)),
         }
     }
 
-    fn ty(&self, v: Var) -> Ty {
+    pub(super) fn ty(&self, v: Var) -> Ty {
         self.shape.program.ty(v).elem()
     }
 
@@ -79,14 +83,12 @@ impl Emit<'_> {
                 let value = self.functions.op(*op, from, to, &args);
                 format!("const {to} {} = {value};", self.names.var(*v))
             }
-            StmtKind::Assign(v, a) => match self.shape.level_of(*v) {
-                Some((level, _)) if *v != self.shape.counter => {
-                    let (name, value) = (self.names.var(*v), self.value(*a));
-                    format!("state.level{level}.{name} = {value};")
-                }
-                // The counter is that of the driver.
-                _ => return,
+            StmtKind::Assign(v, a) => match self.stored(*v) {
+                Some(place) => format!("{place} = {};", self.value(*a)),
+                // Counters are those of who counts.
+                None => return,
             },
+            StmtKind::Carry(v, a) => return self.begun(*v, *a),
             StmtKind::Scan {
                 results,
                 group,
@@ -110,12 +112,7 @@ impl Emit<'_> {
                 self.names.var(*v),
                 self.value(Atom::Var(*a))
             ),
-            StmtKind::Trap { unless, .. } => {
-                format!(
-                    "if (EMIT && !({})) *launch.trapped = 1;",
-                    self.value(*unless)
-                )
-            }
+            StmtKind::Trap { unless, .. } => self.trap(*unless),
             StmtKind::If {
                 cond,
                 then,
@@ -171,8 +168,7 @@ impl Emit<'_> {
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
             | StmtKind::SliceArray(..)
-            | StmtKind::ScatterArray { .. }
-            | StmtKind::Carry(..) => return,
+            | StmtKind::ScatterArray { .. } => return,
         };
         self.line(&line);
     }
@@ -181,7 +177,6 @@ impl Emit<'_> {
     fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);
-        let level = group.level;
         match group.combine {
             Some(Combine::Op(op)) => {
                 let ty = self.ty(results[0]);
@@ -218,9 +213,10 @@ impl Emit<'_> {
             None => {}
         }
         for (v, result) in group.vars.iter().zip(results) {
-            let (name, value) = (self.names.var(*v), self.names.var(*result));
-            let line = format!("state.level{level}.{name} = {value};");
-            self.line(&line);
+            if let Some(place) = self.stored(*v) {
+                let line = format!("{place} = {};", self.names.var(*result));
+                self.line(&line);
+            }
         }
     }
 }

@@ -1,0 +1,205 @@
+//! Loops with nested rates: whatever the lengths of segments and rows, what they give is what the interpreter gives.
+
+use super::{Shim, alike, can_compile, on, plain};
+use crate::support::{self, Owned, Rng, parse};
+use livefusion_backend::{Buffer, Outcome};
+use livefusion_cuda::emit;
+use livefusion_cuda::shape::Shape;
+use loop_lang::Loop;
+use loop_lang::ir::{ParamKind, RateKind, Type};
+use loop_lang::types::{Const, Ty};
+use std::path::Path;
+
+/// Why loops with nested rates are refused.
+const REFUSED: &[(&str, &str)] = &[
+    ("column_sums", "it joins values onto elements anywhere"),
+    ("exit_nested_find", "it may end before its bound"),
+    ("exit_straight", "it may end before its bound"),
+    ("exit_sub_of_nested", "it may end before its bound"),
+    ("mirror_nested", "ix_1 runs on, and is in no group"),
+    ("moved_sums", "`map` writes at places that may repeat"),
+    ("phases_nested", "it has 3 loops that follow each other"),
+    ("segment_buffer", "`map` writes at places that may repeat"),
+    ("zip_sums", "segs is advanced on demand"),
+    ("zips_of_segments", "xs is advanced on demand"),
+    ("chunkable_cursor_of_segments", "xs is advanced on demand"),
+    (
+        "chunkable_rows_by_others",
+        "`generate` writes at places that may repeat",
+    ),
+    (
+        "chunkable_rows_not_uniform",
+        "`generate` writes at places that may repeat",
+    ),
+];
+
+/// Golden loops, and those of the tests of chunks, in which a rate is nested.
+fn loops() -> Vec<(String, Loop)> {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loop-lang/tests/files/chunkable");
+    let more = std::fs::read_dir(folder).expect("a folder").map(|file| {
+        let path = file.expect("a file").path();
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        (format!("chunkable_{name}"), text)
+    });
+    let mut more: Vec<_> = more.collect();
+    more.sort();
+    let all = support::golden_texts().into_iter().chain(more);
+    let all = all.map(|(name, text)| (name, parse(&text)));
+    let nested = |l: &Loop| {
+        let mut kinds = l.rates.iter().map(|r| r.kind);
+        kinds.any(|k| matches!(k, RateKind::Nested { .. }))
+    };
+    all.filter(|(_, l)| nested(l)).collect()
+}
+
+/// Lengths of segments.
+fn lengths(case: &str, rng: &mut Rng) -> Vec<u64> {
+    match case {
+        "none" => vec![],
+        "one" => vec![7],
+        "empty ones" => vec![0; 700],
+        "short ones" => (0..1500).map(|_| rng.below(5)).collect(),
+        "a giant" => {
+            let mut all = vec![0; 900];
+            all[417] = 3000;
+            all
+        }
+        _ => (0..300).map(|_| rng.below(4) * rng.below(20)).collect(),
+    }
+}
+
+/// Rows of rows: numbers of each.
+fn sizes(case: &str) -> [u64; 3] {
+    match case {
+        "none" => [0, 5, 3],
+        "one" => [1, 9, 4],
+        "empty ones" => [300, 0, 0],
+        "short ones" => [400, 3, 5],
+        "a giant" => [2, 1500, 2],
+        _ => [37, 29, 3],
+    }
+}
+
+const CASES: [&str; 6] = [
+    "none",
+    "one",
+    "empty ones",
+    "short ones",
+    "a giant",
+    "mixed ones",
+];
+
+/// A word of a type. Floats are such that sums are exact, in whatever order: a quotient by a sum is the same then, too.
+fn word(ty: Ty, rng: &mut Rng) -> u64 {
+    let eighths = rng.below(2000) as f64 / 8.0 - 100.0;
+    match ty {
+        Ty::F64 => eighths.to_bits(),
+        Ty::F32 => u64::from((eighths as f32).to_bits()),
+        _ => rng.word(ty),
+    }
+}
+
+/// Arguments: an array of lengths, and arrays of as many elements; or the numbers of rows and columns.
+fn args(program: &Loop, case: &str, rng: &mut Rng) -> Vec<Owned> {
+    let lengths = lengths(case, rng);
+    let is_array = |p: &&loop_lang::ir::Param| p.kind != ParamKind::Scalar;
+    let ragged = program.params.iter().find(is_array);
+    let ragged = ragged.filter(|p| program.ty(p.var) == Type::Array(Ty::U64));
+    let mut sizes = sizes(case).into_iter();
+    let mut cells = 1;
+    let mut all = Vec::new();
+    for p in &program.params {
+        let ty = program.ty(p.var).elem();
+        let is_size = ["h_", "w_", "m_", "p_", "n_", "d_"]
+            .iter()
+            .any(|s| program.name(p.var).starts_with(s));
+        let len = match ragged {
+            _ if p.kind == ParamKind::Scalar => {
+                let word = match ty {
+                    Ty::U64 if is_size => sizes.next().expect("three sizes"),
+                    Ty::U64 => rng.below(3000),
+                    _ => word(ty, rng),
+                };
+                cells *= if is_size { word } else { 1 };
+                all.push(Owned::Scalar(Const::new(ty, word)));
+                continue;
+            }
+            Some(lens) if lens.var == p.var => {
+                all.push(Owned::Array(Buffer::from_vec(lengths.clone())));
+                continue;
+            }
+            Some(_) => lengths.iter().sum(),
+            None => cells,
+        };
+        let mut buffer = Buffer::zeroed(ty, len as usize).expect("memory");
+        for i in 0..buffer.len() {
+            buffer.set_word(i, word(ty, rng));
+        }
+        all.push(Owned::Array(buffer));
+    }
+    all
+}
+
+/// Runs a loop on the shim and in the interpreter.
+fn agree(
+    shim: &Shim,
+    name: &str,
+    program: &Loop,
+    kernel: &emit::Kernel,
+    args: &[Owned],
+    case: &str,
+) {
+    let (outcome, values) = on(shim, program, kernel, args).expect(name);
+    let (expected, wanted) = plain(program, args);
+    match expected {
+        Outcome::Trapped(_) => assert!(matches!(outcome, Outcome::Trapped(_)), "{name}: {case}"),
+        expected => {
+            assert_eq!(outcome, expected, "{name}: {case}");
+            assert_eq!(values.len(), wanted.len(), "{name}");
+            for (got, want) in values.iter().zip(&wanted) {
+                assert!(alike(got, want), "{name}: {case}\n{got:?}\nfor\n{want:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nested_loops_give_what_the_interpreter_gives() {
+    if !can_compile() {
+        return;
+    }
+    let only = std::env::var("ONLY").ok();
+    let mut rng = Rng(17);
+    let mut refused = Vec::new();
+    for (name, program) in loops() {
+        if only.as_ref().is_some_and(|o| *o != name) {
+            continue;
+        }
+        let kernel = match emit::kernel(&program) {
+            Ok(kernel) => kernel,
+            Err(why) => {
+                refused.push((name, why.to_string()));
+                continue;
+            }
+        };
+        let form = Shape::of(&program).map(|s| s.form.to_string());
+        println!("{name}: {}", form.expect("it runs"));
+        let shim = Shim::of(&format!("nest_{name}"), &kernel);
+        for case in CASES {
+            for _ in 0..2 {
+                let args = args(&program, case, &mut rng);
+                agree(&shim, &name, &program, &kernel, &args, case);
+            }
+        }
+    }
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|(n, w)| (n.as_str(), w.as_str()))
+        .collect();
+    for (name, why) in &refused {
+        println!("    (\"{name}\", \"{why}\"),");
+    }
+    assert_eq!(refused, REFUSED);
+}
