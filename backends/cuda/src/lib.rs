@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
 //! | [`plan`] | how its iterations become work of threads, and why |
+//! | [`path`] | segments whose elements are shared among threads |
 //! | [`emit`] | the kernel's text |
 //! | [`run`] | a loop's way from its arguments to its results |
 //!
@@ -15,6 +16,7 @@
 
 mod demand;
 pub mod emit;
+pub mod path;
 pub mod plan;
 pub mod run;
 pub mod shape;

@@ -1,6 +1,7 @@
 //! How the iterations of a loop become work of threads: which form its kernel has, and why.
 
 use crate::demand::Demand;
+use crate::path::{Path, is_shared};
 use crate::shape::{MOST_LEVELS, Refusal, each};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::chunkable::{Reason, chunkable};
@@ -8,7 +9,7 @@ use loop_lang::ir::{
     Combine, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var,
 };
 use loop_lang::op::Op;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 /// The form of a kernel.
@@ -21,6 +22,10 @@ pub enum Form {
         /// Why elements of a row are not shared among threads.
         why: String,
     },
+    /// Threads share the steps of the root and of a nested rate.
+    Path(Path),
+    /// What finds where the rows of a path lie: a thread looks at the head of a row.
+    Places(Path),
 }
 
 impl fmt::Display for Form {
@@ -28,20 +33,37 @@ impl fmt::Display for Form {
         match self {
             Form::Steps => write!(f, "a thread has steps"),
             Form::Rows { why } => write!(f, "a thread has a row, since {why}"),
+            Form::Path(path) if path.length.is_some() => {
+                write!(f, "threads share elements of rows that are equally long")
+            }
+            Form::Path(_) => write!(f, "threads share elements of segments"),
+            Form::Places(_) => write!(f, "a thread finds where a segment lies"),
         }
     }
 }
 
 /// A form, and what follows from it.
+#[derive(Clone)]
 pub struct Plan {
     /// The form.
     pub form: Form,
     /// The groups that tiles join, level by level: none of a level hangs on another of it.
     pub levels: Vec<Vec<GroupId>>,
+    /// What there is to know where rates are nested.
+    pub nests: Nests,
+}
+
+/// What there is to know where rates are nested.
+#[derive(Clone, Default)]
+pub struct Nests {
     /// The level from whose summary on a nested rate must be run; where it is not in here, only at last.
     pub runs_from: FxHashMap<RateId, u32>,
     /// The level from whose summary on what a trap tests is what it is in the end.
     pub known_from: FxHashMap<Var, u32>,
+    /// What is to be computed of all that the loop computes, if not all of it is.
+    pub only: Option<FxHashSet<Var>>,
+    /// What finds out where rows lie, if that is not known before.
+    pub places: Option<Box<Plan>>,
 }
 
 impl Plan {
@@ -57,24 +79,98 @@ impl Plan {
             return Ok(Plan {
                 form: Form::Steps,
                 levels: levels(program, |_| true)?,
-                runs_from: FxHashMap::default(),
-                known_from: FxHashMap::default(),
+                nests: Nests::default(),
             });
         }
         check(program, facts)?;
-        let levels = levels(program, |g| program.roots.contains(&g.owner))?;
         let demand = Demand::of(program, facts);
-        let mut plan = Plan {
-            form: Form::Rows {
-                why: "rates are nested".into(),
-            },
-            levels,
-            runs_from: FxHashMap::default(),
-            known_from: FxHashMap::default(),
-        };
-        plan.find_runs(program, &demand);
-        plan.find_known(facts, &demand);
+        // Elements of one row may be more than all others: whatever can be shared is.
+        match Plan::path(program, facts, &demand) {
+            Ok(plan) => Ok(plan),
+            Err(why) => {
+                let levels = levels(program, |g| {
+                    program.roots.contains(&program.groups[g.index()].owner)
+                })?;
+                Ok(Plan::with(
+                    Form::Rows { why },
+                    levels,
+                    program,
+                    facts,
+                    &demand,
+                ))
+            }
+        }
+    }
+
+    /// Threads share elements of rows.
+    fn path(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Result<Plan, String> {
+        let path = Path::of(program, facts, demand)?;
+        let shared =
+            levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;
+        let mut plan = Plan::with(Form::Path(path.clone()), shared, program, facts, demand);
+        if path.length.is_none() {
+            plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
+        }
         Ok(plan)
+    }
+
+    /// Of each row, how many elements there are in those up to it.
+    fn places(
+        path: Path,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, String> {
+        let group = |v: &Var| facts.group.get(v).map(|(g, _)| *g);
+        let mut known: Vec<GroupId> = path
+            .head
+            .iter()
+            .chain([&path.counter])
+            .filter_map(group)
+            .collect();
+        // A group that these hang on is placing, too.
+        let mut next = 0;
+        while let Some(g) = known.get(next).copied() {
+            let behind = demand.of_updates(&[&program.groups[g.index()]]);
+            if !behind.rates.is_empty() {
+                return Err("where rows lie hangs on what is in them".into());
+            }
+            let more: Vec<GroupId> = behind.vars.iter().filter_map(group).collect();
+            for g in more {
+                if !known.contains(&g) {
+                    known.push(g);
+                }
+            }
+            next += 1;
+        }
+        let placing = levels(program, |g| known.contains(&g)).map_err(|e| e.to_string())?;
+        if !path.running && placing.len() >= MOST_LEVELS as usize {
+            return Err("where rows lie hangs on too much".into());
+        }
+        let known: Vec<&Group> = known.iter().map(|g| &program.groups[g.index()]).collect();
+        let mut only = demand.of_updates(&known).vars;
+        only.extend(&path.head);
+        let mut plan = Plan::with(Form::Places(path), placing, program, facts, demand);
+        plan.nests.only = Some(only);
+        plan.find_known(facts, demand);
+        Ok(plan)
+    }
+
+    fn with(
+        form: Form,
+        levels: Vec<Vec<GroupId>>,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Plan {
+        let mut plan = Plan {
+            form,
+            levels,
+            nests: Nests::default(),
+        };
+        plan.find_runs(program, demand);
+        plan.find_known(facts, demand);
+        plan
     }
 
     fn find_runs(&mut self, program: &Loop, demand: &Demand<'_>) {
@@ -82,7 +178,7 @@ impl Plan {
             let known = self.levels[..=k].iter().flatten();
             let known: Vec<&Group> = known.map(|g| &program.groups[g.index()]).collect();
             for rate in demand.of_updates(&known).rates {
-                self.runs_from.entry(rate).or_insert(k as u32);
+                self.nests.runs_from.entry(rate).or_insert(k as u32);
             }
         }
     }
@@ -102,20 +198,30 @@ impl Plan {
             let behind = demand.of_values([v]);
             let groups = behind.vars.iter().filter_map(|v| facts.group.get(v));
             let at = |g: &GroupId| self.levels.iter().position(|l| l.contains(g));
-            let found = groups.filter_map(|(g, _)| Some(at(g)? as u32 + 1));
+            let found = groups.clone().filter_map(|(g, _)| Some(at(g)? as u32 + 1));
             let run = behind.rates.iter();
-            let run = run.map(|r| *self.runs_from.get(r).unwrap_or(&last));
+            let run = run.map(|r| *self.nests.runs_from.get(r).unwrap_or(&last));
             let from = found.chain(run).max().unwrap_or(0);
-            self.known_from.insert(v, from);
+            let is_place = matches!(self.form, Form::Places(_));
+            if is_place
+                && !(behind.rates.is_empty() && groups.clone().all(|(g, _)| at(g).is_some()))
+            {
+                // Found by who has the elements.
+                continue;
+            }
+            self.nests.known_from.insert(v, from);
+            if let Some(only) = &mut self.nests.only {
+                only.extend(behind.vars);
+            }
         }
     }
 }
 
 /// The groups that tiles join, level by level.
-fn levels(program: &Loop, joined: impl Fn(&Group) -> bool) -> Result<Vec<Vec<GroupId>>, Refusal> {
+fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<GroupId>>, Refusal> {
     let groups = (0..program.groups.len()).map(GroupId::new);
     let of = |g: GroupId| &program.groups[g.index()];
-    let joined: Vec<GroupId> = groups.filter(|g| joined(of(*g))).collect();
+    let joined: Vec<GroupId> = groups.filter(|g| joined(*g)).collect();
     if let Some(group) = joined.iter().map(|g| of(*g)).find(|g| !joins(g)) {
         let name = group.vars.first().map(|v| program.name(*v));
         return Err(Refusal::Sequential(name.unwrap_or_default().into()));

@@ -42,25 +42,96 @@ template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
   static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {}
 };
 
-// A row of each thread, or none.
-template <class L> struct lf_row {
-  u64 at;
-  bool is_there;
+// Rows that follow each other.
+template <class L> struct lf_rows {
+  u64 from, to;
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    if (is_there) L::template step<K>(p, launch, launch.first + at, state);
+    for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, state);
   }
 };
 
-// A thread runs an iteration of the root with all that is nested in it: where threads need not wait for each other, neighbours
-// have neighbouring rows; else the rows of a tile are one after the other.
+// A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
+// blocks.
 template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, const lf_launch &launch) {
   const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
-  lf_row<L> row;
-  row.at = tile * L::THREADS + threadIdx.x;
-  row.is_there = row.at < launch.steps;
+  const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
+  lf_rows<L> rows;
+  rows.from = begin < launch.steps ? begin : launch.steps;
+  rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
   typename L::State state = typename L::State();
-  const bool is_last = (tile + 1) * L::THREADS >= launch.steps;
-  lf_found<L, lf_row<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, row, state);
-  row.template run<L::LEVELS>(p, launch, state);
+  const bool is_last = (tile + 1) * L::TILE >= launch.steps;
+  lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, rows, state);
+  rows.template run<L::LEVELS>(p, launch, state);
+}
+
+// Most numbers have no more than 32 bits, in which a device divides several times as fast.
+LF_DEVICE u64 lf_quotient(u64 x, u64 y) { return ((x | y) >> 32) == 0 ? u64(u32(x) / u32(y)) : x / y; }
+
+// The first row, from `low` on and at most `high`, in which a step is: each has a step more than elements if it has an end.
+LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 low, u64 high) {
+  while (low < high) {
+    const u64 middle = low + (high - low) / 2;
+    if (through[middle] + (middle + 1) * ends > step) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// The row of a step. First the rows of the tile are found, from its first step to its last.
+LF_DEVICE u64 lf_find_in(const lf_array<u64> &through, u64 ends, u64 begin, u64 step, u64 end) {
+  LF_SHARED_ARRAY(u64, rows, 2);
+  if (threadIdx.x < 2) {
+    rows[threadIdx.x] = lf_find(through.at, ends, threadIdx.x == 0 ? begin : end - 1, 0, through.length - 1);
+  }
+  __syncthreads();
+  return lf_find(through.at, ends, step, rows[0], rows[1]);
+}
+
+// Steps of a path that follow each other: elements of rows, and ends of rows.
+template <class L> struct lf_share {
+  u64 from, to, row;
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    if (from >= to) return;
+    u64 i = row, before = row > 0 ? L::through(p, row - 1) : 0;
+    u64 at = from - before - row * L::ENDS, length = L::through(p, row) - before;
+    typename L::Row head = L::row(p, launch.first + i, before, state);
+    if (at == 0) L::begin(head, state);
+    for (u64 step = from;;) {
+      if (at < length) {
+        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, state);
+      } else if constexpr (L::ENDS > 0) {
+        L::template end<K>(p, launch, launch.first + i, before, length, state);
+      }
+      at += 1;
+      step += 1;
+      if (step == to) break;
+      if (at < length + L::ENDS) continue;
+      before += length;
+      do {
+        i += 1;
+        length = L::through(p, i) - before;
+      } while (length + L::ENDS == 0);
+      at = 0;
+      head = L::row(p, launch.first + i, before, state);
+      L::begin(head, state);
+    }
+  }
+};
+
+// Threads have equal numbers of steps, wherever rows begin.
+template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
+  const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
+  const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+  lf_share<L> share;
+  share.from = begin + u64(threadIdx.x) * L::ELEMENTS < end ? begin + u64(threadIdx.x) * L::ELEMENTS : end;
+  share.to = share.from + L::ELEMENTS < end ? share.from + L::ELEMENTS : end;
+  share.row = L::find(p, begin, share.from, end);
+  typename L::State state = typename L::State();
+  lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
+  share.template run<L::LEVELS>(p, launch, state);
 }

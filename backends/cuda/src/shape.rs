@@ -1,6 +1,6 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
-use crate::plan::{Form, Plan};
+use crate::plan::{Form, Nests, Plan};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
     Atom, End, Exit, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
@@ -8,7 +8,7 @@ use loop_lang::ir::{
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -65,10 +65,8 @@ pub struct Shape<'a> {
     pub form: Form,
     /// The groups that tiles join, level by level.
     pub levels: Vec<Vec<GroupId>>,
-    /// The level from whose summary on a nested rate must be run.
-    pub runs_from: FxHashMap<RateId, u32>,
-    /// The level from whose summary on what a trap tests is what it is in the end.
-    pub known_from: FxHashMap<Var, u32>,
+    /// Where it has nested rates: what else the plan says.
+    pub(crate) nests: Nests,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
 }
@@ -104,13 +102,27 @@ impl<'a> Shape<'a> {
             bound,
             form: plan.form,
             levels: plan.levels,
-            runs_from: plan.runs_from,
-            known_from: plan.known_from,
+            nests: plan.nests,
             given: Vec::new(),
         };
         shape.check_blocks()?;
         shape.given = shape.find_given();
         Ok(shape)
+    }
+
+    /// The loop that finds where rows lie, if a kernel of its own does.
+    pub fn places(&self) -> Option<Shape<'a>> {
+        let plan = self.nests.places.as_deref()?.clone();
+        let (layout, program) = (self.layout.clone(), self.program);
+        Some(Shape {
+            facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
+            layout,
+            form: plan.form,
+            levels: plan.levels,
+            nests: plan.nests,
+            given: self.given.clone(),
+            ..*self
+        })
     }
 
     /// A group.

@@ -10,7 +10,7 @@ mod support;
 use libloading::{Library, Symbol};
 use livefusion_backend::{Buffer, Frame, Kernel as _, Outcome, Pass, Value};
 use livefusion_cuda::emit::{self, Kernel, PRELUDE, THREADS};
-use livefusion_cuda::run::{Device, Launch, Launched, run};
+use livefusion_cuda::run::{Device, Launch, Launched, Room, run};
 use livefusion_cuda::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::types::Ty;
@@ -95,6 +95,30 @@ struct Call {
     told: [Told; 4],
 }
 
+/// What starts a kernel on the shim.
+fn glue(kernel: &Kernel) -> String {
+    let name = &kernel.name;
+    let program = name.trim_end_matches("_kernel");
+    format!(
+        "struct {name}_call {{ {program}::Params params; lf_launch launch; }};\n\
+         static void {name}_body(const void *at) {{\n  \
+         const {name}_call &call = *static_cast<const {name}_call *>(at);\n  \
+         {name}(call.params, call.launch);\n}}\n\
+         extern \"C\" i32 {name}_go(const u64 *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {{\n  \
+         {name}_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
+         return lf_run({name}_body, &call, blocks, threads, resident, seed, turns);\n}}\n"
+    )
+}
+
+/// Memory that one kernel writes and the next reads.
+struct Words(Vec<Cell<u64>>);
+
+impl Room for Words {
+    fn address(&self) -> u64 {
+        self.0.as_ptr() as u64
+    }
+}
+
 type Go = unsafe extern "C" fn(*const u64, *const Call, u32, u32, u32, u32, u64) -> i32;
 
 /// A kernel, compiled for the shim.
@@ -117,18 +141,10 @@ impl Shim {
             folder.path().join(format!("{name}.cpp")),
             folder.path().join(format!("{name}.so")),
         );
-        let program = kernel.name.trim_end_matches("_kernel");
-        let glue = format!(
-            "struct lf_call {{ {program}::Params params; lf_launch launch; }};\n\
-             static void lf_body(const void *at) {{\n  \
-             const lf_call &call = *static_cast<const lf_call *>(at);\n  \
-             {}(call.params, call.launch);\n}}\n\
-             extern \"C\" i32 lf_run(void (*)(const void *), const void *, u32, u32, u32, u32, u64);\n\
-             extern \"C\" i32 lf_go(const u64 *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {{\n  \
-             lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
-             return lf_run(lf_body, &call, blocks, threads, resident, seed, turns);\n}}\n",
-            kernel.name
-        );
+        let places = kernel.places.as_deref();
+        let glue: String = places.into_iter().chain([kernel]).map(glue).collect();
+        let declared = "extern \"C\" i32 lf_run(void (*)(const void *), const void *, u32, u32, u32, u32, u64);\n";
+        let glue = format!("{declared}{glue}");
         std::fs::write(&source, format!("{prelude}{}{glue}", kernel.text)).expect("written");
         let shim = shim.to_string_lossy();
         compile(&source, &object, &["-shared", &shim]);
@@ -147,12 +163,12 @@ impl Device for Shim {
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, String> {
         let blocks = u32::try_from(launch.blocks).map_err(|e| e.to_string())?;
         let (mut ticket, mut trapped) = (0u32, 0u32);
-        let words: usize = kernel.levels.iter().map(Vec::len).sum();
+        let words: usize = kernel.words.iter().sum();
         let mut result = vec![0u64; words];
         let tiles = blocks as usize;
         let mut memory: Vec<(Vec<u32>, Vec<u64>, Vec<u64>)> = (0..4)
             .map(|k| {
-                let words = tiles * kernel.levels.get(k).map_or(0, Vec::len);
+                let words = tiles * kernel.words.get(k).copied().unwrap_or(0);
                 // What nobody has written is no zero, but for the states.
                 (vec![0; tiles], vec![u64::MAX; words], vec![u64::MAX; words])
             })
@@ -171,10 +187,14 @@ impl Device for Shim {
             told: std::array::from_fn(|_| told.next().expect("four levels")),
         };
         self.seed.set(self.seed.get() + 1);
+        let name = format!("{}_go", kernel.name);
         // SAFETY: the function of the text above, with what it is declared with; the arrays of the parameters live until
         // it returns, and the kernel reads and writes nothing but elements of these.
         let code = unsafe {
-            let go: Symbol<'_, Go> = self.library.get(b"lf_go").map_err(|e| e.to_string())?;
+            let go: Symbol<'_, Go> = self
+                .library
+                .get(name.as_bytes())
+                .map_err(|e| e.to_string())?;
             go(
                 launch.params.as_ptr(),
                 &call,
@@ -192,6 +212,11 @@ impl Device for Shim {
             }),
             _ => Err("threads wait for each other".into()),
         }
+    }
+
+    fn room(&self, words: u64) -> Result<Box<dyn Room>, String> {
+        // What nobody has written is no zero.
+        Ok(Box::new(Words(vec![Cell::new(u64::MAX); words as usize])))
     }
 }
 

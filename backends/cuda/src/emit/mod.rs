@@ -13,6 +13,7 @@
 mod expr;
 mod names;
 mod nest;
+mod path;
 mod step;
 
 use crate::plan::Form;
@@ -20,6 +21,7 @@ use crate::shape::{Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, Type, Var};
 use names::Names;
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
 /// What all kernels are made of.
@@ -44,8 +46,14 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// How many words tiles tell each other of each level.
+    pub words: Vec<usize>,
     /// How many steps a tile has.
     pub tile: u64,
+    /// How many steps there are for each iteration of the root, elements that threads share left out.
+    pub row_steps: u64,
+    /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
+    pub places: Option<Box<Kernel>>,
 }
 
 /// Something that a kernel is given.
@@ -57,12 +65,20 @@ pub enum Given {
     Array(Var),
     /// What groups start with, variable by variable: a word each.
     Start(Var),
+    /// Room for a word of each row: its address and its length.
+    Places,
 }
 
 impl Kernel {
     /// Whether steps go by tiles, which look back.
     pub fn in_order(&self) -> bool {
-        !self.levels.is_empty()
+        !self.words.is_empty()
+    }
+
+    /// How many steps so many iterations of the root are, with so many elements in them that threads share; none if there
+    /// are too many.
+    pub fn steps(&self, rows: u64, elements: u64) -> Option<u64> {
+        rows.checked_mul(self.row_steps)?.checked_add(elements)
     }
 
     /// How many tiles so many steps are.
@@ -88,6 +104,12 @@ struct Emit<'a> {
     depth: usize,
     /// The loop rates whose iterations are being written.
     open: Vec<RateId>,
+    /// Of these, how many a step is of: what they carry is kept as it was in `old`.
+    base: usize,
+    /// What is to be computed, if not all is.
+    only: Option<FxHashSet<Var>>,
+    /// What is kept of the head of a row.
+    of_row: FxHashSet<Var>,
 }
 
 impl<'a> Emit<'a> {
@@ -99,6 +121,9 @@ impl<'a> Emit<'a> {
             out: String::new(),
             depth: 0,
             open: Vec::new(),
+            base: 1,
+            only: None,
+            of_row: FxHashSet::default(),
         }
     }
 
@@ -107,18 +132,55 @@ impl<'a> Emit<'a> {
         let given = self.given();
         self.open(&format!("struct {name} {{"));
         self.params(&given);
+        let mut kernel = self.entry(&name, given);
+        if let Some(shape) = self.shape.places() {
+            let mut before = Emit::of(&shape);
+            before.functions = std::mem::take(&mut self.functions);
+            before.out = std::mem::take(&mut self.out);
+            let places = before.places(&name, kernel.given.clone());
+            (self.functions, self.out) = (before.functions, before.out);
+            kernel.places = Some(Box::new(places));
+        }
+        let text = self.functions.text() + &self.out;
+        for kernel in kernel.places.iter_mut() {
+            kernel.text = text.clone();
+        }
+        Kernel { text, ..kernel }
+    }
+
+    /// The kernel that finds where rows lie, beside the one of `name`.
+    fn places(&mut self, name: &str, given: Vec<Given>) -> Kernel {
+        let own = format!("{name}_places");
+        self.open(&format!("struct {own} {{"));
+        self.line(&format!("typedef {name}::Params Params;"));
+        self.entry(&own, given)
+    }
+
+    /// What is behind the parameters.
+    fn entry(&mut self, name: &str, given: Vec<Given>) -> Kernel {
         self.state();
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
-        self.constants();
-        let pass = match (&self.shape.form, self.shape.levels.is_empty()) {
+        if self.counts_rows() {
+            self.count();
+        }
+        let words: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
+        let elements = match self.shape.form {
+            Form::Steps | Form::Places(_) => ELEMENTS,
+            Form::Path(_) if !words.is_empty() => ELEMENTS,
+            _ => 1,
+        };
+        self.constants(elements);
+        let pass = match (&self.shape.form, words.is_empty()) {
             (Form::Steps, true) => "lf_side_by_side",
             (Form::Steps, false) => "lf_in_order",
-            (Form::Rows { .. }, _) => "lf_row_by_row",
+            (Form::Rows { .. } | Form::Places(_), _) => "lf_row_by_row",
+            (Form::Path(_), _) => "lf_along_path",
         };
         match self.shape.form {
             Form::Steps => self.step(),
-            Form::Rows { .. } => self.row(),
+            Form::Rows { .. } | Form::Places(_) => self.row(),
+            Form::Path(_) => self.segments(),
         }
         self.depth -= 1;
         self.line("};");
@@ -126,16 +188,23 @@ impl<'a> Emit<'a> {
             "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
         ));
         let levels = self.shape.levels.iter();
-        let elements = match self.shape.form {
-            Form::Steps if !self.shape.levels.is_empty() => ELEMENTS,
-            _ => 1,
+        let elements = if pass == "lf_side_by_side" {
+            1
+        } else {
+            elements
         };
         Kernel {
-            text: self.functions.text() + &self.out,
+            text: String::new(),
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            words,
             tile: u64::from(THREADS) * u64::from(elements),
+            row_steps: match &self.shape.form {
+                Form::Path(path) => u64::from(path.ends),
+                _ => 1,
+            },
+            places: None,
         }
     }
 
@@ -160,20 +229,33 @@ impl<'a> Emit<'a> {
             Type::Scalar(_) => Given::Scalar(*v),
             Type::Array(_) => Given::Array(*v),
         });
-        let groups = self.shape.levels.iter().flat_map(|l| self.shape.vars(l));
-        given.chain(groups.map(Given::Start)).collect()
+        let groups = self.shape.levels.iter().flat_map(|l| {
+            let again = self.restarting(l);
+            let goes_on: Vec<GroupId> = l.iter().filter(|g| !again.contains(g)).copied().collect();
+            self.shape.vars(&goes_on)
+        });
+        let (mut counter, mut places) = (None, None);
+        if let Form::Path(path) = &self.shape.form {
+            counter = path.running.then_some(Given::Start(path.counter));
+            places = path.length.is_none().then_some(Given::Places);
+        }
+        let starts = groups.map(Given::Start);
+        given.chain(starts).chain(counter).chain(places).collect()
     }
 
     /// Each begins at a word of its own, so that the host can fill them in.
     fn params(&mut self, given: &[Given]) {
         self.open("struct Params {");
         for g in given {
-            let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g;
+            let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g else {
+                self.line("lf_array<u64> lf_places;");
+                continue;
+            };
             let (ty, name) = (self.shape.program.ty(v).elem(), self.names.var(v));
             let line = match g {
                 Given::Scalar(_) => format!("alignas(8) {ty} {name};"),
                 Given::Array(_) => format!("lf_array<{ty}> {name};"),
-                Given::Start(_) => format!("alignas(8) {ty} start_{name};"),
+                Given::Start(_) | Given::Places => format!("alignas(8) {ty} start_{name};"),
             };
             self.line(&line);
         }
@@ -189,11 +271,18 @@ impl<'a> Emit<'a> {
                 let line = format!("alignas(8) {ty} {};", self.names.var(v));
                 self.line(&line);
             }
+            if !self.restarting(level).is_empty() {
+                self.line("alignas(8) bool lf_begun;");
+            }
             self.depth -= 1;
             self.line("};");
         }
+        if self.counts_rows() {
+            let k = self.shape.levels.len();
+            self.line(&format!("struct Part{k} {{ u64 lf_count; }};"));
+        }
         self.open("struct State {");
-        for k in 0..self.shape.levels.len() {
+        for k in 0..self.levels() {
             self.line(&format!("Part{k} level{k};"));
         }
         self.depth -= 1;
@@ -206,7 +295,8 @@ impl<'a> Emit<'a> {
         let shape = self.shape;
         let level = &shape.levels[k];
         let vars = shape.vars(level);
-        let before: usize = shape.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
+        let again = self.restarting(level);
+        let before: usize = (0..k).map(|k| self.words(k)).sum();
         self.open(&format!(
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
@@ -216,20 +306,32 @@ impl<'a> Emit<'a> {
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
         self.open("static LF_DEVICE Part start(const Params &p) {");
+        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
+        let mut identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
+        let again_vars = shape.vars(&again);
         let starts = vars
             .iter()
-            .map(|v| format!("p.start_{}", self.names.var(*v)));
-        let starts: Vec<String> = starts.collect();
+            .zip(&identity)
+            .map(|(v, id)| match again_vars.contains(v) {
+                true => id.clone(),
+                false => format!("p.start_{}", self.names.var(*v)),
+            });
+        let mut starts: Vec<String> = starts.collect();
+        if !again.is_empty() {
+            starts.push("false".into());
+            identity.push("false".into());
+        }
         self.line(&format!("return Part{{{}}};", starts.join(", ")));
         self.close();
         self.open("static LF_DEVICE Part identity(const Params &p) {");
-        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
-        let identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
         self.line(&format!("return Part{{{}}};", identity.join(", ")));
         self.close();
         self.open("static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {");
         self.line("Part ab;");
         level.iter().for_each(|g| self.join(*g));
+        if !again.is_empty() {
+            self.restart(&again_vars);
+        }
         self.line("return ab;");
         self.close();
         self.depth -= 1;
@@ -273,11 +375,11 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn constants(&mut self) {
-        let levels = self.shape.levels.len();
+    fn constants(&mut self, elements: u32) {
+        let levels = self.levels();
         self.line(&format!("static const u32 LEVELS = {levels};"));
         self.line(&format!("static const u32 THREADS = {THREADS};"));
-        self.line(&format!("static const u32 ELEMENTS = {ELEMENTS};"));
+        self.line(&format!("static const u32 ELEMENTS = {elements};"));
         self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");
     }
 
@@ -285,6 +387,7 @@ impl<'a> Emit<'a> {
     fn outside(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => expr::constant(c),
+            Atom::Var(v) if self.of_row.contains(&v) => format!("row.{}", self.names.var(v)),
             Atom::Var(v) if self.shape.given.contains(&v) => format!("p.{}", self.names.var(v)),
             Atom::Var(v) => self.names.var(v).to_string(),
         }

@@ -6,6 +6,7 @@
 //! the level on that needs it. Before, a counter that runs on is moved to where its bound says.
 
 use super::Emit;
+use crate::plan::Form;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
 impl Emit<'_> {
@@ -16,15 +17,21 @@ impl Emit<'_> {
         self.open(&format!(
             "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
         ));
+        self.starts_step();
+        self.only = self.shape.nests.only.clone();
+        self.open.push(self.shape.root);
+        self.rate(self.shape.root);
+        self.open.pop();
+        self.only = None;
+        self.close();
+    }
+
+    pub(super) fn starts_step(&mut self) {
         self.line("const bool EMIT = LEVEL == LEVELS;");
         self.line("const State old = state;");
         if self.stops() {
             self.line("bool lf_ok = true;");
         }
-        self.open.push(self.shape.root);
-        self.rate(self.shape.root);
-        self.open.pop();
-        self.close();
     }
 
     /// A nested rate, from left to right.
@@ -32,9 +39,12 @@ impl Emit<'_> {
         let RateKind::Nested { counter, bound, .. } = self.shape.program.rate(rate).kind else {
             return;
         };
+        if self.elsewhere(rate) {
+            return;
+        }
         self.block(rate, 0, Section::Nest);
         let levels = self.shape.levels.len() as u32;
-        let from = *self.shape.runs_from.get(&rate).unwrap_or(&levels);
+        let from = *self.shape.nests.runs_from.get(&rate).unwrap_or(&levels);
         let name = self.names.var(counter).to_string();
         let running = self.shape.level_of(counter);
         let place = running.map(|(level, _)| format!("state.level{level}.{name}"));
@@ -124,7 +134,9 @@ impl Emit<'_> {
         let is_open = self.open.contains(&home);
         Some(match level {
             _ if is_open && self.counts(v) => name.to_string(),
-            Some(level) if home == self.shape.root => format!("old.level{level}.{name}"),
+            Some(level) if self.open[..self.base.min(self.open.len())].contains(&home) => {
+                format!("old.level{level}.{name}")
+            }
             _ if is_open => format!("old_{name}"),
             Some(level) => format!("state.level{level}.{name}"),
             None => name.to_string(),
@@ -133,6 +145,12 @@ impl Emit<'_> {
 
     /// What a nested rate begins with.
     pub(super) fn begun(&mut self, v: Var, start: Atom) {
+        let is_place = matches!(self.shape.form, Form::Places(_));
+        // Groups of the elements of a path are there at the end of a row, and only there.
+        if !self.counts(v) && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
+        {
+            return;
+        }
         let (ty, name, value) = (self.ty(v), self.names.var(v), self.value(start));
         let line = format!("{ty} {name} = {value};");
         self.line(&line);
@@ -167,7 +185,7 @@ impl Emit<'_> {
 
     /// The level from whose summary on a value is what it is in the end.
     fn known_from(&self, a: Atom) -> u32 {
-        let known = a.var().and_then(|v| self.shape.known_from.get(&v));
+        let known = a.var().and_then(|v| self.shape.nests.known_from.get(&v));
         known.copied().unwrap_or_default()
     }
 }

@@ -46,6 +46,7 @@ impl Emit<'_> {
                 }
                 Part::Child(child) => match self.shape.program.rate(child).kind {
                     RateKind::Nested { .. } => self.nested(child),
+                    _ if self.is_idle(child) => {}
                     _ => self.rate(child),
                 },
             }
@@ -74,6 +75,9 @@ impl Emit<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
+        if !self.is_wanted(s) {
+            return;
+        }
         let line = match &s.kind {
             StmtKind::Let(v, op, args) => {
                 let typed = args.get(usize::from(*op == Op::Select));
@@ -203,7 +207,9 @@ impl Emit<'_> {
                     );
                     self.line(&line);
                 }
+                let only = self.only.take();
                 self.stmts(&function.body);
+                self.only = only;
                 for (v, result) in results.iter().zip(&function.results) {
                     let line = format!("{} = {};", self.names.var(*v), self.value(*result));
                     self.line(&line);

@@ -33,6 +33,28 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
+const UNIFORM: &str = "threads share elements of rows that are equally long";
+const SEGMENTS: &str = "threads share elements of segments";
+const PASSES: &str = "a thread has a row, since it has several passes";
+
+/// How the others are run.
+const FORMS: &[(&str, &str)] = &[
+    ("exit_of_segments", SEGMENTS),
+    ("matrix_product", UNIFORM),
+    ("normalise", PASSES),
+    ("row_sums", UNIFORM),
+    ("segmented", SEGMENTS),
+    ("stencil", UNIFORM),
+    ("stencil_sums", UNIFORM),
+    ("stencil_zeros", UNIFORM),
+    ("transpose", UNIFORM),
+    ("chunkable_indices", PASSES),
+    ("chunkable_normalise", PASSES),
+    ("chunkable_rows_of_rows", UNIFORM),
+    ("chunkable_segmented", SEGMENTS),
+    ("chunkable_transpose", UNIFORM),
+];
+
 /// Golden loops, and those of the tests of chunks, in which a rate is nested.
 fn loops() -> Vec<(String, Loop)> {
     let folder =
@@ -170,13 +192,9 @@ fn nested_loops_give_what_the_interpreter_gives() {
     if !can_compile() {
         return;
     }
-    let only = std::env::var("ONLY").ok();
     let mut rng = Rng(17);
-    let mut refused = Vec::new();
+    let (mut refused, mut forms) = (Vec::new(), Vec::new());
     for (name, program) in loops() {
-        if only.as_ref().is_some_and(|o| *o != name) {
-            continue;
-        }
         let kernel = match emit::kernel(&program) {
             Ok(kernel) => kernel,
             Err(why) => {
@@ -184,8 +202,8 @@ fn nested_loops_give_what_the_interpreter_gives() {
                 continue;
             }
         };
-        let form = Shape::of(&program).map(|s| s.form.to_string());
-        println!("{name}: {}", form.expect("it runs"));
+        let shape = Shape::of(&program).expect("it runs in parallel");
+        forms.push((name.clone(), shape.form.to_string()));
         let shim = Shim::of(&format!("nest_{name}"), &kernel);
         for case in CASES {
             for _ in 0..2 {
@@ -194,12 +212,92 @@ fn nested_loops_give_what_the_interpreter_gives() {
             }
         }
     }
-    let refused: Vec<_> = refused
-        .iter()
-        .map(|(n, w)| (n.as_str(), w.as_str()))
-        .collect();
-    for (name, why) in &refused {
-        println!("    (\"{name}\", \"{why}\"),");
+    assert_eq!(of_names(&refused), REFUSED);
+    assert_eq!(of_names(&forms), FORMS);
+}
+
+fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
+    let rows = table.iter();
+    rows.map(|(name, what)| (name.as_str(), what.as_str()))
+        .collect()
+}
+
+/// Faults of shared segments, in the prelude or in the text of a kernel.
+#[test]
+fn faults_of_segments_are_found() {
+    if !can_compile() {
+        return;
     }
-    assert_eq!(refused, REFUSED);
+    let faults = [
+        (
+            "no part says that a segment begins in it",
+            "    state.level0.lf_begun = true;\n",
+            "",
+        ),
+        (
+            "a segment goes on with what came of the one before",
+            "if (b.lf_begun) {",
+            "if (false) {",
+        ),
+        (
+            "what comes before a tile is joined twice",
+            "return Group::join(p, before, scanned.before);",
+            "return Group::join(p, before, Group::join(p, before, scanned.before));",
+        ),
+        (
+            "a step is searched one segment too far",
+            "(middle + 1) * ends > step",
+            "(middle + 1) * ends >= step",
+        ),
+        (
+            "a segment that begins with a thread's steps does not begin",
+            "if (at == 0) L::begin(head, state);",
+            "",
+        ),
+        (
+            "a thread's second segment begins where its first one did",
+            "      before += length;\n",
+            "",
+        ),
+        (
+            "only empty segments have an end",
+            "if (at < length + L::ENDS) continue;",
+            "if (at < length) continue;",
+        ),
+        (
+            "a segment lies where the one before does",
+            "lf_write(p.lf_places, ix_0 - launch.first, ",
+            "lf_write(p.lf_places, ix_0 - launch.first + 1, ",
+        ),
+    ];
+    let program = support::golden("segmented");
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    let mut rng = Rng(23);
+    let inputs: Vec<_> = ["short ones", "a giant", "mixed ones"]
+        .iter()
+        .map(|case| args(&program, case, &mut rng))
+        .collect();
+    let wanted: Vec<_> = inputs.iter().map(|args| plain(&program, args)).collect();
+    let is_sound = |shim: &Shim| {
+        let mut runs = inputs.iter().zip(&wanted);
+        runs.all(|(args, (outcome, wanted))| {
+            on(shim, &program, &kernel, args).is_ok_and(|(got, values)| {
+                let all = values.iter().zip(wanted);
+                got == *outcome
+                    && all.clone().count() == wanted.len()
+                    && all.clone().all(|(a, b)| alike(a, b))
+            })
+        })
+    };
+    assert!(is_sound(&Shim::of("sound_segments", &kernel)));
+    for (k, (what, from, to)) in faults.into_iter().enumerate() {
+        let text = format!("{}{}", emit::PRELUDE, kernel.text);
+        assert_eq!(text.matches(from).count(), 1, "{what}");
+        let mut wrong = kernel.clone();
+        wrong.text = kernel.text.replace(from, to);
+        let prelude = emit::PRELUDE.replace(from, to);
+        let mut shim = Shim::with(&format!("segments_fault_{k}"), &wrong, &prelude);
+        shim.turns = 2_000_000;
+        assert!(!is_sound(&shim), "not noticed: {what}");
+    }
 }

@@ -1,0 +1,93 @@
+struct row_sums_v {
+  struct Params {
+    alignas(8) u64 h_0;
+    alignas(8) u64 w_1;
+    lf_array<f64> arr_1;
+    lf_array<f64> out_2;
+  };
+  struct Part0 {
+    alignas(8) f64 acc_2;
+    alignas(8) bool lf_begun;
+  };
+  struct State {
+    Part0 level0;
+  };
+  template <u32 K, class Unused = void> struct Level;
+  template <class Unused> struct Level<0, Unused> {
+    typedef Part0 Part;
+    static const u32 WORD = 0;
+    static LF_DEVICE Part &of(State &state) { return state.level0; }
+    static LF_DEVICE Part start(const Params &p) {
+      return Part{(-0.0), false};
+    }
+    static LF_DEVICE Part identity(const Params &p) {
+      return Part{(-0.0), false};
+    }
+    static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+      Part ab;
+      ab.acc_2 = a.acc_2 + b.acc_2;
+      ab.lf_begun = a.lf_begun || b.lf_begun;
+      if (b.lf_begun) {
+        ab.acc_2 = b.acc_2;
+      }
+      return ab;
+    }
+  };
+  static const u32 LEVELS = 1;
+  static const u32 THREADS = 128;
+  static const u32 ELEMENTS = 8;
+  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 ENDS = 1;
+  struct Row {
+    u64 lf_begin;
+    u64 row_0;
+    f64 acc_2;
+  };
+  static LF_DEVICE Row row(const Params &p, const u64 ix_0, const u64 lf_before, const State &old) {
+    const bool more_0 = ix_0 < p.h_0;
+    const u64 row_0 = ix_0 * p.w_1;
+    u64 ix_1 = 0ull;
+    f64 acc_2 = 0.0;
+    Row row;
+    row.lf_begin = ix_1;
+    row.row_0 = row_0;
+    row.acc_2 = acc_2;
+    return row;
+  }
+  static LF_DEVICE void begin(const Row &row, State &state) {
+    state.level0.acc_2 = row.acc_2;
+    state.level0.lf_begun = true;
+  }
+  template <u32 LEVEL>
+  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, State &state) {
+    const bool EMIT = LEVEL == LEVELS;
+    const State old = state;
+    const bool more_1 = ix_1 < p.w_1;
+    const u64 at_1 = row.row_0 + ix_1;
+    const f64 elt_1 = lf_read(p.arr_1, at_1);
+    const f64 new_2 = old.level0.acc_2 + elt_1;
+    state.level0.acc_2 = new_2;
+    const u64 nix_1 = ix_1 + 1ull;
+  }
+  template <u32 LEVEL>
+  static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 ix_0, const u64 lf_before, const u64 lf_length, State &state) {
+    const bool EMIT = LEVEL == LEVELS;
+    const State old = state;
+    const bool more_0 = ix_0 < p.h_0;
+    const u64 row_0 = ix_0 * p.w_1;
+    u64 ix_1 = 0ull;
+    ix_1 += lf_length;
+    const f64 elt_2 = state.level0.acc_2;
+    if (EMIT) lf_write(p.out_2, ix_0, elt_2);
+    const u64 nix_0 = ix_0 + 1ull;
+  }
+  // How many elements there are in the rows up to one, itself included.
+  static LF_DEVICE u64 through(const Params &p, u64 row) {
+    return (row + 1) * p.w_1;
+  }
+  // The row of a step of a tile, which is from `begin` to `end`.
+  static LF_DEVICE u64 find(const Params &p, u64 begin, u64 step, u64 end) {
+    return lf_quotient(step, p.w_1 + ENDS);
+  }
+};
+LF_KERNEL row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) { lf_along_path<row_sums_v>(p, launch); }
