@@ -9,6 +9,7 @@
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
 //! | [`plan`] | how its iterations become work of threads, and why |
 //! | [`path`] | segments whose elements are shared among threads |
+//! | [`team`] | rows that a team of threads has |
 //! | [`emit`] | the kernel's text |
 //! | [`run`] | a loop's way from its arguments to its results |
 //!
@@ -20,3 +21,4 @@ pub mod path;
 pub mod plan;
 pub mod run;
 pub mod shape;
+pub mod team;

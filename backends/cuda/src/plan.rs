@@ -3,6 +3,7 @@
 use crate::demand::Demand;
 use crate::path::{Path, is_shared};
 use crate::shape::{MOST_LEVELS, Refusal, each};
+use crate::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::chunkable::{Reason, chunkable};
 use loop_lang::ir::{
@@ -22,6 +23,11 @@ pub enum Form {
         /// Why elements of a row are not shared among threads.
         why: String,
     },
+    /// A team of threads runs one iteration of the root with all that is nested in it.
+    Teams {
+        /// Why elements of a row are not shared among all threads.
+        why: String,
+    },
     /// Threads share the steps of the root and of a nested rate.
     Path(Path),
     /// What finds where the rows of a path lie: a thread looks at the head of a row.
@@ -33,6 +39,7 @@ impl fmt::Display for Form {
         match self {
             Form::Steps => write!(f, "a thread has steps"),
             Form::Rows { why } => write!(f, "a thread has a row, since {why}"),
+            Form::Teams { why } => write!(f, "a team has a row, since {why}"),
             Form::Path(path) if path.length.is_some() => {
                 write!(f, "threads share elements of rows that are equally long")
             }
@@ -60,6 +67,8 @@ pub struct Nests {
     pub runs_from: FxHashMap<RateId, u32>,
     /// The level from whose summary on what a trap tests is what it is in the end.
     pub known_from: FxHashMap<Var, u32>,
+    /// What each pass over a row folds, where a team has it.
+    pub folds: FxHashMap<RateId, Vec<GroupId>>,
     /// What is to be computed of all that the loop computes, if not all of it is.
     pub only: Option<FxHashSet<Var>>,
     /// What finds out where rows lie, if that is not known before.
@@ -88,16 +97,18 @@ impl Plan {
         match Plan::path(program, facts, &demand) {
             Ok(plan) => Ok(plan),
             Err(why) => {
-                let levels = levels(program, |g| {
-                    program.roots.contains(&program.groups[g.index()].owner)
-                })?;
-                Ok(Plan::with(
-                    Form::Rows { why },
-                    levels,
-                    program,
-                    facts,
-                    &demand,
-                ))
+                let of_root = |g: GroupId| program.roots.contains(&program.groups[g.index()].owner);
+                let levels = levels(program, of_root)?;
+                let (form, folds) = match folds(program, facts) {
+                    Ok(folds) => (Form::Teams { why }, folds),
+                    Err(also) => {
+                        let why = format!("{why}, and {also}");
+                        (Form::Rows { why }, FxHashMap::default())
+                    }
+                };
+                let mut plan = Plan::with(form, levels, program, facts, &demand);
+                plan.nests.folds = folds;
+                Ok(plan)
             }
         }
     }

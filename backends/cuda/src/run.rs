@@ -84,16 +84,24 @@ pub fn run(
             Some(_) => Some(device.room(rows)?),
             None => None,
         };
-        let mut params = Vec::new();
+        let (mut params, mut team, mut longest) = (Vec::new(), 1, 0);
         for given in &kernel.given {
             match *given {
                 Given::Scalar(v) | Given::Start(v) => params.push(word(frame, Atom::Var(v))),
-                Given::Array(v) => params.extend(array(shape, frame, args, v)?),
+                Given::Array(v) => {
+                    let [address, length] = array(shape, frame, args, v)?;
+                    longest = length.max(longest);
+                    params.extend([address, length]);
+                }
+                Given::Team => {
+                    team = team_for(rows, longest);
+                    params.push(team);
+                }
                 Given::Places => params.extend(room.iter().flat_map(|r| [r.address(), rows])),
             }
         }
         let launch = |kernel: &Kernel, steps| {
-            let blocks = kernel.tiles(steps);
+            let blocks = kernel.tiles(steps * team);
             let params = &params;
             device.launch(
                 kernel,
@@ -137,6 +145,11 @@ pub fn run(
         frame.words[1] += rows;
     }
     Ok(host.run(Pass::Emit, u64::MAX, frame, args))
+}
+
+/// How many threads a row has. How long rows are nobody knows before: some array has an element for each of theirs.
+fn team_for(rows: u64, longest: u64) -> u64 {
+    (longest / rows).next_power_of_two().clamp(1, 32)
 }
 
 type Go<'a> = dyn Fn(&Kernel, u64) -> Result<Launched, String> + 'a;

@@ -34,7 +34,9 @@ template <class L, class Work, u32 K, bool ANY> struct lf_found {
     typename L::State mine = state;
     Group::of(mine) = Group::identity(p);
     work.template run<K>(p, launch, mine);
-    Group::of(state) = lf_before<L, K>(p, launch, tile, is_last, Group::of(mine));
+    typedef typename Group::Part Part;
+    const Part before = lf_before<L, K>(p, launch, tile, is_last, work.speaks() ? Group::of(mine) : Group::identity(p));
+    Group::of(state) = work.told(before);
     lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
   }
 };
@@ -45,6 +47,9 @@ template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
 // Rows that follow each other.
 template <class L> struct lf_rows {
   u64 from, to;
+  // Whether what a thread sums up counts, and what it has of what comes before.
+  LF_DEVICE bool speaks() const { return true; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, state);
@@ -63,6 +68,48 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
   const bool is_last = (tile + 1) * L::TILE >= launch.steps;
   lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, rows, state);
   rows.template run<L::LEVELS>(p, launch, state);
+}
+
+// What the threads of a team come to. Teams are a power of two of neighbours in a warp.
+template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, Fold own, u32 team) {
+  const u32 lane = threadIdx.x % LF_WARP, place = lane % team;
+  for (u32 reach = team / 2; reach > 0; reach /= 2) {
+    const Fold other = lf_from_lane(own, place < reach ? lane + reach : lane);
+    if (place < reach) own = Fold::join(p, own, other);
+  }
+  return lf_from_lane(own, lane - place);
+}
+
+// The row of a team.
+template <class L> struct lf_team {
+  u64 at;
+  u32 threads, lane;
+  bool is_there;
+  // One thread speaks for all.
+  LF_DEVICE bool speaks() const { return is_there && lane == 0; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const {
+    return lf_from_lane(before, threadIdx.x % LF_WARP - lane);
+  }
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, state);
+  }
+};
+
+// A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
+// whoever is in a warp takes part in what it exchanges.
+template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const lf_launch &launch) {
+  const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
+  lf_team<L> team;
+  team.threads = u32(p.lf_team);
+  team.lane = threadIdx.x % team.threads;
+  const u64 teams = L::THREADS / team.threads;
+  team.at = tile * teams + threadIdx.x / team.threads;
+  team.is_there = team.at < launch.steps;
+  typename L::State state = typename L::State();
+  const bool is_last = (tile + 1) * teams >= launch.steps;
+  lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, team, state);
+  team.template run<L::LEVELS>(p, launch, state);
 }
 
 // Most numbers have no more than 32 bits, in which a device divides several times as fast.
@@ -94,6 +141,9 @@ LF_DEVICE u64 lf_find_in(const lf_array<u64> &through, u64 ends, u64 begin, u64 
 // Steps of a path that follow each other: elements of rows, and ends of rows.
 template <class L> struct lf_share {
   u64 from, to, row;
+  // Whether what a thread sums up counts, and what it has of what comes before.
+  LF_DEVICE bool speaks() const { return true; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     if (from >= to) return;

@@ -15,6 +15,7 @@ mod names;
 mod nest;
 mod path;
 mod step;
+mod team;
 
 use crate::plan::Form;
 use crate::shape::{Refusal, Shape};
@@ -67,6 +68,8 @@ pub enum Given {
     Start(Var),
     /// Room for a word of each row: its address and its length.
     Places,
+    /// How many threads a team has: a power of two, at most a warp.
+    Team,
 }
 
 impl Kernel {
@@ -175,11 +178,13 @@ impl<'a> Emit<'a> {
             (Form::Steps, true) => "lf_side_by_side",
             (Form::Steps, false) => "lf_in_order",
             (Form::Rows { .. } | Form::Places(_), _) => "lf_row_by_row",
+            (Form::Teams { .. }, _) => "lf_by_teams",
             (Form::Path(_), _) => "lf_along_path",
         };
         match self.shape.form {
             Form::Steps => self.step(),
             Form::Rows { .. } | Form::Places(_) => self.row(),
+            Form::Teams { .. } => self.team(),
             Form::Path(_) => self.segments(),
         }
         self.depth -= 1;
@@ -239,8 +244,10 @@ impl<'a> Emit<'a> {
             counter = path.running.then_some(Given::Start(path.counter));
             places = path.length.is_none().then_some(Given::Places);
         }
+        let team = matches!(self.shape.form, Form::Teams { .. }).then_some(Given::Team);
         let starts = groups.map(Given::Start);
-        given.chain(starts).chain(counter).chain(places).collect()
+        let given = given.chain(starts).chain(counter);
+        given.chain(places).chain(team).collect()
     }
 
     /// Each begins at a word of its own, so that the host can fill them in.
@@ -248,14 +255,19 @@ impl<'a> Emit<'a> {
         self.open("struct Params {");
         for g in given {
             let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g else {
-                self.line("lf_array<u64> lf_places;");
+                self.line(match g {
+                    Given::Team => "u64 lf_team;",
+                    _ => "lf_array<u64> lf_places;",
+                });
                 continue;
             };
             let (ty, name) = (self.shape.program.ty(v).elem(), self.names.var(v));
             let line = match g {
                 Given::Scalar(_) => format!("alignas(8) {ty} {name};"),
                 Given::Array(_) => format!("lf_array<{ty}> {name};"),
-                Given::Start(_) | Given::Places => format!("alignas(8) {ty} start_{name};"),
+                Given::Start(_) | Given::Places | Given::Team => {
+                    format!("alignas(8) {ty} start_{name};")
+                }
             };
             self.line(&line);
         }

@@ -39,10 +39,28 @@ impl Emit<'_> {
         let RateKind::Nested { counter, bound, .. } = self.shape.program.rate(rate).kind else {
             return;
         };
-        if self.elsewhere(rate) {
+        if self.elsewhere(rate) || self.pass(rate) {
             return;
         }
         self.block(rate, 0, Section::Nest);
+        let name = self.names.var(counter).to_string();
+        let place = self.opened(rate, counter, bound);
+        if let Some(place) = &place {
+            self.line(&format!("u64 {name} = {place};"));
+        }
+        let goes_on = if self.stops() { "lf_ok" } else { "" };
+        self.open(&format!("for (; {goes_on}; ++{name}) {{"));
+        self.iteration(rate);
+        self.close();
+        if let Some(place) = &place {
+            self.line(&format!("{place} = {name};"));
+        }
+        self.close();
+        self.block(rate, 0, Section::Done);
+    }
+
+    /// Begins what runs a nested rate from the level on that needs it. Where its counter is, if that goes on.
+    pub(super) fn opened(&mut self, rate: RateId, counter: Var, bound: Atom) -> Option<String> {
         let levels = self.shape.levels.len() as u32;
         let from = *self.shape.nests.runs_from.get(&rate).unwrap_or(&levels);
         let name = self.names.var(counter).to_string();
@@ -59,21 +77,10 @@ impl Emit<'_> {
             }
             (None, _) => self.open(&format!("if (LEVEL >= {from}) {{")),
         }
-        if let Some(place) = &place {
-            self.line(&format!("u64 {name} = {place};"));
-        }
-        let goes_on = if self.stops() { "lf_ok" } else { "" };
-        self.open(&format!("for (; {goes_on}; ++{name}) {{"));
-        self.iteration(rate);
-        self.close();
-        if let Some(place) = &place {
-            self.line(&format!("{place} = {name};"));
-        }
-        self.close();
-        self.block(rate, 0, Section::Done);
+        place
     }
 
-    fn iteration(&mut self, rate: RateId) {
+    pub(super) fn iteration(&mut self, rate: RateId) {
         self.open.push(rate);
         for v in self.updated(rate) {
             let (ty, name) = (self.ty(v), self.names.var(v));
@@ -171,7 +178,7 @@ impl Emit<'_> {
     }
 
     /// Whether steps may end early, at a trap.
-    fn stops(&self) -> bool {
+    pub(super) fn stops(&self) -> bool {
         let program = self.shape.program;
         let has_nested = program
             .rates
@@ -180,7 +187,8 @@ impl Emit<'_> {
         let blocks = self.shape.facts.blocks.iter();
         let mut steps = blocks.filter(|b| matches!(b.place, Place::At { .. }));
         let traps = |s: &Stmt| matches!(s.kind, StmtKind::Trap { .. });
-        has_nested && steps.any(|b| b.block.stmts.iter().any(traps))
+        matches!(self.shape.form, Form::Teams { .. })
+            || has_nested && steps.any(|b| b.block.stmts.iter().any(traps))
     }
 
     /// The level from whose summary on a value is what it is in the end.

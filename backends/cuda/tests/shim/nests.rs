@@ -35,7 +35,7 @@ const REFUSED: &[(&str, &str)] = &[
 
 const UNIFORM: &str = "threads share elements of rows that are equally long";
 const SEGMENTS: &str = "threads share elements of segments";
-const PASSES: &str = "a thread has a row, since it has several passes";
+const PASSES: &str = "a team has a row, since it has several passes";
 
 /// How the others are run.
 const FORMS: &[(&str, &str)] = &[
@@ -222,12 +222,11 @@ fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Faults of shared segments, in the prelude or in the text of a kernel.
+/// What is wrong, and the text that it replaces by another, in the prelude or in a kernel.
+type Fault = (&'static str, &'static str, &'static str);
+
 #[test]
 fn faults_of_segments_are_found() {
-    if !can_compile() {
-        return;
-    }
     let faults = [
         (
             "no part says that a segment begins in it",
@@ -270,7 +269,42 @@ fn faults_of_segments_are_found() {
             "lf_write(p.lf_places, ix_0 - launch.first + 1, ",
         ),
     ];
-    let program = support::golden("segmented");
+    are_found("segmented", &faults);
+}
+
+#[test]
+fn faults_of_teams_are_found() {
+    let faults = [
+        (
+            "half of a team is left out",
+            "for (u32 reach = team / 2;",
+            "for (u32 reach = team / 4;",
+        ),
+        (
+            "all of a team speak for their row",
+            "return is_there && lane == 0;",
+            "return is_there;",
+        ),
+        (
+            "each of a team has what comes before itself",
+            "return lf_from_lane(before, threadIdx.x % LF_WARP - lane);",
+            "return before;",
+        ),
+        (
+            "what a team folds begins anew in its pass",
+            "::join(p, lf_before, lf_of_team",
+            "::join(p, lf_none, lf_of_team",
+        ),
+    ];
+    are_found("normalise", &faults);
+}
+
+/// Each fault makes some run of a loop wrong.
+fn are_found(name: &str, faults: &[Fault]) {
+    if !can_compile() {
+        return;
+    }
+    let program = support::golden(name);
     let kernel = emit::kernel(&program).expect("it runs in parallel");
     let mut rng = Rng(23);
     let inputs: Vec<_> = ["short ones", "a giant", "mixed ones"]
@@ -289,14 +323,14 @@ fn faults_of_segments_are_found() {
             })
         })
     };
-    assert!(is_sound(&Shim::of("sound_segments", &kernel)));
-    for (k, (what, from, to)) in faults.into_iter().enumerate() {
+    assert!(is_sound(&Shim::of(&format!("sound_{name}"), &kernel)));
+    for (k, (what, from, to)) in faults.iter().enumerate() {
         let text = format!("{}{}", emit::PRELUDE, kernel.text);
-        assert_eq!(text.matches(from).count(), 1, "{what}");
+        assert_eq!(text.matches(*from).count(), 1, "{what}");
         let mut wrong = kernel.clone();
-        wrong.text = kernel.text.replace(from, to);
-        let prelude = emit::PRELUDE.replace(from, to);
-        let mut shim = Shim::with(&format!("segments_fault_{k}"), &wrong, &prelude);
+        wrong.text = kernel.text.replace(*from, to);
+        let prelude = emit::PRELUDE.replace(*from, to);
+        let mut shim = Shim::with(&format!("{name}_fault_{k}"), &wrong, &prelude);
         shim.turns = 2_000_000;
         assert!(!is_sound(&shim), "not noticed: {what}");
     }
