@@ -11,12 +11,14 @@
 //! | [`path`] | segments whose elements are shared among threads |
 //! | [`team`] | rows that a team of threads has |
 //! | [`emit`] | the kernel's text |
+//! | `launch` | which kernels of a loop are launched, and with what |
 //! | [`run`] | a loop's way from its arguments to its results |
 //!
 //! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
 
 mod demand;
 pub mod emit;
+mod launch;
 pub mod path;
 pub mod plan;
 pub mod run;

@@ -73,6 +73,8 @@ pub struct Nests {
     pub only: Option<FxHashSet<Var>>,
     /// What finds out where rows lie, if that is not known before.
     pub places: Option<Box<Plan>>,
+    /// How rows of a known length are run where there are many.
+    pub rows: Option<Box<Plan>>,
 }
 
 impl Plan {
@@ -96,21 +98,35 @@ impl Plan {
         // Elements of one row may be more than all others: whatever can be shared is.
         match Plan::path(program, facts, &demand) {
             Ok(plan) => Ok(plan),
-            Err(why) => {
-                let of_root = |g: GroupId| program.roots.contains(&program.groups[g.index()].owner);
-                let levels = levels(program, of_root)?;
-                let (form, folds) = match folds(program, facts) {
-                    Ok(folds) => (Form::Teams { why }, folds),
-                    Err(also) => {
-                        let why = format!("{why}, and {also}");
-                        (Form::Rows { why }, FxHashMap::default())
-                    }
-                };
-                let mut plan = Plan::with(form, levels, program, facts, &demand);
-                plan.nests.folds = folds;
-                Ok(plan)
-            }
+            Err(why) => match folds(program, facts) {
+                Ok(folds) => Plan::teams(why, folds, program, facts, &demand),
+                Err(also) => {
+                    let why = format!("{why}, and {also}");
+                    let levels = levels(program, |g| of_root(program, g))?;
+                    Ok(Plan::with(
+                        Form::Rows { why },
+                        levels,
+                        program,
+                        facts,
+                        &demand,
+                    ))
+                }
+            },
         }
+    }
+
+    /// Teams have rows.
+    fn teams(
+        why: String,
+        folds: FxHashMap<RateId, Vec<GroupId>>,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, Refusal> {
+        let levels = levels(program, |g| of_root(program, g))?;
+        let mut plan = Plan::with(Form::Teams { why }, levels, program, facts, demand);
+        plan.nests.folds = folds;
+        Ok(plan)
     }
 
     /// Threads share elements of rows.
@@ -121,6 +137,13 @@ impl Plan {
         let mut plan = Plan::with(Form::Path(path.clone()), shared, program, facts, demand);
         if path.length.is_none() {
             plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
+        } else if !plan.levels.is_empty()
+            && let Ok(folds) = folds(program, facts)
+        {
+            // Nobody waits for what others fold of his row.
+            let why = "rows are many".into();
+            let teams = Plan::teams(why, folds, program, facts, demand);
+            plan.nests.rows = teams.ok().map(Box::new);
         }
         Ok(plan)
     }
@@ -226,6 +249,10 @@ impl Plan {
             }
         }
     }
+}
+
+fn of_root(program: &Loop, g: GroupId) -> bool {
+    program.roots.contains(&program.groups[g.index()].owner)
 }
 
 /// The groups that tiles join, level by level.

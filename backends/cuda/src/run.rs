@@ -1,7 +1,7 @@
 //! A loop's way from its arguments to its results: `init` on the host, the steps on a device, `done` on the host.
 
 use crate::emit::{Given, Kernel};
-use crate::plan::Form;
+use crate::launch::Rows;
 use crate::shape::Shape;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel as _, Outcome, Pass};
@@ -80,63 +80,29 @@ pub fn run(
     let bound = word(frame, shape.bound);
     let rows = bound.saturating_sub(first);
     if rows > 0 {
-        let room = match kernel.places {
-            Some(_) => Some(device.room(rows)?),
-            None => None,
-        };
-        let (mut params, mut team, mut longest) = (Vec::new(), 1, 0);
+        let mut arrays = Vec::new();
         for given in &kernel.given {
-            match *given {
-                Given::Scalar(v) | Given::Start(v) => params.push(word(frame, Atom::Var(v))),
-                Given::Array(v) => {
-                    let [address, length] = array(shape, frame, args, v)?;
-                    longest = length.max(longest);
-                    params.extend([address, length]);
-                }
-                Given::Team => {
-                    team = team_for(rows, longest);
-                    params.push(team);
-                }
-                Given::Places => params.extend(room.iter().flat_map(|r| [r.address(), rows])),
+            if let Given::Array(v) = *given {
+                arrays.push((v, array(shape, frame, args, v)?));
             }
         }
-        let launch = |kernel: &Kernel, steps| {
-            let blocks = kernel.tiles(steps * team);
-            let params = &params;
-            device.launch(
-                kernel,
-                Launch {
-                    params,
-                    first,
-                    steps,
-                    blocks,
-                },
-            )
+        let rows = Rows {
+            shape,
+            kernel,
+            device,
+            first,
+            rows,
+            word: &|a| word(frame, a),
+            arrays,
         };
-        let Some(elements) = elements(shape, kernel, rows, &launch, &|a| word(frame, a))? else {
+        let Some(found) = rows.run()? else {
             return Ok(Outcome::Trapped(None));
         };
-        let steps = kernel
-            .steps(rows, elements)
-            .ok_or("more steps than can be counted")?;
-        if steps > 0 {
-            let launched = launch(kernel, steps)?;
-            if launched.trapped {
-                return Ok(Outcome::Trapped(None));
+        let rows = rows.rows;
+        for (v, x) in found {
+            if let Some(w) = shape.layout.word(v) {
+                frame.words[w] = x;
             }
-            let mut result = &launched.result[..];
-            for (vars, words) in kernel.levels.iter().zip(&kernel.words) {
-                let (level, rest) = result.split_at_checked(*words).unwrap_or_default();
-                for (v, x) in vars.iter().zip(level) {
-                    if let Some(w) = shape.layout.word(*v) {
-                        frame.words[w] = *x;
-                    }
-                }
-                result = rest;
-            }
-        }
-        if let Some(w) = running(shape).and_then(|v| shape.layout.word(v)) {
-            frame.words[w] = frame.words[w].wrapping_add(elements);
         }
         settle(shape, frame, args);
         if let Some(w) = shape.layout.word(shape.counter) {
@@ -145,73 +111,6 @@ pub fn run(
         frame.words[1] += rows;
     }
     Ok(host.run(Pass::Emit, u64::MAX, frame, args))
-}
-
-/// How many threads a row has. How long rows are nobody knows before: some array has an element for each of theirs.
-fn team_for(rows: u64, longest: u64) -> u64 {
-    (longest / rows).next_power_of_two().clamp(1, 32)
-}
-
-type Go<'a> = dyn Fn(&Kernel, u64) -> Result<Launched, String> + 'a;
-
-/// How many elements all rows have together, where threads share them; none if something trapped.
-fn elements(
-    shape: &Shape<'_>,
-    kernel: &Kernel,
-    rows: u64,
-    launch: &Go<'_>,
-    word: &dyn Fn(Atom) -> u64,
-) -> Result<Option<u64>, String> {
-    let Form::Path(path) = &shape.form else {
-        return Ok(Some(0));
-    };
-    if let Some(length) = path.length {
-        let all = rows.checked_mul(word(length));
-        return all
-            .map(Some)
-            .ok_or("more elements than can be counted".into());
-    }
-    let places = kernel
-        .places
-        .as_ref()
-        .ok_or("no kernel finds where rows lie")?;
-    let launched = launch(places, rows)?;
-    if launched.trapped {
-        return Ok(None);
-    }
-    // What a counter comes to that goes on from row to row, or what is counted behind all else.
-    let counted = places
-        .levels
-        .iter()
-        .zip(&places.words)
-        .scan(0, |from, (vars, words)| {
-            let at = vars
-                .iter()
-                .position(|v| *v == path.counter)
-                .map(|k| *from + k);
-            *from += words;
-            Some(at)
-        });
-    let at = counted.flatten().next().filter(|_| path.running);
-    let all = match at {
-        Some(at) => launched.result.get(at).copied(),
-        None => launched.result.last().copied(),
-    };
-    let start = if path.running {
-        word(Atom::Var(path.counter))
-    } else {
-        0
-    };
-    let all = all.ok_or("a result is missing")?;
-    Ok(Some(all.wrapping_sub(start)))
-}
-
-/// The counter of a path that goes on from row to row.
-fn running(shape: &Shape<'_>) -> Option<Var> {
-    match &shape.form {
-        Form::Path(path) if path.running => Some(path.counter),
-        _ => None,
-    }
 }
 
 /// Local parts have nothing in them: the prefix has it all.

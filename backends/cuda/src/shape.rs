@@ -112,7 +112,15 @@ impl<'a> Shape<'a> {
 
     /// The loop that finds where rows lie, if a kernel of its own does.
     pub fn places(&self) -> Option<Shape<'a>> {
-        let plan = self.nests.places.as_deref()?.clone();
+        self.planned(self.nests.places.as_deref()?.clone())
+    }
+
+    /// The loop as it is run where rows are many, if that is another kernel.
+    pub fn rows(&self) -> Option<Shape<'a>> {
+        self.planned(self.nests.rows.as_deref()?.clone())
+    }
+
+    fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
         Some(Shape {
             facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,

@@ -137,7 +137,8 @@ fn golden_loops_compile_for_devices() {
             let text = format!("{PRELUDE}{}", kernel.text);
             let (ptx, said) = nvrtc.compile(&text, architecture);
             // Of each kernel of the text.
-            let entries = if kernel.places.is_some() { 2 } else { 1 };
+            let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
+            let entries = 1 + beside.count();
             let spills: Vec<_> = said.matches("spill stores").collect();
             let none = said.matches(" 0 bytes spill stores, 0 bytes spill loads");
             assert_eq!(spills.len(), none.count(), "{name}: {said}");

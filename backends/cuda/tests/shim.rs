@@ -14,7 +14,7 @@ use livefusion_cuda::run::{Device, Launch, Launched, Room, run};
 use livefusion_cuda::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::types::Ty;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -125,6 +125,8 @@ type Go = unsafe extern "C" fn(*const u64, *const Call, u32, u32, u32, u32, u64)
 struct Shim {
     library: Library,
     seed: Cell<u32>,
+    /// The name of the kernel that was launched last.
+    launched: RefCell<String>,
     resident: u32,
     turns: u64,
 }
@@ -141,8 +143,8 @@ impl Shim {
             folder.path().join(format!("{name}.cpp")),
             folder.path().join(format!("{name}.so")),
         );
-        let places = kernel.places.as_deref();
-        let glue: String = places.into_iter().chain([kernel]).map(glue).collect();
+        let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
+        let glue: String = beside.map(|k| &**k).chain([kernel]).map(glue).collect();
         let declared = "extern \"C\" i32 lf_run(void (*)(const void *), const void *, u32, u32, u32, u32, u64);\n";
         let glue = format!("{declared}{glue}");
         std::fs::write(&source, format!("{prelude}{}{glue}", kernel.text)).expect("written");
@@ -153,6 +155,7 @@ impl Shim {
         Shim {
             library,
             seed: Cell::new(1),
+            launched: RefCell::default(),
             resident: 3,
             turns: TURNS,
         }
@@ -187,6 +190,7 @@ impl Device for Shim {
             told: std::array::from_fn(|_| told.next().expect("four levels")),
         };
         self.seed.set(self.seed.get() + 1);
+        self.launched.replace(kernel.name.clone());
         let name = format!("{}_go", kernel.name);
         // SAFETY: the function of the text above, with what it is declared with; the arrays of the parameters live until
         // it returns, and the kernel reads and writes nothing but elements of these.

@@ -51,10 +51,10 @@ pub struct Kernel {
     pub words: Vec<usize>,
     /// How many steps a tile has.
     pub tile: u64,
-    /// How many steps there are for each iteration of the root, elements that threads share left out.
-    pub row_steps: u64,
     /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
     pub places: Option<Box<Kernel>>,
+    /// One of the same text that runs in the place of this where rows are many, and short enough.
+    pub rows: Option<Box<Kernel>>,
 }
 
 /// Something that a kernel is given.
@@ -76,12 +76,6 @@ impl Kernel {
     /// Whether steps go by tiles, which look back.
     pub fn in_order(&self) -> bool {
         !self.words.is_empty()
-    }
-
-    /// How many steps so many iterations of the root are, with so many elements in them that threads share; none if there
-    /// are too many.
-    pub fn steps(&self, rows: u64, elements: u64) -> Option<u64> {
-        rows.checked_mul(self.row_steps)?.checked_add(elements)
     }
 
     /// How many tiles so many steps are.
@@ -136,27 +130,34 @@ impl<'a> Emit<'a> {
         self.open(&format!("struct {name} {{"));
         self.params(&given);
         let mut kernel = self.entry(&name, given);
-        if let Some(shape) = self.shape.places() {
-            let mut before = Emit::of(&shape);
-            before.functions = std::mem::take(&mut self.functions);
-            before.out = std::mem::take(&mut self.out);
-            let places = before.places(&name, kernel.given.clone());
-            (self.functions, self.out) = (before.functions, before.out);
-            kernel.places = Some(Box::new(places));
+        kernel.places = self.beside(self.shape.places(), "places", &kernel);
+        kernel.rows = self.beside(self.shape.rows(), "rows", &kernel);
+        kernel.text = self.functions.text() + &self.out;
+        for beside in [&mut kernel.places, &mut kernel.rows].into_iter().flatten() {
+            beside.text.clone_from(&kernel.text);
         }
-        let text = self.functions.text() + &self.out;
-        for kernel in kernel.places.iter_mut() {
-            kernel.text = text.clone();
-        }
-        Kernel { text, ..kernel }
+        kernel
     }
 
-    /// The kernel that finds where rows lie, beside the one of `name`.
-    fn places(&mut self, name: &str, given: Vec<Given>) -> Kernel {
-        let own = format!("{name}_places");
-        self.open(&format!("struct {own} {{"));
-        self.line(&format!("typedef {name}::Params Params;"));
-        self.entry(&own, given)
+    /// Another form of the loop, in the same text.
+    fn beside(
+        &mut self,
+        shape: Option<Shape<'_>>,
+        name: &str,
+        kernel: &Kernel,
+    ) -> Option<Box<Kernel>> {
+        let shape = shape?;
+        let mut emit = Emit::of(&shape);
+        std::mem::swap(&mut emit.functions, &mut self.functions);
+        std::mem::swap(&mut emit.out, &mut self.out);
+        let program = self.names.program();
+        let own = format!("{program}_{name}");
+        emit.open(&format!("struct {own} {{"));
+        emit.line(&format!("typedef {program}::Params Params;"));
+        let beside = emit.entry(&own, kernel.given.clone());
+        std::mem::swap(&mut emit.functions, &mut self.functions);
+        std::mem::swap(&mut emit.out, &mut self.out);
+        Some(Box::new(beside))
     }
 
     /// What is behind the parameters.
@@ -205,11 +206,8 @@ impl<'a> Emit<'a> {
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             words,
             tile: u64::from(THREADS) * u64::from(elements),
-            row_steps: match &self.shape.form {
-                Form::Path(path) => u64::from(path.ends),
-                _ => 1,
-            },
             places: None,
+            rows: None,
         }
     }
 
@@ -244,7 +242,9 @@ impl<'a> Emit<'a> {
             counter = path.running.then_some(Given::Start(path.counter));
             places = path.length.is_none().then_some(Given::Places);
         }
-        let team = matches!(self.shape.form, Form::Teams { .. }).then_some(Given::Team);
+        let has_teams =
+            matches!(self.shape.form, Form::Teams { .. }) || self.shape.nests.rows.is_some();
+        let team = has_teams.then_some(Given::Team);
         let starts = groups.map(Given::Start);
         let given = given.chain(starts).chain(counter);
         given.chain(places).chain(team).collect()

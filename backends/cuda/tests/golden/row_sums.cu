@@ -4,6 +4,7 @@ struct row_sums_v {
     alignas(8) u64 w_1;
     lf_array<f64> arr_1;
     lf_array<f64> out_2;
+    u64 lf_team;
   };
   struct Part0 {
     alignas(8) f64 acc_2;
@@ -91,3 +92,56 @@ struct row_sums_v {
   }
 };
 LF_KERNEL row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) { lf_along_path<row_sums_v>(p, launch); }
+struct row_sums_v_rows {
+  typedef row_sums_v::Params Params;
+  struct State {
+  };
+  template <u32 K, class Unused = void> struct Level;
+  static const u32 LEVELS = 0;
+  static const u32 THREADS = 128;
+  static const u32 ELEMENTS = 1;
+  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  struct Fold1 {
+    alignas(8) f64 acc_2;
+    static LF_DEVICE Fold1 identity(const Params &p) { return Fold1{(-0.0)}; }
+    static LF_DEVICE Fold1 join(const Params &p, const Fold1 &a, const Fold1 &b) {
+      Fold1 ab;
+      ab.acc_2 = a.acc_2 + b.acc_2;
+      return ab;
+    }
+  };
+  template <u32 LEVEL>
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const u32 lf_lane, const u32 lf_team, const bool lf_there, State &state) {
+    const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;
+    const State old = state;
+    bool lf_ok = lf_there;
+    const bool more_0 = ix_0 < p.h_0;
+    const u64 row_0 = ix_0 * p.w_1;
+    u64 ix_1 = 0ull;
+    f64 acc_2 = 0.0;
+    {
+      const Fold1 lf_before = Fold1{acc_2};
+      const Fold1 lf_none = Fold1::identity(p);
+      acc_2 = lf_none.acc_2;
+      const u64 lf_end = lf_max(ix_1, p.w_1);
+      for (ix_1 += lf_lane; lf_ok; ix_1 += lf_team) {
+        const bool EMIT = LEVEL == LEVELS;
+        const f64 old_acc_2 = acc_2;
+        const bool more_1 = ix_1 < p.w_1;
+        if (!(more_1)) break;
+        const u64 at_1 = row_0 + ix_1;
+        const f64 elt_1 = lf_read(p.arr_1, at_1);
+        const f64 new_2 = old_acc_2 + elt_1;
+        acc_2 = new_2;
+        const u64 nix_1 = ix_1 + 1ull;
+      }
+      ix_1 = lf_end;
+      const Fold1 lf_all = Fold1::join(p, lf_before, lf_of_team(p, Fold1{acc_2}, lf_team));
+      acc_2 = lf_all.acc_2;
+    }
+    const f64 elt_2 = acc_2;
+    if (EMIT) lf_write(p.out_2, ix_0, elt_2);
+    const u64 nix_0 = ix_0 + 1ull;
+  }
+};
+LF_KERNEL row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) { lf_by_teams<row_sums_v_rows>(p, launch); }

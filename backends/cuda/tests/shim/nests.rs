@@ -126,10 +126,14 @@ fn word(ty: Ty, rng: &mut Rng) -> u64 {
 /// Arguments: an array of lengths, and arrays of as many elements; or the numbers of rows and columns.
 fn args(program: &Loop, case: &str, rng: &mut Rng) -> Vec<Owned> {
     let lengths = lengths(case, rng);
+    args_of(program, &lengths, &sizes(case), rng)
+}
+
+fn args_of(program: &Loop, lengths: &[u64], sizes: &[u64], rng: &mut Rng) -> Vec<Owned> {
     let is_array = |p: &&loop_lang::ir::Param| p.kind != ParamKind::Scalar;
     let ragged = program.params.iter().find(is_array);
     let ragged = ragged.filter(|p| program.ty(p.var) == Type::Array(Ty::U64));
-    let mut sizes = sizes(case).into_iter();
+    let mut sizes = sizes.iter().copied();
     let mut cells = 1;
     let mut all = Vec::new();
     for p in &program.params {
@@ -149,7 +153,7 @@ fn args(program: &Loop, case: &str, rng: &mut Rng) -> Vec<Owned> {
                 continue;
             }
             Some(lens) if lens.var == p.var => {
-                all.push(Owned::Array(Buffer::from_vec(lengths.clone())));
+                all.push(Owned::Array(Buffer::from_vec(lengths.to_vec())));
                 continue;
             }
             Some(_) => lengths.iter().sum(),
@@ -220,6 +224,29 @@ fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
     let rows = table.iter();
     rows.map(|(name, what)| (name.as_str(), what.as_str()))
         .collect()
+}
+
+/// Rows of a known length of which there are many: a team of threads has each.
+#[test]
+fn many_rows_give_what_the_interpreter_gives() {
+    if !can_compile() {
+        return;
+    }
+    let mut rng = Rng(29);
+    for (name, many) in [("row_sums", [33_000, 2]), ("stencil_sums", [2_100, 21])] {
+        let program = support::golden(name);
+        let kernel = emit::kernel(&program).expect("it runs in parallel");
+        let rows = kernel.rows.as_ref().expect("a kernel for many rows");
+        assert!(rows.text.contains("lf_by_teams<"), "{name}");
+        let mut shim = Shim::of(&format!("many_{name}"), &kernel);
+        shim.turns *= 10;
+        let args = args_of(&program, &[], &many, &mut rng);
+        agree(&shim, name, &program, &kernel, &args, "many rows");
+        assert_eq!(*shim.launched.borrow(), rows.name);
+        let few = args_of(&program, &[], &[3, 1000], &mut rng);
+        agree(&shim, name, &program, &kernel, &few, "few rows");
+        assert_eq!(*shim.launched.borrow(), kernel.name);
+    }
 }
 
 /// What is wrong, and the text that it replaces by another, in the prelude or in a kernel.
