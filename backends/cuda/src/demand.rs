@@ -1,5 +1,6 @@
 //! What values hang on: groups, and inner rates that must have run for them.
 
+use crate::handed::Handed;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use loop_lang::walk;
@@ -30,7 +31,7 @@ pub struct Behind {
 
 impl<'a> Demand<'a> {
     /// Looks at a loop.
-    pub fn of(program: &'a Loop, facts: &Facts<'a>) -> Demand<'a> {
+    pub fn of(program: &'a Loop, facts: &Facts<'a>, handed: &Handed) -> Demand<'a> {
         let mut demand = Demand {
             program,
             operands: FxHashMap::default(),
@@ -60,6 +61,11 @@ impl<'a> Demand<'a> {
                 walk::each(stmt, &mut |s| walk::definitions(&s.kind, &mut define));
                 match &stmt.kind {
                     StmtKind::Assign(v, _) => define(*v),
+                    // Whoever reads it again in the iteration hangs on that.
+                    StmtKind::WriteArray(a, ..) if handed.has(*a) => {
+                        define(*a);
+                        demand.home.insert(*a, rate);
+                    }
                     StmtKind::Scan { group, .. } => {
                         let group = &program.groups[group.index()];
                         group.vars.iter().for_each(|v| define(*v));

@@ -3,7 +3,7 @@
 use crate::emit::{Given, Kernel};
 use crate::path::Path;
 use crate::plan::Form;
-use crate::run::{Device, Launch, Launched};
+use crate::run::{Device, Launch, Launched, Room};
 use crate::shape::Shape;
 use loop_lang::ir::{Atom, Var};
 
@@ -29,11 +29,29 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Memory for the strips of all rows, where the loop has made room for one row. It takes the place of that.
+    fn strips(&mut self) -> Result<Vec<Box<dyn Room>>, String> {
+        let mut rooms = Vec::new();
+        for (array, at) in &mut self.arrays {
+            let strip = self.shape.handed.strips.get(array);
+            if let Some(length) = strip.and_then(|s| s.length) {
+                let all = self.rows.checked_mul((self.word)(length));
+                let all = all.ok_or("more elements than can be counted")?;
+                // Elements have at most a word.
+                let room = self.device.room(all)?;
+                *at = [room.address(), all];
+                rooms.push(room);
+            }
+        }
+        Ok(rooms)
+    }
+
     /// Runs them all. What groups came to; none if something trapped.
     ///
     /// # Errors
     /// What went wrong with the device, in words.
-    pub fn run(&self) -> Result<Option<Vec<(Var, u64)>>, String> {
+    pub fn run(mut self) -> Result<Option<Vec<(Var, u64)>>, String> {
+        let _strips = self.strips()?;
         let team = self.team();
         let Form::Path(path) = &self.shape.form else {
             return self

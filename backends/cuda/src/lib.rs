@@ -10,6 +10,7 @@
 //! | [`plan`] | how its iterations become work of threads, and why |
 //! | [`path`] | segments whose elements are shared among threads |
 //! | [`team`] | rows that a team of threads has |
+//! | `handed` | arrays by which an iteration hands on to itself |
 //! | [`emit`] | the kernel's text |
 //! | `launch` | which kernels of a loop are launched, and with what |
 //! | [`run`] | a loop's way from its arguments to its results |
@@ -18,6 +19,7 @@
 
 mod demand;
 pub mod emit;
+mod handed;
 mod launch;
 pub mod path;
 pub mod plan;

@@ -1,15 +1,18 @@
 //! How the iterations of a loop become work of threads: which form its kernel has, and why.
 
 use crate::demand::Demand;
+use crate::handed::Handed;
 use crate::path::{Path, is_shared};
 use crate::shape::{MOST_LEVELS, Refusal, each};
 use crate::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::chunkable::{Reason, chunkable};
 use loop_lang::ir::{
-    Combine, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var,
+    Atom, Combine, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::op::Op;
+use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
@@ -82,7 +85,8 @@ impl Plan {
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
-    pub fn of(program: &Loop, facts: &Facts<'_>) -> Result<Plan, Refusal> {
+    pub fn of(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<Plan, Refusal> {
+        check(program, facts, handed)?;
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
         let nested: Vec<RateId> = rates.filter(is_nested).collect();
@@ -93,10 +97,9 @@ impl Plan {
                 nests: Nests::default(),
             });
         }
-        check(program, facts)?;
-        let demand = Demand::of(program, facts);
+        let demand = Demand::of(program, facts, handed);
         // Elements of one row may be more than all others: whatever can be shared is.
-        match Plan::path(program, facts, &demand) {
+        match Plan::path(program, facts, handed, &demand) {
             Ok(plan) => Ok(plan),
             Err(why) => match folds(program, facts) {
                 Ok(folds) => Plan::teams(why, folds, program, facts, &demand),
@@ -130,8 +133,16 @@ impl Plan {
     }
 
     /// Threads share elements of rows.
-    fn path(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Result<Plan, String> {
+    fn path(
+        program: &Loop,
+        facts: &Facts<'_>,
+        handed: &Handed,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, String> {
         let path = Path::of(program, facts, demand)?;
+        if path.head.iter().any(|v| handed.has(*v)) {
+            return Err("a row begins with what is handed on".into());
+        }
         let shared =
             levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;
         let mut plan = Plan::with(Form::Path(path.clone()), shared, program, facts, demand);
@@ -284,14 +295,27 @@ fn joins(group: &Group) -> bool {
     whole && !group.circle && group.order != Order::Sequential
 }
 
-/// What a loop with nested rates must keep to, whatever form it has.
-fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
+/// What a loop must keep to, whatever form it has.
+fn check(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<(), Refusal> {
     // Groups of inner rates are a thread's own, and stand in nobody's way.
     let mut as_if = program.clone();
     for group in &mut as_if.groups {
         if !program.roots.contains(&group.owner) {
             (group.order, group.combine) = (Order::Exact, Some(Combine::Op(Op::Add)));
         }
+    }
+    // What an iteration hands on to itself is its own.
+    for block in as_if.blocks.values_mut() {
+        for stmt in &mut block.stmts {
+            if let StmtKind::ReadArray(v, a, _) = stmt.kind
+                && handed.has(a)
+            {
+                let none = Atom::Const(Const::new(program.ty(v).elem(), 0));
+                stmt.kind = StmtKind::Let(v, Op::Copy, [none].into_iter().collect());
+            }
+        }
+        let is_kept = |s: &Stmt| !matches!(s.kind, StmtKind::WriteArray(a, ..) if handed.has(a));
+        block.stmts.retain(is_kept);
     }
     match chunkable(&as_if) {
         Err(why) if matches!(why.reason, Reason::Reread | Reason::Writes) => {

@@ -86,7 +86,7 @@ pub fn run(
                 arrays.push((v, array(shape, frame, args, v)?));
             }
         }
-        let rows = Rows {
+        let steps = Rows {
             shape,
             kernel,
             device,
@@ -95,10 +95,9 @@ pub fn run(
             word: &|a| word(frame, a),
             arrays,
         };
-        let Some(found) = rows.run()? else {
+        let Some(found) = steps.run()? else {
             return Ok(Outcome::Trapped(None));
         };
-        let rows = rows.rows;
         for (v, x) in found {
             if let Some(w) = shape.layout.word(v) {
                 frame.words[w] = x;

@@ -1,5 +1,6 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
+use crate::handed::Handed;
 use crate::plan::{Form, Nests, Plan};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
@@ -67,6 +68,8 @@ pub struct Shape<'a> {
     pub levels: Vec<Vec<GroupId>>,
     /// Where it has nested rates: what else the plan says.
     pub(crate) nests: Nests,
+    /// Arrays by which an iteration hands on to itself.
+    pub(crate) handed: Handed,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
 }
@@ -92,7 +95,8 @@ impl<'a> Shape<'a> {
         {
             return Err(Refusal::Inner(inner.name.clone()));
         }
-        let plan = Plan::of(program, &facts)?;
+        let handed = Handed::of(program, &facts);
+        let plan = Plan::of(program, &facts, &handed)?;
         let mut shape = Shape {
             program,
             facts,
@@ -103,6 +107,7 @@ impl<'a> Shape<'a> {
             form: plan.form,
             levels: plan.levels,
             nests: plan.nests,
+            handed,
             given: Vec::new(),
         };
         shape.check_blocks()?;
@@ -128,6 +133,7 @@ impl<'a> Shape<'a> {
             form: plan.form,
             levels: plan.levels,
             nests: plan.nests,
+            handed: self.handed.clone(),
             given: self.given.clone(),
             ..*self
         })
@@ -222,7 +228,8 @@ impl<'a> Shape<'a> {
         let mut seen = FxHashSet::default();
         read.retain(|v| {
             let carried = self.facts.group.contains_key(v) || *v == self.counter;
-            !carried && !defined.contains(v) && seen.insert(*v)
+            let is_own = carried || self.handed.cells.contains_key(v);
+            !is_own && !defined.contains(v) && seen.insert(*v)
         });
         read
     }

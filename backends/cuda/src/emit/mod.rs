@@ -11,6 +11,7 @@
 //! ```
 
 mod expr;
+mod handed;
 mod names;
 mod nest;
 mod path;

@@ -32,6 +32,7 @@ impl Emit<'_> {
         if self.stops() {
             self.line("bool lf_ok = true;");
         }
+        self.cells(self.shape.root);
     }
 
     /// A nested rate, from left to right.
@@ -82,6 +83,7 @@ impl Emit<'_> {
 
     pub(super) fn iteration(&mut self, rate: RateId) {
         self.open.push(rate);
+        self.cells(rate);
         for v in self.updated(rate) {
             let (ty, name) = (self.ty(v), self.names.var(v));
             if let Some(place) = self.stored(v) {

@@ -236,6 +236,7 @@ impl Emit<'_> {
             from => self.line(&format!("if (LEVEL < {from}) return;")),
         }
         self.starts_step();
+        self.cells(path.rate);
         self.of_row = self.kept(path).into_iter().collect();
         self.open.extend([self.shape.root, path.rate]);
         self.base = 2;

@@ -17,6 +17,7 @@ impl Emit<'_> {
             "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
         ));
         self.line("const State old = state;");
+        self.cells(self.shape.root);
         self.open.push(self.shape.root);
         self.rate(self.shape.root);
         self.open.pop();
@@ -98,19 +99,20 @@ impl Emit<'_> {
                 group,
                 elems,
             } => return self.scan(results, *group, elems),
-            StmtKind::ReadArray(v, a, i) => format!(
-                "const {} {} = lf_read({}, {});",
-                self.ty(*v),
-                self.names.var(*v),
-                self.value(Atom::Var(*a)),
-                self.value(*i)
-            ),
-            StmtKind::WriteArray(a, i, x) => format!(
-                "if (EMIT) lf_write({}, {}, {});",
-                self.value(Atom::Var(*a)),
-                self.value(*i),
-                self.value(*x)
-            ),
+            StmtKind::ReadArray(v, a, i) => {
+                let value = self.handed_on(*a, *i).unwrap_or_else(|| {
+                    format!("lf_read({}, {})", self.value(Atom::Var(*a)), self.value(*i))
+                });
+                format!("const {} {} = {value};", self.ty(*v), self.names.var(*v))
+            }
+            StmtKind::WriteArray(a, i, x) => self.hand_on(*a, *i, *x).unwrap_or_else(|| {
+                format!(
+                    "if (EMIT) lf_write({}, {}, {});",
+                    self.value(Atom::Var(*a)),
+                    self.value(*i),
+                    self.value(*x)
+                )
+            }),
             StmtKind::ArrayLength(v, a) => format!(
                 "const u64 {} = {}.length;",
                 self.names.var(*v),

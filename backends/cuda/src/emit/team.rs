@@ -21,6 +21,7 @@ impl Emit<'_> {
         self.line("const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;");
         self.line("const State old = state;");
         self.line("bool lf_ok = lf_there;");
+        self.cells(self.shape.root);
         self.open.push(self.shape.root);
         self.rate(self.shape.root);
         self.open.pop();

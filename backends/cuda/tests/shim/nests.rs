@@ -19,7 +19,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("mirror_nested", "ix_1 runs on, and is in no group"),
     ("moved_sums", "`map` writes at places that may repeat"),
     ("phases_nested", "it has 3 loops that follow each other"),
-    ("segment_buffer", "`map` writes at places that may repeat"),
     ("zip_sums", "segs is advanced on demand"),
     ("zips_of_segments", "xs is advanced on demand"),
     ("chunkable_cursor_of_segments", "xs is advanced on demand"),
@@ -43,6 +42,7 @@ const FORMS: &[(&str, &str)] = &[
     ("matrix_product", UNIFORM),
     ("normalise", PASSES),
     ("row_sums", UNIFORM),
+    ("segment_buffer", PASSES),
     ("segmented", SEGMENTS),
     ("stencil", UNIFORM),
     ("stencil_sums", UNIFORM),
@@ -69,11 +69,12 @@ fn loops() -> Vec<(String, Loop)> {
     more.sort();
     let all = support::golden_texts().into_iter().chain(more);
     let all = all.map(|(name, text)| (name, parse(&text)));
-    let nested = |l: &Loop| {
-        let mut kinds = l.rates.iter().map(|r| r.kind);
-        kinds.any(|k| matches!(k, RateKind::Nested { .. }))
-    };
-    all.filter(|(_, l)| nested(l)).collect()
+    all.filter(|(_, l)| is_nested(l)).collect()
+}
+
+fn is_nested(program: &Loop) -> bool {
+    let mut kinds = program.rates.iter().map(|r| r.kind);
+    kinds.any(|k| matches!(k, RateKind::Nested { .. }))
 }
 
 /// Lengths of segments.
@@ -361,4 +362,103 @@ fn are_found(name: &str, faults: &[Fault]) {
         shim.turns = 2_000_000;
         assert!(!is_sound(&shim), "not noticed: {what}");
     }
+}
+
+/// Loops that programs become, as the tests of these keep them.
+fn lowered() -> Vec<(String, Loop)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tests/programs/forms");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").collect();
+    files.sort_by_key(|f| f.as_ref().map(|f| f.file_name()).ok());
+    let mut all = Vec::new();
+    for file in files {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        for (k, part) in text.split("\nloop loop_").skip(1).enumerate() {
+            let part = part.split("\n\n").next().unwrap_or_default();
+            all.push((format!("{name}_{k}"), parse(&format!("loop loop_{part}\n"))));
+        }
+    }
+    all.retain(|(_, l)| is_nested(l));
+    all
+}
+
+#[test]
+fn programs_with_segments_give_what_the_interpreter_gives() {
+    if !can_compile() {
+        return;
+    }
+    let mut rng = Rng(31);
+    for (name, program) in lowered() {
+        let kernel = match emit::kernel(&program) {
+            Ok(kernel) => kernel,
+            Err(why) => {
+                println!("REFUSED {name}: {why}");
+                continue;
+            }
+        };
+        println!(
+            "{name}: {}",
+            Shape::of(&program)
+                .map(|s| s.form.to_string())
+                .unwrap_or_default()
+        );
+        let shim = Shim::of(&format!("program_{name}"), &kernel);
+        let mut whole = 0;
+        for _ in 0..40 {
+            let args = guessed(&program, &mut rng);
+            let (outcome, _) = plain(&program, &args);
+            let is_whole = !matches!(outcome, Outcome::Trapped(_));
+            if is_whole || rng.below(8) == 0 {
+                agree(&shim, &name, &program, &kernel, &args, "guessed");
+            }
+            whole += u32::from(is_whole);
+            if whole > 3 {
+                break;
+            }
+        }
+        println!("    whole: {whole}");
+    }
+}
+
+/// Arguments as they may fit each other: some rows, some columns, and as many elements as these have.
+fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
+    let (rows, columns) = (rng.below(300), rng.below(12));
+    let lengths: Vec<u64> = (0..rows)
+        .map(|_| match rng.below(9) {
+            0 => rng.below(100),
+            _ => rng.below(5),
+        })
+        .collect();
+    let sum: u64 = lengths.iter().sum();
+    let is_ragged = rng.below(2) == 0;
+    let total = if is_ragged { sum } else { rows * columns };
+    let mut all = Vec::new();
+    for p in &program.params {
+        let ty = program.ty(p.var).elem();
+        let name = program.name(p.var);
+        let mut numbers = || [rows, columns, total][rng.below(3) as usize];
+        match p.kind {
+            ParamKind::Scalar if ty == Ty::U64 => {
+                all.push(Owned::Scalar(Const::new(ty, numbers())))
+            }
+            ParamKind::Scalar => all.push(Owned::Scalar(Const::new(ty, word(ty, rng)))),
+            _ if ty == Ty::U64 && is_ragged => {
+                all.push(Owned::Array(Buffer::from_vec(lengths.clone())))
+            }
+            _ => {
+                let _ = name;
+                let len = match rng.below(4) {
+                    0 => rows,
+                    _ => total,
+                };
+                let mut buffer = Buffer::zeroed(ty, len as usize).expect("memory");
+                for i in 0..buffer.len() {
+                    buffer.set_word(i, word(ty, rng));
+                }
+                all.push(Owned::Array(buffer));
+            }
+        }
+    }
+    all
 }
