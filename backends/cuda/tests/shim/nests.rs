@@ -383,82 +383,100 @@ fn lowered() -> Vec<(String, Loop)> {
     all
 }
 
+/// Why programs' loops with nested rates are refused.
+const REFUSED_PROGRAMS: &[(&str, &str)] = &[
+    ("flat_map_then_take_0", "ix_1 goes from left to right"),
+    ("matrix_product_0", "it joins values onto elements anywhere"),
+    (
+        "running_planes_figure_17_0",
+        "`cumsum_axis` uses an array that the same loop writes",
+    ),
+    (
+        "running_rows_iswim_0",
+        "`cumsum_axis` uses an array that the same loop writes",
+    ),
+    ("sieve_0", "it joins values onto elements anywhere"),
+    (
+        "sum_of_planes_figure_17_0",
+        "it joins values onto elements anywhere",
+    ),
+    (
+        "sum_of_rows_irwim_0",
+        "it joins values onto elements anywhere",
+    ),
+    ("sums_of_groups_0", "it has 2 loops that follow each other"),
+    (
+        "sums_of_rows_columns_all_0",
+        "it joins values onto elements anywhere",
+    ),
+];
+
 #[test]
 fn programs_with_segments_give_what_the_interpreter_gives() {
     if !can_compile() {
         return;
     }
     let mut rng = Rng(31);
+    let mut refused = Vec::new();
     for (name, program) in lowered() {
         let kernel = match emit::kernel(&program) {
             Ok(kernel) => kernel,
             Err(why) => {
-                println!("REFUSED {name}: {why}");
+                refused.push((name, why.to_string()));
                 continue;
             }
         };
-        println!(
-            "{name}: {}",
-            Shape::of(&program)
-                .map(|s| s.form.to_string())
-                .unwrap_or_default()
-        );
         let shim = Shim::of(&format!("program_{name}"), &kernel);
-        let mut whole = 0;
-        for _ in 0..40 {
+        let (mut whole, mut trapped) = (0, 0);
+        // Most arguments do not fit each other.
+        for _ in 0..500 {
             let args = guessed(&program, &mut rng);
-            let (outcome, _) = plain(&program, &args);
-            let is_whole = !matches!(outcome, Outcome::Trapped(_));
-            if is_whole || rng.below(8) == 0 {
+            let count = match plain(&program, &args).0 {
+                Outcome::Trapped(_) => &mut trapped,
+                _ => &mut whole,
+            };
+            *count += 1;
+            if *count < 3 {
                 agree(&shim, &name, &program, &kernel, &args, "guessed");
             }
-            whole += u32::from(is_whole);
-            if whole > 3 {
+            if whole == 2 {
                 break;
             }
         }
-        println!("    whole: {whole}");
+        assert!(whole > 0, "{name}: no arguments fit");
     }
+    assert_eq!(of_names(&refused), REFUSED_PROGRAMS);
 }
 
-/// Arguments as they may fit each other: some rows, some columns, and as many elements as these have.
+/// Arguments as they may fit each other: lengths of segments or numbers of columns, and as many elements as these say.
 fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
-    let (rows, columns) = (rng.below(300), rng.below(12));
-    let lengths: Vec<u64> = (0..rows)
-        .map(|_| match rng.below(9) {
-            0 => rng.below(100),
-            _ => rng.below(5),
-        })
-        .collect();
-    let sum: u64 = lengths.iter().sum();
-    let is_ragged = rng.below(2) == 0;
-    let total = if is_ragged { sum } else { rows * columns };
+    let (rows, columns) = (rng.below(150), rng.below(9));
+    let (is_ragged, least) = (rng.below(2) == 0, rng.below(2));
+    let mut total = if is_ragged { rows } else { rows * columns };
     let mut all = Vec::new();
     for p in &program.params {
         let ty = program.ty(p.var).elem();
-        let name = program.name(p.var);
-        let mut numbers = || [rows, columns, total][rng.below(3) as usize];
-        match p.kind {
-            ParamKind::Scalar if ty == Ty::U64 => {
-                all.push(Owned::Scalar(Const::new(ty, numbers())))
-            }
-            ParamKind::Scalar => all.push(Owned::Scalar(Const::new(ty, word(ty, rng)))),
-            _ if ty == Ty::U64 && is_ragged => {
-                all.push(Owned::Array(Buffer::from_vec(lengths.clone())))
-            }
-            _ => {
-                let _ = name;
-                let len = match rng.below(4) {
-                    0 => rows,
-                    _ => total,
-                };
-                let mut buffer = Buffer::zeroed(ty, len as usize).expect("memory");
-                for i in 0..buffer.len() {
-                    buffer.set_word(i, word(ty, rng));
-                }
-                all.push(Owned::Array(buffer));
-            }
+        if p.kind == ParamKind::Scalar {
+            let number = [rows, columns, total][rng.below(3) as usize];
+            let bits = if ty == Ty::U64 { number } else { word(ty, rng) };
+            all.push(Owned::Scalar(Const::new(ty, bits)));
+            continue;
         }
+        let len = if rng.below(4) == 0 { rows } else { total };
+        let mut buffer = Buffer::zeroed(ty, len as usize).expect("memory");
+        for i in 0..buffer.len() {
+            let long = if rng.below(40) == 0 { rng.below(50) } else { 0 };
+            let word = match ty {
+                Ty::U64 => least + rng.below(4) + long,
+                _ => word(ty, rng),
+            };
+            buffer.set_word(i, word);
+        }
+        // What comes behind lengths may be as long as they say.
+        if let Some(lengths) = buffer.as_slice::<u64>().filter(|_| is_ragged) {
+            total = lengths.iter().sum();
+        }
+        all.push(Owned::Array(buffer));
     }
     all
 }
