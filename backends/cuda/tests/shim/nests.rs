@@ -480,3 +480,82 @@ fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     }
     all
 }
+
+/// A square that one sub rate hands on to another, which is admitted where `test` is.
+fn handing_on(test: &str) -> Loop {
+    let text = format!(
+        "loop handing_on
+comb 0 manifest at r0
+comb 1 map at r1
+comb 2 filter at r2
+param xs_0: [i64] stream r0
+rate r0 root ix_0 < len_0 {{ stage 0; child r1; child r2 }}
+rate r1 sub r0 {{ stage 0 }}
+rate r2 sub r0 count n_2 {{ stage 0 }}
+group n_2 owner r0 step r2 start 0 id 0 next nn_2 combine add level 0 exact
+group sum_2 owner r0 step r2 start 0i64 id 0i64 next nsum_2 combine add level 0 exact
+init_0, init_1, init_2:
+  let len_0 = arrayLength xs_0
+  let cell_1 = newArray i64 1
+  let out_2 = newArray i64 len_0
+  carry ix_0 = 0
+  carry n_2 = 0
+  carry sum_2 = 0i64
+guard_0:
+  let more_0 = lt ix_0 len_0
+  unless more_0
+body_0:
+  let elt_0 = readArray xs_0 ix_0
+  let pos_0 = gt elt_0 0i64
+  let neg_0 = lt elt_0 0i64
+guard_1:
+  unless pos_0
+body_1:
+  let sq_1 = mul elt_0 elt_0
+yield_1:
+  writeArray cell_1 0 sq_1
+guard_2:
+  unless {test}
+body_2:
+  let got_2 = readArray cell_1 0
+yield_2:
+  writeArray out_2 n_2 got_2
+  let nn_2 = add n_2 1
+  let nsum_2 = add sum_2 got_2
+  n_2 := nn_2
+  sum_2 := nsum_2
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+done_0, done_1, done_2:
+  let res_2 = sliceArray out_2 n_2
+  return res_2 sum_2
+"
+    );
+    let mut program = loop_lang::parse::parse(&text).expect("a loop");
+    loop_lang::gotos::complete_blocks(&mut program);
+    loop_lang::gotos::derive_gotos(&mut program);
+    program
+}
+
+#[test]
+fn what_is_handed_on_is_a_threads_own() {
+    let mut program = handing_on("neg_0");
+    let refused = emit::kernel(&program).expect_err("it may be read where it was not written");
+    assert_eq!(
+        refused.to_string(),
+        "`map` writes at places that may repeat"
+    );
+    program = handing_on("pos_0");
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    assert!(kernel.text.contains("cell_1 = sq_1;"), "{}", kernel.text);
+    if !can_compile() {
+        return;
+    }
+    let shim = Shim::of("handing_on", &kernel);
+    let args = args_of(&program, &[], &[], &mut Rng(37));
+    agree(&shim, "handing_on", &program, &kernel, &args, "one");
+    let mut rng = Rng(41);
+    let long = super::long_args(&program, 3000, &mut rng);
+    agree(&shim, "handing_on", &program, &kernel, &long, "many");
+}
