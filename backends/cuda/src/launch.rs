@@ -1,6 +1,6 @@
 //! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
 
-use crate::emit::{Given, Kernel};
+use crate::emit::{Given, Kernel, THREADS};
 use crate::path::Path;
 use crate::plan::Form;
 use crate::run::{Device, Launch, Launched, Room};
@@ -9,6 +9,9 @@ use loop_lang::ir::{Atom, Var};
 
 /// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
 const ENOUGH: u64 = 1 << 16;
+
+/// As many elements as a row has at least that a whole block works at.
+const LONG: u64 = 2048;
 
 /// The rows of a loop on a device.
 pub struct Rows<'a> {
@@ -117,14 +120,17 @@ impl Rows<'_> {
     }
 
     /// How many threads a row has where a team has it. How long rows are nobody knows before: some array has an element for
-    /// each of theirs.
+    /// each of theirs. More than a warp wait for each other in each pass, which only long rows are worth.
     fn team(&self) -> u64 {
         if !self.kernel.given.contains(&Given::Team) {
             return 1;
         }
         let longest = self.arrays.iter().map(|(_, [_, length])| *length).max();
-        let length = longest.unwrap_or(0) / self.rows.max(1);
-        length.next_power_of_two().clamp(1, 32)
+        match longest.unwrap_or(0) / self.rows.max(1) {
+            length @ 0..=32 => length.next_power_of_two(),
+            33..LONG => 32,
+            _ => u64::from(THREADS),
+        }
     }
 
     fn launch(

@@ -70,14 +70,34 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
   rows.template run<L::LEVELS>(p, launch, state);
 }
 
-// What the threads of a team come to. Teams are a power of two of neighbours in a warp.
+// What a team's first thread has, for all of it. A team is a power of two of neighbours in a warp, or whole warps: then all of
+// the block come here.
+template <class T> LF_DEVICE T lf_from_first(const T &x, u32 team) {
+  if (team <= LF_WARP) return lf_from_lane(x, threadIdx.x % LF_WARP / team * team);
+  LF_SHARED_ARRAY(T, firsts, LF_WARP);
+  if (threadIdx.x % team == 0) firsts[threadIdx.x / team] = x;
+  __syncthreads();
+  const T first = firsts[threadIdx.x / team];
+  __syncthreads();
+  return first;
+}
+
+// What the threads of a team come to, in any order.
 template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, Fold own, u32 team) {
-  const u32 lane = threadIdx.x % LF_WARP, place = lane % team;
-  for (u32 reach = team / 2; reach > 0; reach /= 2) {
-    const Fold other = lf_from_lane(own, place < reach ? lane + reach : lane);
-    if (place < reach) own = Fold::join(p, own, other);
+  const u32 lane = threadIdx.x % LF_WARP, part = team < LF_WARP ? team : LF_WARP;
+  for (u32 reach = part / 2; reach > 0; reach /= 2) {
+    const Fold other = lf_from_lane(own, lane % part < reach ? lane + reach : lane);
+    if (lane % part < reach) own = Fold::join(p, own, other);
   }
-  return lf_from_lane(own, lane - place);
+  if (team > LF_WARP) {
+    LF_SHARED_ARRAY(Fold, warps, LF_WARP);
+    const u32 warp = threadIdx.x / LF_WARP, count = team / LF_WARP;
+    if (lane == 0) warps[warp] = own;
+    __syncthreads();
+    for (u32 k = 1; warp % count == 0 && k < count; ++k) own = Fold::join(p, own, warps[warp + k]);
+    __syncthreads();
+  }
+  return lf_from_first(own, team);
 }
 
 // The row of a team.
@@ -88,7 +108,7 @@ template <class L> struct lf_team {
   // One thread speaks for all.
   LF_DEVICE bool speaks() const { return is_there && lane == 0; }
   template <class Part> LF_DEVICE Part told(const Part &before) const {
-    return lf_from_lane(before, threadIdx.x % LF_WARP - lane);
+    return lf_from_first(before, threads);
   }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
@@ -97,7 +117,7 @@ template <class L> struct lf_team {
 };
 
 // A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
-// whoever is in a warp takes part in what it exchanges.
+// whoever is in a block takes part in what it exchanges.
 template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const lf_launch &launch) {
   const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
   lf_team<L> team;

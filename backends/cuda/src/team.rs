@@ -1,4 +1,4 @@
-//! Rows that a team of threads has, a power of two of neighbours in a warp: each has every so many elements of a pass over the
+//! Rows that a team of threads has, a power of two of neighbours in a block: each has every so many elements of a pass over the
 //! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
 //! when they are read again, and nothing has to be kept of a row between them.
 

@@ -69,7 +69,7 @@ pub enum Given {
     Start(Var),
     /// Room for a word of each row: its address and its length.
     Places,
-    /// How many threads a team has: a power of two, at most a warp.
+    /// How many threads a team has: a power of two, at most a block.
     Team,
 }
 

@@ -83,6 +83,7 @@ fn lengths(case: &str, rng: &mut Rng) -> Vec<u64> {
         "none" => vec![],
         "one" => vec![7],
         "empty ones" => vec![0; 700],
+        "long ones" => vec![2500, 2000, 0, 4000],
         "short ones" => (0..1500).map(|_| rng.below(5)).collect(),
         "a giant" => {
             let mut all = vec![0; 900];
@@ -101,11 +102,13 @@ fn sizes(case: &str) -> [u64; 3] {
         "empty ones" => [300, 0, 0],
         "short ones" => [400, 3, 5],
         "a giant" => [2, 1500, 2],
+        "long ones" => [3, 2100, 2],
         _ => [37, 29, 3],
     }
 }
 
-const CASES: [&str; 6] = [
+const CASES: [&str; 7] = [
+    "long ones",
     "none",
     "one",
     "empty ones",
@@ -305,8 +308,13 @@ fn faults_of_teams_are_found() {
     let faults = [
         (
             "half of a team is left out",
-            "for (u32 reach = team / 2;",
-            "for (u32 reach = team / 4;",
+            "for (u32 reach = part / 2;",
+            "for (u32 reach = part / 4;",
+        ),
+        (
+            "a block's warps are not waited for",
+            "if (lane == 0) warps[warp] = own;\n    __syncthreads();",
+            "if (lane == 0) warps[warp] = own;",
         ),
         (
             "all of a team speak for their row",
@@ -315,7 +323,7 @@ fn faults_of_teams_are_found() {
         ),
         (
             "each of a team has what comes before itself",
-            "return lf_from_lane(before, threadIdx.x % LF_WARP - lane);",
+            "return lf_from_first(before, threads);",
             "return before;",
         ),
         (
@@ -335,7 +343,7 @@ fn are_found(name: &str, faults: &[Fault]) {
     let program = support::golden(name);
     let kernel = emit::kernel(&program).expect("it runs in parallel");
     let mut rng = Rng(23);
-    let inputs: Vec<_> = ["short ones", "a giant", "mixed ones"]
+    let inputs: Vec<_> = ["short ones", "a giant", "mixed ones", "long ones"]
         .iter()
         .map(|case| args(&program, case, &mut rng))
         .collect();
