@@ -9,7 +9,7 @@
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
 //! | [`plan`] | how its iterations become work of threads, and why |
 //! | [`path`] | segments whose elements are shared among threads |
-//! | [`team`] | rows that a team of threads has |
+//! | `team` | rows that a team of threads has |
 //! | `handed` | arrays by which an iteration hands on to itself |
 //! | [`emit`] | the kernel's text |
 //! | `launch` | which kernels of a loop are launched, and with what |
@@ -25,4 +25,4 @@ pub mod path;
 pub mod plan;
 pub mod run;
 pub mod shape;
-pub mod team;
+mod team;

@@ -314,7 +314,12 @@ fn check(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<(), Refus
                 stmt.kind = StmtKind::Let(v, Op::Copy, [none].into_iter().collect());
             }
         }
-        let is_kept = |s: &Stmt| !matches!(s.kind, StmtKind::WriteArray(a, ..) if handed.has(a));
+        let is_kept = |s: &Stmt| match s.kind {
+            StmtKind::WriteArray(a, ..) => !handed.has(a),
+            // Who joins values onto elements is looked at elsewhere.
+            StmtKind::ScatterArray { .. } => false,
+            _ => true,
+        };
         block.stmts.retain(is_kept);
     }
     match chunkable(&as_if) {

@@ -148,18 +148,44 @@ LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 low, u64 high)
   return low;
 }
 
-// The row of a step. First the rows of the tile are found, from its first step to its last.
-LF_DEVICE u64 lf_find_in(const lf_array<u64> &through, u64 ends, u64 begin, u64 step, u64 end) {
-  LF_SHARED_ARRAY(u64, rows, 2);
-  if (threadIdx.x < 2) {
-    rows[threadIdx.x] = lf_find(through.at, ends, threadIdx.x == 0 ? begin : end - 1, 0, through.length - 1);
+// Where the rows of a tile lie, whose steps are from `begin` to `end`: a number says it of those that are equally long.
+template <class L, bool UNIFORM> struct lf_places {
+  u64 length;
+  LF_DEVICE lf_places(const typename L::Params &p, u64, u64) : length(L::length(p)) {}
+  // The row of a step.
+  LF_DEVICE u64 find(u64 step) const { return lf_quotient(step, length + L::ENDS); }
+  // How many elements there are in the rows up to one, itself included.
+  LF_DEVICE u64 through(u64 row) const { return (row + 1) * length; }
+};
+
+// Of others it is read once, and kept near. Where rows have an end, no more of them are in a tile than steps.
+template <class L> struct lf_places<L, false> {
+  const u64 *far;
+  const u64 *near;
+  u64 first, last;
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u64 end) : far(L::places(p).at) {
+    LF_SHARED_ARRAY(u64, rows, 2);
+    LF_SHARED_ARRAY(u64, kept, L::ENDS > 0 ? L::TILE : 1);
+    if (threadIdx.x < 2) {
+      rows[threadIdx.x] = lf_find(far, L::ENDS, threadIdx.x == 0 ? begin : end - 1, 0, L::places(p).length - 1);
+    }
+    __syncthreads();
+    first = rows[0];
+    last = rows[1];
+    near = kept;
+    for (u64 k = threadIdx.x; L::ENDS > 0 && k <= last - first; k += L::THREADS) kept[k] = far[first + k];
+    __syncthreads();
   }
-  __syncthreads();
-  return lf_find(through.at, ends, step, rows[0], rows[1]);
-}
+  LF_DEVICE u64 find(u64 step) const {
+    return L::ENDS > 0 ? first + lf_find(near, L::ENDS, step - first * L::ENDS, 0, last - first)
+                       : lf_find(far, L::ENDS, step, first, last);
+  }
+  LF_DEVICE u64 through(u64 row) const { return L::ENDS > 0 && row >= first ? near[row - first] : far[row]; }
+};
 
 // Steps of a path that follow each other: elements of rows, and ends of rows.
 template <class L> struct lf_share {
+  lf_places<L, L::UNIFORM> places;
   u64 from, to, row;
   // Whether what a thread sums up counts, and what it has of what comes before.
   LF_DEVICE bool speaks() const { return true; }
@@ -167,8 +193,8 @@ template <class L> struct lf_share {
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     if (from >= to) return;
-    u64 i = row, before = row > 0 ? L::through(p, row - 1) : 0;
-    u64 at = from - before - row * L::ENDS, length = L::through(p, row) - before;
+    u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
+    u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
     typename L::Row head = L::row(p, launch.first + i, before, state);
     if (at == 0) L::begin(head, state);
     for (u64 step = from;;) {
@@ -184,7 +210,7 @@ template <class L> struct lf_share {
       before += length;
       do {
         i += 1;
-        length = L::through(p, i) - before;
+        length = places.through(i) - before;
       } while (length + L::ENDS == 0);
       at = 0;
       head = L::row(p, launch.first + i, before, state);
@@ -197,10 +223,10 @@ template <class L> struct lf_share {
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
   const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
   const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-  lf_share<L> share;
-  share.from = begin + u64(threadIdx.x) * L::ELEMENTS < end ? begin + u64(threadIdx.x) * L::ELEMENTS : end;
-  share.to = share.from + L::ELEMENTS < end ? share.from + L::ELEMENTS : end;
-  share.row = L::find(p, begin, share.from, end);
+  const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
+  const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
+  const lf_places<L, L::UNIFORM> places(p, begin, end);
+  const lf_share<L> share = {places, from, to, from < to ? places.find(from) : 0};
   typename L::State state = typename L::State();
   lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
   share.template run<L::LEVELS>(p, launch, state);

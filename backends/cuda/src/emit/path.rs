@@ -5,7 +5,7 @@
 //! row(..)                         computes it
 //! begin(..)                       groups of the elements begin anew
 //! element(..), end(..)            an element; the end of a row, with what the head does
-//! through(..), find(..)           how many elements there are up to a row; the row of a step
+//! length(..) or places(..)        how many elements a row has, or where rows lie
 //! ```
 //!
 //! Where rows are not equally long, a kernel of its own goes through their heads before, and keeps for each row how many
@@ -323,21 +323,19 @@ impl Emit<'_> {
         ));
     }
 
+    /// How long rows are, if that is known before.
     fn lengths(&mut self, path: &Path) {
-        self.line("// How many elements there are in the rows up to one, itself included.");
-        self.open("static LF_DEVICE u64 through(const Params &p, u64 row) {");
         let length = path.length.map(|a| self.outside(a));
-        match &length {
-            Some(length) => self.line(&format!("return (row + 1) * {length};")),
-            None => self.line("return p.lf_places.at[row];"),
-        }
-        self.close();
-        self.line("// The row of a step of a tile, which is from `begin` to `end`.");
-        self.open("static LF_DEVICE u64 find(const Params &p, u64 begin, u64 step, u64 end) {");
-        match &length {
-            Some(length) => self.line(&format!("return lf_quotient(step, {length} + ENDS);")),
-            None => self.line("return lf_find_in(p.lf_places, ENDS, begin, step, end);"),
-        }
-        self.close();
+        self.line(&format!(
+            "static const bool UNIFORM = {};",
+            length.is_some()
+        ));
+        let (kind, value) = match length {
+            Some(length) => ("u64 length", length),
+            None => ("lf_array<u64> places", "p.lf_places".into()),
+        };
+        self.line(&format!(
+            "static LF_DEVICE {kind}(const Params &p) {{ return {value}; }}"
+        ));
     }
 }

@@ -82,14 +82,8 @@ struct row_sums_v {
     if (EMIT) lf_write(p.out_2, ix_0, elt_2);
     const u64 nix_0 = ix_0 + 1ull;
   }
-  // How many elements there are in the rows up to one, itself included.
-  static LF_DEVICE u64 through(const Params &p, u64 row) {
-    return (row + 1) * p.w_1;
-  }
-  // The row of a step of a tile, which is from `begin` to `end`.
-  static LF_DEVICE u64 find(const Params &p, u64 begin, u64 step, u64 end) {
-    return lf_quotient(step, p.w_1 + ENDS);
-  }
+  static const bool UNIFORM = true;
+  static LF_DEVICE u64 length(const Params &p) { return p.w_1; }
 };
 LF_KERNEL row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) { lf_along_path<row_sums_v>(p, launch); }
 struct row_sums_v_rows {

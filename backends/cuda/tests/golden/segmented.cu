@@ -103,14 +103,8 @@ struct segmented_v {
     if (EMIT) lf_write(p.out_2, ix_0, elt_2);
     const u64 nix_0 = ix_0 + 1ull;
   }
-  // How many elements there are in the rows up to one, itself included.
-  static LF_DEVICE u64 through(const Params &p, u64 row) {
-    return p.lf_places.at[row];
-  }
-  // The row of a step of a tile, which is from `begin` to `end`.
-  static LF_DEVICE u64 find(const Params &p, u64 begin, u64 step, u64 end) {
-    return lf_find_in(p.lf_places, ENDS, begin, step, end);
-  }
+  static const bool UNIFORM = false;
+  static LF_DEVICE lf_array<u64> places(const Params &p) { return p.lf_places; }
 };
 LF_KERNEL segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) { lf_along_path<segmented_v>(p, launch); }
 struct segmented_v_places {

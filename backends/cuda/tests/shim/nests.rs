@@ -567,3 +567,47 @@ fn what_is_handed_on_is_a_threads_own() {
     let long = super::long_args(&program, 3000, &mut rng);
     agree(&shim, "handing_on", &program, &kernel, &long, "many");
 }
+
+/// The golden loop of a buffer for a segment, of rows that are equally long: the loop makes room for one of them.
+#[test]
+fn rows_that_hand_on_have_room_of_their_own() {
+    let texts = support::golden_texts();
+    let (_, text) = texts
+        .iter()
+        .find(|(n, _)| n == "segment_buffer")
+        .expect("a golden loop");
+    let changes = [
+        (
+            "param lens_0: [u64] stream r0",
+            "param h_0: u64\nparam w_0: u64",
+        ),
+        ("rate r1 nested", "rate r1 uniform"),
+        ("rate r2 nested", "rate r2 uniform"),
+        ("let len_0 = arrayLength lens_0", "let len_0 = copy h_0"),
+        ("  let elt_0 = readArray lens_0 ix_0\n", ""),
+        ("  let room_1 = sub len_1 ix_1\n", ""),
+        ("  let fits_1 = le elt_0 room_1\n", ""),
+        ("  trap unless fits_1, t0 (elt_0, room_1)\n", ""),
+        ("  let size_1 = select fits_1 elt_0 0\n", ""),
+        ("trap t0 1 segments\n", ""),
+        (
+            "newArray f64 len_1\n  let out",
+            "newArray f64 w_0\n  let out",
+        ),
+        ("size_1", "w_0"),
+    ];
+    let text = changes.iter().fold(text.clone(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    let program = parse(&text);
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    if !can_compile() {
+        return;
+    }
+    let shim = Shim::of("strips", &kernel);
+    for sizes in [[300, 3], [40, 50], [3, 2100], [0, 3], [5, 0]] {
+        let args = args_of(&program, &[], &sizes, &mut Rng(43));
+        agree(&shim, "strips", &program, &kernel, &args, "rows");
+    }
+}
