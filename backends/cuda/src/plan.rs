@@ -348,7 +348,8 @@ fn check(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<(), Refus
             };
             let elsewhere = |g: GroupId| {
                 let step = program.groups[g.index()].step;
-                facts.tree.loop_rate(step) != here
+                let same_phase = program.root_of(step) == program.root_of(here);
+                same_phase && facts.tree.loop_rate(step) != here
             };
             match is_outside || group.is_some_and(elsewhere) {
                 true => Err(Refusal::Other("a group is updated at several rates".into())),

@@ -2,6 +2,7 @@
 //! where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
+mod programs;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
@@ -176,4 +177,24 @@ fn operators_compile_for_devices() {
         let kernel = emit::kernel(&parse(&operators::text(ty))).expect("it runs in parallel");
         nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_80");
     }
+}
+
+#[test]
+fn programs_compile_for_devices() {
+    let Some(nvrtc) = Nvrtc::find() else {
+        eprintln!("SKIPPED: no NVRTC here; `backends/cuda/nvrtc.sh` fetches it");
+        return;
+    };
+    let mut compiled = 0;
+    for (name, program) in programs::lowered() {
+        let Ok(kernel) = emit::kernel(&program) else {
+            continue;
+        };
+        let (_, said) = nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_90");
+        let spills = said.matches("spill stores").count();
+        let none = said.matches(" 0 bytes spill stores, 0 bytes spill loads");
+        assert_eq!(spills, none.count(), "{name}: {said}");
+        compiled += 1;
+    }
+    assert!(compiled >= 50, "{compiled}");
 }

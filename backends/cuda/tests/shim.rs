@@ -4,6 +4,7 @@
 #[path = "shim/nests.rs"]
 mod nests;
 mod operators;
+mod programs;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 

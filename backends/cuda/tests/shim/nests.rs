@@ -1,6 +1,7 @@
 //! Loops with nested rates: whatever the lengths of segments and rows, what they give is what the interpreter gives.
 
 use super::{Shim, alike, can_compile, on, plain};
+use crate::programs;
 use crate::support::{self, Owned, Rng, parse};
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
@@ -372,25 +373,6 @@ fn are_found(name: &str, faults: &[Fault]) {
     }
 }
 
-/// Loops that programs become, as the tests of these keep them.
-fn lowered() -> Vec<(String, Loop)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tests/programs/forms");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").collect();
-    files.sort_by_key(|f| f.as_ref().map(|f| f.file_name()).ok());
-    let mut all = Vec::new();
-    for file in files {
-        let path = file.expect("a file").path();
-        let text = std::fs::read_to_string(&path).expect("a text");
-        let name = path.file_stem().expect("a name").to_string_lossy();
-        for (k, part) in text.split("\nloop loop_").skip(1).enumerate() {
-            let part = part.split("\n\n").next().unwrap_or_default();
-            all.push((format!("{name}_{k}"), parse(&format!("loop loop_{part}\n"))));
-        }
-    }
-    all.retain(|(_, l)| is_nested(l));
-    all
-}
-
 /// Why programs' loops with nested rates are refused.
 const REFUSED_PROGRAMS: &[(&str, &str)] = &[
     ("flat_map_then_take_0", "ix_1 goes from left to right"),
@@ -426,7 +408,8 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     }
     let mut rng = Rng(31);
     let mut refused = Vec::new();
-    for (name, program) in lowered() {
+    let programs = programs::lowered().into_iter();
+    for (name, program) in programs.filter(|(_, l)| is_nested(l)) {
         let kernel = match emit::kernel(&program) {
             Ok(kernel) => kernel,
             Err(why) => {
