@@ -100,6 +100,20 @@ template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, F
   return lf_from_first(own, team);
 }
 
+// The turns of a pass over a row, those of a team's thread. As long as there are several, their reads need not wait for each
+// other.
+template <class Turn>
+LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
+  u64 left = end - begin > lane ? (end - begin - lane + team - 1) / team : 0, i = begin + lane;
+  for (; goes_on && left >= 4; left -= 4, i += 4 * u64(team)) {
+    turn(i);
+    turn(i + team);
+    turn(i + 2 * u64(team));
+    turn(i + 3 * u64(team));
+  }
+  for (; goes_on && left > 0; --left, i += team) turn(i);
+}
+
 // The row of a team.
 template <class L> struct lf_team {
   u64 at;

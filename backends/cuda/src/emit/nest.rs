@@ -92,7 +92,10 @@ impl Emit<'_> {
             }
         }
         self.block(rate, 0, Section::Guard);
-        let tests: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
+        // Who runs the turns of a team knows where they end.
+        let known = usize::from(self.shape.nests.folds.contains_key(&rate));
+        let tests = self.shape.admits(rate).skip(known);
+        let tests: Vec<String> = tests.map(|a| self.value(a)).collect();
         for test in tests {
             self.line(&format!("if (!({test})) break;"));
         }

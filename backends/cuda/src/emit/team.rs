@@ -79,12 +79,14 @@ impl Emit<'_> {
         self.line(&format!(
             "const u64 lf_end = lf_max({name}, {bound_value});"
         ));
-        self.open(&format!(
-            "for ({name} += lf_lane; lf_ok; {name} += lf_team) {{"
-        ));
+        self.open(&format!("const auto lf_turn = [&](const u64 {name}) {{"));
         self.line("const bool EMIT = LEVEL == LEVELS;");
         self.iteration(rate);
-        self.close();
+        self.depth -= 1;
+        self.line("};");
+        self.line(&format!(
+            "lf_turns({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
+        ));
         self.line(&format!("{name} = lf_end;"));
         if let Some(place) = &place {
             self.line(&format!("{place} = {name};"));

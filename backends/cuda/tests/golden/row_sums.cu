@@ -118,17 +118,17 @@ struct row_sums_v_rows {
       const Fold1 lf_none = Fold1::identity(p);
       acc_2 = lf_none.acc_2;
       const u64 lf_end = lf_max(ix_1, p.w_1);
-      for (ix_1 += lf_lane; lf_ok; ix_1 += lf_team) {
+      const auto lf_turn = [&](const u64 ix_1) {
         const bool EMIT = LEVEL == LEVELS;
         const f64 old_acc_2 = acc_2;
         const bool more_1 = ix_1 < p.w_1;
-        if (!(more_1)) break;
         const u64 at_1 = row_0 + ix_1;
         const f64 elt_1 = lf_read(p.arr_1, at_1);
         const f64 new_2 = old_acc_2 + elt_1;
         acc_2 = new_2;
         const u64 nix_1 = ix_1 + 1ull;
-      }
+      };
+      lf_turns(ix_1, lf_end, lf_lane, lf_team, lf_ok, lf_turn);
       ix_1 = lf_end;
       const Fold1 lf_all = Fold1::join(p, lf_before, lf_of_team(p, Fold1{acc_2}, lf_team));
       acc_2 = lf_all.acc_2;
