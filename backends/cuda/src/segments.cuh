@@ -233,9 +233,49 @@ template <class L> struct lf_share {
   }
 };
 
+// A step of a row, where none needs to know of another.
+template <class L>
+LF_DEVICE void lf_step_of(const typename L::Params &p, const lf_launch &launch, u64 i, u64 before, u64 at, u64 length) {
+  typename L::State state = typename L::State();
+  const typename L::Row head = L::row(p, launch.first + i, before, state);
+  if (at < length) {
+    L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + at, state);
+  } else if constexpr (L::ENDS > 0) {
+    L::template end<0>(p, launch, launch.first + i, before, length, state);
+  }
+}
+
+// Steps of equally long rows in squares: what is near in a column is in the caches for a block, as what is near in a row is. A
+// warp has neighbours of a row.
+template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, const lf_launch &launch, u64 length) {
+  const u64 width = length + L::ENDS, rows = lf_quotient(launch.steps, width);
+  const u64 across = (width + LF_WARP - 1) / LF_WARP, squares = across * ((rows + LF_WARP - 1) / LF_WARP);
+  for (u64 square = blockIdx.x; square < squares; square += gridDim.x) {
+    const u64 down = lf_quotient(square, across), at = (square - down * across) * LF_WARP + threadIdx.x % LF_WARP;
+    for (u32 k = threadIdx.x / LF_WARP; k < LF_WARP; k += L::THREADS / LF_WARP) {
+      const u64 i = down * LF_WARP + k;
+      if (i < rows && at < width) lf_step_of<L>(p, launch, i, i * length, at, length);
+    }
+  }
+}
+
+// Where no step needs to know of another: neighbours have neighbouring steps.
+template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf_launch &launch) {
+  if constexpr (L::UNIFORM) {
+    const u64 length = L::length(p);
+    if (length + L::ENDS >= LF_WARP) return lf_in_squares<L>(p, launch, length);
+  }
+  const u64 begin = blockIdx.x * u64(L::TILE), end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+  const lf_places<L, L::UNIFORM> places(p, begin, end);
+  for (u64 step = begin + threadIdx.x; step < end; step += L::THREADS) {
+    const u64 i = places.find(step), before = i > 0 ? places.through(i - 1) : 0;
+    lf_step_of<L>(p, launch, i, before, step - before - i * L::ENDS, places.through(i) - before);
+  }
+}
+
 // Threads have equal numbers of steps, wherever rows begin.
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
-  const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
+  const u64 tile = lf_next_tile(launch);
   const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
   const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
   const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;

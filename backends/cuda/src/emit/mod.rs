@@ -171,8 +171,7 @@ impl<'a> Emit<'a> {
         }
         let words: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
         let elements = match self.shape.form {
-            Form::Steps | Form::Places(_) => ELEMENTS,
-            Form::Path(_) if !words.is_empty() => ELEMENTS,
+            Form::Steps | Form::Places(_) | Form::Path(_) => ELEMENTS,
             _ => 1,
         };
         self.constants(elements);
@@ -181,7 +180,8 @@ impl<'a> Emit<'a> {
             (Form::Steps, false) => "lf_in_order",
             (Form::Rows { .. } | Form::Places(_), _) => "lf_row_by_row",
             (Form::Teams { .. }, _) => "lf_by_teams",
-            (Form::Path(_), _) => "lf_along_path",
+            (Form::Path(_), true) => "lf_apart",
+            (Form::Path(_), false) => "lf_along_path",
         };
         match self.shape.form {
             Form::Steps => self.step(),

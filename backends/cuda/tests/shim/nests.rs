@@ -336,6 +336,33 @@ fn faults_of_teams_are_found() {
     are_found("normalise", &faults);
 }
 
+#[test]
+fn faults_of_squares_are_found() {
+    let faults = [
+        (
+            "a square's rows begin one too far",
+            "const u64 i = down * LF_WARP + k;",
+            "const u64 i = down * LF_WARP + k + 1;",
+        ),
+        (
+            "squares at the side are left out",
+            "across = (width + LF_WARP - 1) / LF_WARP,",
+            "across = width / LF_WARP,",
+        ),
+        (
+            "squares below are left out",
+            "((rows + LF_WARP - 1) / LF_WARP)",
+            "((rows + LF_WARP - 1) / LF_WARP / 2)",
+        ),
+        (
+            "where rows are short, a thread has one step only",
+            "step < end; step += L::THREADS) {",
+            "step < end; step += L::TILE) {",
+        ),
+    ];
+    are_found("transpose", &faults);
+}
+
 /// Each fault makes some run of a loop wrong.
 fn are_found(name: &str, faults: &[Fault]) {
     if !can_compile() {
