@@ -99,7 +99,7 @@ impl<'a> Demand<'a> {
     }
 
     /// The nested rate that a group of the root counts on, if its bound says how far it comes.
-    pub fn counts(&self, group: &Group) -> Option<RateId> {
+    fn counts(&self, group: &Group) -> Option<RateId> {
         match group.vars[..] {
             [v] => self.counted.get(&v).copied(),
             _ => None,

@@ -300,27 +300,33 @@ impl Emit<'_> {
             self.value(path.bound),
             self.names.var(path.counter).to_string(),
         );
-        let place = self
-            .shape
-            .level_of(path.counter)
-            .map(|(k, _)| format!("state.level{k}.{name}"));
-        let through = match place {
+        let place = self.shape.level_of(path.counter);
+        let place = place.map(|(k, _)| format!("state.level{k}.{name}"));
+        let from = place.as_ref().unwrap_or(&name);
+        self.line(&format!(
+            "const u64 lf_length = lf_max({from}, {bound}) - {from};"
+        ));
+        let through = match &place {
             Some(place) => {
-                self.line(&format!("{place} = lf_max({place}, {bound});"));
+                self.line(&format!("{place} += lf_length;"));
                 format!("{place} - p.start_{name}")
             }
             None => {
                 let k = self.shape.levels.len();
                 self.line(&format!(
-                    "if (LEVEL >= {k}) state.level{k}.lf_count += lf_max({bound}, {name}) - {name};"
+                    "if (LEVEL >= {k}) state.level{k}.lf_count += lf_length;"
                 ));
                 format!("state.level{k}.lf_count")
             }
         };
         let row = self.names.var(self.shape.counter).to_string();
+        // More than can be counted would lie anywhere.
+        self.open("if (EMIT) {");
+        self.line(&format!("if ({through} < lf_length) *launch.trapped = 1;"));
         self.line(&format!(
-            "if (EMIT) lf_write(p.lf_places, {row} - launch.first, {through});"
+            "lf_write(p.lf_places, {row} - launch.first, {through});"
         ));
+        self.close();
     }
 
     /// How long rows are, if that is known before.

@@ -147,8 +147,12 @@ struct segmented_v_places {
     const bool fits_1 = elt_0 <= room_1;
     if (LEVEL >= 1 && !(fits_1)) { lf_ok = false; if (EMIT) *launch.trapped = 1; }
     const u64 end_1 = state.level0.ix_1 + elt_0;
-    state.level0.ix_1 = lf_max(state.level0.ix_1, end_1);
-    if (EMIT) lf_write(p.lf_places, ix_0 - launch.first, state.level0.ix_1 - p.start_ix_1);
+    const u64 lf_length = lf_max(state.level0.ix_1, end_1) - state.level0.ix_1;
+    state.level0.ix_1 += lf_length;
+    if (EMIT) {
+      if (state.level0.ix_1 - p.start_ix_1 < lf_length) *launch.trapped = 1;
+      lf_write(p.lf_places, ix_0 - launch.first, state.level0.ix_1 - p.start_ix_1);
+    }
     const u64 nix_0 = ix_0 + 1ull;
   }
 };

@@ -621,3 +621,28 @@ fn rows_that_hand_on_have_room_of_their_own() {
         agree(&shim, "strips", &program, &kernel, &args, "rows");
     }
 }
+
+/// Lengths whose sum no number holds are a trap, whoever looks at them: nothing is read where they would lie.
+#[test]
+fn lengths_beyond_all_numbers_trap() {
+    if !can_compile() {
+        return;
+    }
+    let program = support::golden("exit_of_segments");
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    let shim = Shim::of("lengths", &kernel);
+    let lengths: Vec<u64> = (0..2000)
+        .map(|i| if i % 700 == 3 { 1 << 63 } else { 2 })
+        .collect();
+    let args = args_of(&program, &lengths[..3], &[], &mut Rng(47));
+    let args: Vec<Owned> = args
+        .into_iter()
+        .zip(&program.params)
+        .map(|(arg, p)| match program.ty(p.var) {
+            Type::Array(Ty::U64) => Owned::Array(Buffer::from_vec(lengths.clone())),
+            _ => arg,
+        })
+        .collect();
+    let (outcome, _) = on(&shim, &program, &kernel, &args).expect("it ends");
+    assert!(matches!(outcome, Outcome::Trapped(_)), "{outcome:?}");
+}
