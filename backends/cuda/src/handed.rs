@@ -6,7 +6,9 @@
 
 use livefusion_backend::facts::Facts;
 use loop_lang::filled::filled;
-use loop_lang::ir::{Atom, Block, End, Loop, Place, RateId, RateKind, StmtKind, Var};
+use loop_lang::ir::{
+    Atom, Block, Combine, End, Loop, Order, Place, RateId, RateKind, Stmt, StmtKind, Var,
+};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use loop_lang::walk;
@@ -55,6 +57,30 @@ impl Handed {
             }
         }
         handed
+    }
+
+    /// The loop as if there were none of them, and as if groups of inner rates could be joined: these are a thread's own, or
+    /// have been looked at, and stand in nobody's way.
+    pub fn left_out(&self, program: &Loop) -> Loop {
+        let mut rest = program.clone();
+        for group in &mut rest.groups {
+            if !program.roots.contains(&group.owner) {
+                (group.order, group.combine) = (Order::Exact, Some(Combine::Op(Op::Add)));
+            }
+        }
+        for block in rest.blocks.values_mut() {
+            let is_kept = |s: &Stmt| !matches!(s.kind, StmtKind::WriteArray(a, ..) if self.has(a));
+            block.stmts.retain(is_kept);
+            for stmt in &mut block.stmts {
+                if let StmtKind::ReadArray(v, a, _) = stmt.kind
+                    && self.has(a)
+                {
+                    let none = Atom::Const(Const::new(program.ty(v).elem(), 0));
+                    stmt.kind = StmtKind::Let(v, Op::Copy, [none].into_iter().collect());
+                }
+            }
+        }
+        rest
     }
 
     /// Whether an array is one of them.

@@ -1,11 +1,8 @@
 //! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
 
-use crate::emit::{Given, Kernel, THREADS};
-use crate::path::Path;
-use crate::plan::Form;
-use crate::run::{Device, Launch, Launched, Room};
-use crate::shape::Shape;
-use loop_lang::ir::{Atom, Var};
+use crate::driver::Fault;
+use crate::emit::{Kernel, NESTED};
+use crate::run::{Device, Launch, Launched, Room, Word};
 
 /// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
 const ENOUGH: u64 = 1 << 16;
@@ -13,147 +10,124 @@ const ENOUGH: u64 = 1 << 16;
 /// As many elements as a row has at least that a whole block works at.
 const LONG: u64 = 2048;
 
+/// How elements of rows are shared among threads: see [`Path`](crate::path::Path).
+#[derive(Debug)]
+pub(crate) struct Elements {
+    /// What their counter starts with, if it goes on from row to row.
+    pub start: Option<Word>,
+    /// Where that counter is in the frame.
+    pub counter: Option<usize>,
+    /// How many each row has, if they are equally many.
+    pub length: Option<Word>,
+    /// Whether rows have an end of their own.
+    pub ends: bool,
+    /// Which word of the result of the kernel that finds where rows lie is that counter, if it is not the last one that says
+    /// how many there are.
+    pub counted: Option<usize>,
+}
+
+/// What kernels are given.
+pub(crate) struct Params {
+    /// Word by word.
+    pub words: Vec<u64>,
+    /// How many threads a row has.
+    pub team: u64,
+    /// Memory that is among these.
+    pub _rooms: Vec<Box<dyn Room>>,
+}
+
 /// The rows of a loop on a device.
-pub struct Rows<'a> {
-    /// The loop.
-    pub shape: &'a Shape<'a>,
-    /// Its kernel.
+pub(crate) struct Rows<'a> {
     pub kernel: &'a Kernel,
-    /// Where it runs.
+    pub elements: Option<&'a Elements>,
     pub device: &'a dyn Device,
+    pub params: Params,
     /// The counter of the first row.
     pub first: u64,
     /// How many there are.
     pub rows: u64,
-    /// What scalars are as the rows begin.
-    pub word: &'a dyn Fn(Atom) -> u64,
-    /// The address and the length of each array that the kernel is given.
-    pub arrays: Vec<(Var, [u64; 2])>,
+}
+
+/// What became of them.
+pub(crate) struct Found {
+    pub result: Vec<u64>,
+    /// Whether that is the result of the kernel for many rows.
+    pub of_rows: bool,
+    /// What a counter comes to that goes on from row to row, and where it is in the frame.
+    pub counter: Option<(usize, u64)>,
 }
 
 impl Rows<'_> {
-    /// Memory for the strips of all rows, where the loop has made room for one row. It takes the place of that.
-    fn strips(&mut self) -> Result<Vec<Box<dyn Room>>, String> {
-        let mut rooms = Vec::new();
-        for (array, at) in &mut self.arrays {
-            let strip = self.shape.handed.strips.get(array);
-            if let Some(length) = strip.and_then(|s| s.length) {
-                let all = self.rows.checked_mul((self.word)(length));
-                let all = all.ok_or("more elements than can be counted")?;
-                // Elements have at most a word.
-                let room = self.device.room(all)?;
-                *at = [room.address(), all];
-                rooms.push(room);
-            }
-        }
-        Ok(rooms)
-    }
-
-    /// Runs them all. What groups came to; none if something trapped.
-    ///
-    /// # Errors
-    /// What went wrong with the device, in words.
-    pub fn run(mut self) -> Result<Option<Vec<(Var, u64)>>, String> {
-        let _strips = self.strips()?;
-        let team = self.team();
-        let Form::Path(path) = &self.shape.form else {
-            return self
-                .launch(self.kernel, self.rows, team, [0; 2])
-                .map(|l| found(self.kernel, &l));
+    /// Runs them all; none if something trapped.
+    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
+        let Some(elements) = self.elements else {
+            return self.found(self.kernel, self.params.team);
         };
-        if let Some(length) = path.length {
-            let length = (self.word)(length);
+        if let Some(length) = elements.length {
             return match &self.kernel.rows {
-                Some(kernel) if self.rows.saturating_mul(team) >= ENOUGH => {
-                    let launched = self.launch(kernel, self.rows, team, [0; 2])?;
-                    Ok(found(kernel, &launched))
+                Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
+                    let found = self.found(kernel, self.params.team)?;
+                    Ok(found.map(|f| Found { of_rows: true, ..f }))
                 }
-                _ => self.share(path, self.rows.checked_mul(length), [0; 2]),
+                _ => {
+                    let all = self.rows.checked_mul(word(length));
+                    self.share(elements, all.ok_or_else(too_many)?, word)
+                }
             };
         }
-        let places = self
-            .kernel
-            .places
-            .as_ref()
-            .ok_or("no kernel finds where rows lie")?;
-        let room = self.device.room(self.rows)?;
-        let at = [room.address(), self.rows];
-        let launched = self.launch(places, self.rows, 1, at)?;
+        let none = || Fault::Refused("no kernel finds where rows lie".into());
+        let places = self.kernel.places.as_ref().ok_or_else(none)?;
+        let launched = self.launch(places, self.rows, 1)?;
         if launched.trapped {
             return Ok(None);
         }
-        let start = if path.running {
-            (self.word)(Atom::Var(path.counter))
-        } else {
-            0
+        let counted = match elements.counted {
+            Some(at) => launched.result.get(at),
+            None => launched.result.last(),
         };
-        let counted = groups(places, &launched).find(|(v, _)| path.running && *v == path.counter);
-        // Where no counter goes on from row to row, elements are counted behind all else.
-        let counted = counted.map(|(_, x)| x).or(launched.result.last().copied());
-        self.share(path, counted.map(|x| x.wrapping_sub(start)), at)
+        let start = elements.start.map_or(0, word);
+        let all = counted.ok_or_else(none)?.wrapping_sub(start);
+        self.share(elements, all, word)
     }
 
     /// Threads share so many elements.
     fn share(
         &self,
-        path: &Path,
-        elements: Option<u64>,
-        places: [u64; 2],
-    ) -> Result<Option<Vec<(Var, u64)>>, String> {
-        let ends = if path.ends { self.rows } else { 0 };
-        let elements = elements.ok_or("more elements than can be counted")?;
-        let steps = elements
-            .checked_add(ends)
-            .ok_or("more steps than can be counted")?;
-        let counted = path.running.then(|| {
-            let start = (self.word)(Atom::Var(path.counter));
-            (path.counter, start.wrapping_add(elements))
-        });
+        elements: &Elements,
+        all: u64,
+        word: &dyn Fn(Word) -> u64,
+    ) -> Result<Option<Found>, Fault> {
+        let ends = if elements.ends { self.rows } else { 0 };
+        let steps = all.checked_add(ends).ok_or_else(too_many)?;
+        let start = elements.start.map_or(0, word);
+        let counter = elements.counter.map(|at| (at, start.wrapping_add(all)));
         if steps == 0 {
-            return Ok(Some(counted.into_iter().collect()));
+            return Ok(Some(Found {
+                result: Vec::new(),
+                of_rows: false,
+                counter,
+            }));
         }
-        let launched = self.launch(self.kernel, steps, 1, places)?;
-        Ok(found(self.kernel, &launched).map(|mut found| {
-            found.extend(counted);
-            found
+        let launched = self.launch(self.kernel, steps, 1)?;
+        Ok((!launched.trapped).then_some(Found {
+            result: launched.result,
+            of_rows: false,
+            counter,
         }))
     }
 
-    /// How many threads a row has where a team has it. How long rows are nobody knows before: some array has an element for
-    /// each of theirs. More than a warp wait for each other in each pass, which only long rows are worth.
-    fn team(&self) -> u64 {
-        if !self.kernel.given.contains(&Given::Team) {
-            return 1;
-        }
-        let longest = self.arrays.iter().map(|(_, [_, length])| *length).max();
-        match longest.unwrap_or(0) / self.rows.max(1) {
-            length @ 0..=32 => length.next_power_of_two(),
-            33..LONG => 32,
-            _ => u64::from(THREADS),
-        }
+    fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
+        let launched = self.launch(kernel, self.rows, team)?;
+        Ok((!launched.trapped).then_some(Found {
+            result: launched.result,
+            of_rows: false,
+            counter: None,
+        }))
     }
 
-    fn launch(
-        &self,
-        kernel: &Kernel,
-        steps: u64,
-        team: u64,
-        places: [u64; 2],
-    ) -> Result<Launched, String> {
-        let mut params = Vec::new();
-        for given in &kernel.given {
-            match given {
-                Given::Scalar(v) | Given::Start(v) => params.push((self.word)(Atom::Var(*v))),
-                Given::Array(v) => {
-                    let array = self.arrays.iter().find(|(a, _)| a == v);
-                    params.extend(array.ok_or("an array is missing")?.1);
-                }
-                Given::Places => params.extend(places),
-                Given::Team => params.push(team),
-            }
-        }
+    fn launch(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Launched, Fault> {
         let launch = Launch {
-            params: &params,
+            params: &self.params.words,
             first: self.first,
             steps,
             blocks: kernel.tiles(steps.saturating_mul(team)),
@@ -162,17 +136,16 @@ impl Rows<'_> {
     }
 }
 
-/// What groups came to; none if something trapped.
-fn found(kernel: &Kernel, launched: &Launched) -> Option<Vec<(Var, u64)>> {
-    (!launched.trapped).then(|| groups(kernel, launched).collect())
+/// How many threads a row has where a team has it. How long rows are nobody knows before: some array has an element for each of
+/// theirs. More than a warp wait for each other in each pass, which only long rows are worth.
+pub(crate) fn team_for(length: u64) -> u64 {
+    match length {
+        0..=32 => length.next_power_of_two(),
+        33..LONG => 32,
+        _ => u64::from(NESTED),
+    }
 }
 
-fn groups(kernel: &Kernel, launched: &Launched) -> impl Iterator<Item = (Var, u64)> {
-    let mut from = 0;
-    let levels = kernel.levels.iter().zip(&kernel.words);
-    levels.flat_map(move |(vars, words)| {
-        let level = launched.result.iter().skip(from);
-        from += words;
-        vars.iter().copied().zip(level.copied())
-    })
+pub(crate) fn too_many() -> Fault {
+    Fault::Refused("more elements than can be counted".into())
 }

@@ -1,4 +1,4 @@
-//! How the iterations of a loop become work of threads: which form its kernel has, and why.
+//! How the iterations of a loop become work of threads: who has which of them, and why.
 
 use crate::demand::Demand;
 use crate::handed::Handed;
@@ -6,19 +6,13 @@ use crate::path::{Path, is_shared};
 use crate::shape::{MOST_LEVELS, Refusal, each};
 use crate::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
-use loop_lang::chunkable::{Reason, chunkable};
-use loop_lang::ir::{
-    Atom, Combine, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, Stmt, StmtKind,
-    Var,
-};
-use loop_lang::op::Op;
-use loop_lang::types::Const;
+use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
-/// The form of a kernel.
+/// How iterations become work of threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum Work {
     /// No rate is nested: a thread has steps of the root that follow each other.
     Steps,
     /// A thread runs one iteration of the root with all that is nested in it, from left to right.
@@ -37,26 +31,26 @@ pub enum Form {
     Places(Path),
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Form::Steps => write!(f, "a thread has steps"),
-            Form::Rows { why } => write!(f, "a thread has a row, since {why}"),
-            Form::Teams { why } => write!(f, "a team has a row, since {why}"),
-            Form::Path(path) if path.length.is_some() => {
+            Work::Steps => write!(f, "a thread has steps"),
+            Work::Rows { why } => write!(f, "a thread has a row, since {why}"),
+            Work::Teams { why } => write!(f, "a team has a row, since {why}"),
+            Work::Path(path) if path.length.is_some() => {
                 write!(f, "threads share elements of rows that are equally long")
             }
-            Form::Path(_) => write!(f, "threads share elements of segments"),
-            Form::Places(_) => write!(f, "a thread finds where a segment lies"),
+            Work::Path(_) => write!(f, "threads share elements of segments"),
+            Work::Places(_) => write!(f, "a thread finds where a segment lies"),
         }
     }
 }
 
-/// A form, and what follows from it.
+/// How a loop is run, and what follows from it.
 #[derive(Clone)]
 pub struct Plan {
-    /// The form.
-    pub form: Form,
+    /// How its iterations become work.
+    pub work: Work,
     /// The groups that tiles join, level by level: none of a level hangs on another of it.
     pub levels: Vec<Vec<GroupId>>,
     /// What there is to know where rates are nested.
@@ -86,17 +80,17 @@ impl Plan {
     /// # Errors
     /// Why it cannot run in parallel here.
     pub fn of(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<Plan, Refusal> {
-        check(program, facts, handed)?;
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
         let nested: Vec<RateId> = rates.filter(is_nested).collect();
         if nested.is_empty() {
             return Ok(Plan {
-                form: Form::Steps,
+                work: Work::Steps,
                 levels: levels(program, |_| true)?,
                 nests: Nests::default(),
             });
         }
+        check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
         // Elements of one row may be more than all others: whatever can be shared is.
         match Plan::path(program, facts, handed, &demand) {
@@ -107,7 +101,7 @@ impl Plan {
                     let why = format!("{why}, and {also}");
                     let levels = levels(program, |g| of_root(program, g))?;
                     Ok(Plan::with(
-                        Form::Rows { why },
+                        Work::Rows { why },
                         levels,
                         program,
                         facts,
@@ -127,7 +121,7 @@ impl Plan {
         demand: &Demand<'_>,
     ) -> Result<Plan, Refusal> {
         let levels = levels(program, |g| of_root(program, g))?;
-        let mut plan = Plan::with(Form::Teams { why }, levels, program, facts, demand);
+        let mut plan = Plan::with(Work::Teams { why }, levels, program, facts, demand);
         plan.nests.folds = folds;
         Ok(plan)
     }
@@ -145,7 +139,7 @@ impl Plan {
         }
         let shared =
             levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;
-        let mut plan = Plan::with(Form::Path(path.clone()), shared, program, facts, demand);
+        let mut plan = Plan::with(Work::Path(path.clone()), shared, program, facts, demand);
         if path.length.is_none() {
             plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
         } else if !plan.levels.is_empty()
@@ -195,21 +189,21 @@ impl Plan {
         let known: Vec<&Group> = known.iter().map(|g| &program.groups[g.index()]).collect();
         let mut only = demand.of_updates(&known).vars;
         only.extend(&path.head);
-        let mut plan = Plan::with(Form::Places(path), placing, program, facts, demand);
+        let mut plan = Plan::with(Work::Places(path), placing, program, facts, demand);
         plan.nests.only = Some(only);
         plan.find_known(facts, demand);
         Ok(plan)
     }
 
     fn with(
-        form: Form,
+        work: Work,
         levels: Vec<Vec<GroupId>>,
         program: &Loop,
         facts: &Facts<'_>,
         demand: &Demand<'_>,
     ) -> Plan {
         let mut plan = Plan {
-            form,
+            work,
             levels,
             nests: Nests::default(),
         };
@@ -247,7 +241,7 @@ impl Plan {
             let run = behind.rates.iter();
             let run = run.map(|r| *self.nests.runs_from.get(r).unwrap_or(&last));
             let from = found.chain(run).max().unwrap_or(0);
-            let is_place = matches!(self.form, Form::Places(_));
+            let is_place = matches!(self.work, Work::Places(_));
             if is_place
                 && !(behind.rates.is_empty() && groups.clone().all(|(g, _)| at(g).is_some()))
             {
@@ -295,39 +289,8 @@ fn joins(group: &Group) -> bool {
     whole && !group.circle && group.order != Order::Sequential
 }
 
-/// What a loop must keep to, whatever form it has.
-fn check(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<(), Refusal> {
-    // Groups of inner rates are a thread's own, and stand in nobody's way.
-    let mut as_if = program.clone();
-    for group in &mut as_if.groups {
-        if !program.roots.contains(&group.owner) {
-            (group.order, group.combine) = (Order::Exact, Some(Combine::Op(Op::Add)));
-        }
-    }
-    // What an iteration hands on to itself is its own.
-    for block in as_if.blocks.values_mut() {
-        for stmt in &mut block.stmts {
-            if let StmtKind::ReadArray(v, a, _) = stmt.kind
-                && handed.has(a)
-            {
-                let none = Atom::Const(Const::new(program.ty(v).elem(), 0));
-                stmt.kind = StmtKind::Let(v, Op::Copy, [none].into_iter().collect());
-            }
-        }
-        let is_kept = |s: &Stmt| match s.kind {
-            StmtKind::WriteArray(a, ..) => !handed.has(a),
-            // Who joins values onto elements is looked at elsewhere.
-            StmtKind::ScatterArray { .. } => false,
-            _ => true,
-        };
-        block.stmts.retain(is_kept);
-    }
-    match chunkable(&as_if) {
-        Err(why) if matches!(why.reason, Reason::Reread | Reason::Writes) => {
-            return Err(Refusal::Other(why.to_string()));
-        }
-        _ => {}
-    }
+/// What a loop with nested rates must keep to, whoever has them.
+fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
     for placed in &facts.blocks {
         let Place::At { rate, section, .. } = placed.place else {
             if let Some(counter) = stray(program, facts, placed) {
@@ -338,6 +301,11 @@ fn check(program: &Loop, facts: &Facts<'_>, handed: &Handed) -> Result<(), Refus
             }
             continue;
         };
+        let own = facts.tree.way_out(program, rate);
+        let mut targets = placed.block.exits.iter().filter_map(|e| e.target);
+        if targets.any(|t| facts.tree.place(program, t) != own) {
+            return Err(Refusal::Exit);
+        }
         let here = facts.tree.loop_rate(rate);
         let is_outside = matches!(section, Section::Nest | Section::Done);
         each(&placed.block.stmts, &mut |s| {

@@ -21,15 +21,17 @@ typedef double f64;
 #else
 
 #define LF_DEVICE __device__ __forceinline__
-#define LF_KERNEL extern "C" __global__ void
+#define LF_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
+#define LF_UNROLL _Pragma("unroll")
+#define LF_ROLLED _Pragma("unroll 1")
 
 // Between two looks at a word that another block is to write.
 LF_DEVICE void lf_wait() { __nanosleep(20); }
 
-// What blocks tell each other goes by way of memory that all of them see, in this order: the value, then the flag that says
-// that it is there. A plain read could be answered by a cache that knows nothing of other blocks.
+// What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
+// nothing of other blocks.
 LF_DEVICE u32 lf_load_acquire(const u32 *at) {
   u32 word;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
@@ -46,6 +48,56 @@ LF_DEVICE u64 lf_load_relaxed(const u64 *at) {
 LF_DEVICE void lf_store_relaxed(u64 *at, u64 word) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(word) : "memory");
 }
+// Devices exchange no single bytes: its neighbours in a word are put back as they are.
+LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
+  u32 *word = reinterpret_cast<u32 *>(u64(at) & ~u64(3));
+  const u32 shift = u32(u64(at) & 3) * 8;
+  u32 known = *static_cast<const volatile u32 *>(word);
+  while (u8(known >> shift) == old) {
+    const u32 found = atomicCAS(word, known, (known & ~(0xffu << shift)) | u32(next) << shift);
+    if (found == known) return old;
+    known = found;
+  }
+  return u8(known >> shift);
+}
+// Two words that are seen together or not at all.
+struct alignas(16) lf_cell {
+  u64 word;
+  u64 tag;
+};
+LF_DEVICE lf_cell lf_load_cell(const lf_cell *at) {
+  lf_cell cell;
+  asm volatile(
+      "{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
+      : "=l"(cell.word), "=l"(cell.tag)
+      : "l"(at)
+      : "memory");
+  return cell;
+}
+LF_DEVICE void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  asm volatile(
+      "{ .reg .b128 both; mov.b128 both, {%1, %2}; st.relaxed.gpu.global.b128 [%0], both; }"
+      :
+      : "l"(at), "l"(word), "l"(tag)
+      : "memory");
+}
+
+// Copies to memory that the block shares, which go on while the thread does: of 4, 8 or 16 bytes, at multiples of as many.
+template <u32 BYTES> LF_DEVICE void lf_copy_async(void *to, const void *from) {
+  const u32 shared = u32(__cvta_generic_to_shared(to));
+  if (BYTES == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(shared), "l"(from), "n"(BYTES) : "memory");
+  }
+}
+// Waits for all of the thread's own; others see them behind a barrier.
+LF_DEVICE void lf_copies_done() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+
+// Memory that nobody writes while the kernel runs.
+template <class T> LF_DEVICE T lf_load_constant(const T *at) { return __ldg(at); }
+// A store of a piece of memory: what is a struct of words would be stored word by word.
+template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { __stwb(at, x); }
 #endif
 
 const u32 LF_WARP = 32;
@@ -58,6 +110,9 @@ template <class T> struct lf_array {
   T *at;
   u64 length;
 };
+
+template <class A> struct lf_element;
+template <class T> struct lf_element<const lf_array<T> &> { typedef T type; };
 
 template <class T> LF_DEVICE T lf_read(const lf_array<T> &a, u64 i) { return i < a.length ? a.at[i] : T(0); }
 template <class T> LF_DEVICE void lf_write(const lf_array<T> &a, u64 i, T x) {
@@ -258,68 +313,92 @@ LF_PLAIN_CAST(f64, f64);
 template <class To, class From> LF_DEVICE To lf_cast(From x) { return lf_cast_of<To, From>::cast(x); }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Values that go from thread to thread, and from block to block: made of words of eight bytes
+// Values that go from thread to thread, and from block to block, word by word
 
+// Of four bytes: what a group's part is made of.
 template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
-  u64 words[sizeof(T) / 8];
+  u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
-  for (u32 k = 0; k < sizeof(T) / 8; ++k) words[k] = __shfl_sync(LF_ALL, words[k], i32(lane));
+  LF_UNROLL
+  for (u32 k = 0; k < sizeof(T) / 4; ++k) words[k] = __shfl_sync(LF_ALL, words[k], i32(lane));
   memcpy(&x, words, sizeof x);
   return x;
 }
-template <class T> LF_DEVICE void lf_publish(u64 *at, const T &x) {
-  u64 words[sizeof(T) / 8];
+
+// A cell has a word of a value beside a tag, which says what the value is and which launch it is of: so memory that was used
+// before need not be cleared, and a value of one word needs no order of reads.
+template <class T> struct lf_cells { static const u32 count = (sizeof(T) + 7) / 8; };
+
+template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
+  u64 words[lf_cells<T>::count] = {};
   memcpy(words, &x, sizeof x);
-  for (u32 k = 0; k < sizeof(T) / 8; ++k) lf_store_relaxed(at + k, words[k]);
+  LF_UNROLL
+  for (u32 k = 0; k < lf_cells<T>::count; ++k) lf_store_cell(at + k, words[k], tag);
 }
-template <class T> LF_DEVICE T lf_published(const u64 *at) {
-  u64 words[sizeof(T) / 8];
-  for (u32 k = 0; k < sizeof(T) / 8; ++k) words[k] = lf_load_relaxed(at + k);
-  T x;
-  memcpy(&x, words, sizeof x);
-  return x;
+// Waits for a value of this launch, all of whose cells say the same of it; its tag.
+template <class T> LF_DEVICE u64 lf_hear(const lf_cell *at, u64 number, T &x) {
+  for (;; lf_wait()) {
+    u64 words[lf_cells<T>::count], tag = 0;
+    bool is_whole = true;
+    LF_UNROLL
+    for (u32 k = 0; k < lf_cells<T>::count; ++k) {
+      const lf_cell cell = lf_load_cell(at + k);
+      words[k] = cell.word;
+      is_whole = is_whole && (k == 0 || cell.tag == tag);
+      tag = cell.tag;
+    }
+    if (is_whole && tag / 2 == number) {
+      memcpy(&x, words, sizeof x);
+      return tag;
+    }
+  }
 }
+
+// A variable as the host has it.
+template <class T> LF_DEVICE u64 lf_word(T x) { return u64(x); }
+template <> LF_DEVICE u64 lf_word(f32 x) { return lf_bitcast<u32>(x); }
+template <> LF_DEVICE u64 lf_word(f64 x) { return lf_bitcast<u64>(x); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A block scans the parts of its threads, in their order: joins need not commute
 
-// What the threads of a warp before this one come to, and what all of them do.
-template <class Group, class Params> struct lf_scanned {
-  typename Group::Part before;
-  typename Group::Part all;
+// What the threads before this one come to, and what all of them do.
+template <class Part> struct lf_scanned {
+  Part before;
+  Part all;
 };
 
-template <class Group, class Params>
-LF_DEVICE lf_scanned<Group, Params> lf_scan_warp(const Params &p, typename Group::Part own) {
+// Of the first `THREADS` threads of a warp, a power of two; the others have nothing to say.
+template <class Group, u32 THREADS, class Params>
+LF_DEVICE lf_scanned<typename Group::Part> lf_scan_warp(const Params &p, typename Group::Part own) {
   typedef typename Group::Part Part;
   const u32 lane = threadIdx.x % LF_WARP;
-  for (u32 reach = 1; reach < LF_WARP; reach *= 2) {
+  LF_UNROLL
+  for (u32 reach = 1; reach < THREADS; reach *= 2) {
     const Part earlier = lf_from_lane(own, lane >= reach ? lane - reach : lane);
     if (lane >= reach) own = Group::join(p, earlier, own);
   }
-  lf_scanned<Group, Params> scanned;
+  lf_scanned<Part> scanned;
   const Part before = lf_from_lane(own, lane > 0 ? lane - 1 : 0);
   scanned.before = lane > 0 ? before : Group::identity(p);
-  scanned.all = lf_from_lane(own, LF_WARP - 1);
+  scanned.all = lf_from_lane(own, THREADS - 1);
   return scanned;
 }
 
-// The same for a block of `THREADS`, a multiple of a warp, of at most a warp of warps. `room` has a place for each warp.
+// The same for a block of a power of two of warps, at most a warp of them. `room` has a place for each warp; nobody may
+// write to it before the block's next barrier.
 template <class Group, u32 THREADS, class Params>
-LF_DEVICE lf_scanned<Group, Params> lf_scan_block(const Params &p, typename Group::Part own,
-                                                 typename Group::Part *room) {
+LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typename Group::Part own,
+                                                        typename Group::Part *room) {
   typedef typename Group::Part Part;
-  const u32 lane = threadIdx.x % LF_WARP, warp = threadIdx.x / LF_WARP;
-  const lf_scanned<Group, Params> in_warp = lf_scan_warp<Group>(p, own);
+  const u32 lane = threadIdx.x % LF_WARP, warp = threadIdx.x / LF_WARP, warps = THREADS / LF_WARP;
+  const lf_scanned<Part> in_warp = lf_scan_warp<Group, LF_WARP>(p, own);
   if (lane == 0) room[warp] = in_warp.all;
   __syncthreads();
-  const Part of_warp = lane < THREADS / LF_WARP ? room[lane] : Group::identity(p);
-  const lf_scanned<Group, Params> warps = lf_scan_warp<Group>(p, of_warp);
-  lf_scanned<Group, Params> scanned;
-  scanned.before = Group::join(p, lf_from_lane(warps.before, warp), in_warp.before);
-  scanned.all = warps.all;
-  // Whoever comes next may write to the room.
-  __syncthreads();
+  const lf_scanned<Part> of_warps = lf_scan_warp<Group, warps>(p, room[lane % warps]);
+  lf_scanned<Part> scanned;
+  scanned.before = Group::join(p, lf_from_lane(of_warps.before, warp), in_warp.before);
+  scanned.all = of_warps.all;
   return scanned;
 }
 
@@ -327,45 +406,36 @@ LF_DEVICE lf_scanned<Group, Params> lf_scan_block(const Params &p, typename Grou
 // Tiles look back: each finds out what those before it come to while they are at it (decoupled look-back; Merrill and
 // Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016)
 
-const u32 LF_NOTHING = 0;  // not yet there
-const u32 LF_OWN = 1;      // what the tile alone comes to
-const u32 LF_THROUGH = 2;  // what all tiles up to it come to
+const u64 LF_OWN = 0;      // what the tile alone comes to
+const u64 LF_THROUGH = 1;  // what all tiles up to it come to
 
-// What tiles tell each other of one group. Memory is zero before the first of them begins.
+// What tiles tell each other of one group: cells for each.
 struct lf_told {
-  u32 *state;
-  u64 *own;
-  u64 *through;
+  lf_cell *cells;
 };
 
 // What comes before a tile, which is joined onto `start`. A whole warp calls it; `own` is what the tile comes to.
 template <class Group, class Params>
-LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 tile, typename Group::Part own,
-                                            typename Group::Part start) {
+LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 number, u64 tile,
+                                            typename Group::Part own, typename Group::Part start) {
   typedef typename Group::Part Part;
-  const u64 words = sizeof(Part) / 8;
+  const u64 cells = lf_cells<Part>::count;
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
-    if (lane == 0) {
-      lf_publish(told.own + tile * words, own);
-      lf_store_release(told.state + tile, LF_OWN);
-    }
-    __syncwarp();
+    if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_OWN, own);
     Part since = Group::identity(p);
     // A warp looks at as many tiles at once as it has threads, the nearest first.
     for (u64 end = tile;; end -= LF_WARP) {
       const bool is_there = lane < end;
-      const u64 at = is_there ? end - 1 - lane : 0;
-      u32 state = LF_OWN;
-      while (is_there && (state = lf_load_acquire(told.state + at)) == LF_NOTHING) lf_wait();
-      const u32 known = __ballot_sync(LF_ALL, is_there && state == LF_THROUGH);
+      Part part = Group::identity(p);
+      u64 tag = 2 * number + LF_OWN;
+      if (is_there) tag = lf_hear(told.cells + (end - 1 - lane) * cells, number, part);
+      const u32 known = __ballot_sync(LF_ALL, is_there && tag == 2 * number + LF_THROUGH);
       // The nearest that knows all: what is further is in it.
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
-      Part part = Group::identity(p);
-      if (is_there && lane <= last) {
-        part = lf_published<Part>((state == LF_THROUGH ? told.through : told.own) + at * words);
-      }
+      if (lane > last) part = Group::identity(p);
+      LF_UNROLL
       for (u32 reach = 1; reach < LF_WARP; reach *= 2) {
         const Part earlier = lf_from_lane(part, lane + reach < LF_WARP ? lane + reach : lane);
         if (lane + reach < LF_WARP) part = Group::join(p, earlier, part);
@@ -375,84 +445,481 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
     }
     before = since;
   }
-  if (lane == 0) {
-    lf_publish(told.through + tile * words, Group::join(p, before, own));
-    lf_store_release(told.state + tile, LF_THROUGH);
-  }
+  if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_THROUGH, Group::join(p, before, own));
   __syncwarp();
   return before;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A loop, in tiles
+// What a launch is about, and what a step has to do with memory
 
-// What a launch is about.
 struct lf_launch {
   u64 first;     // the counter of the first step
   u64 steps;     // how many there are
-  u32 *ticket;   // the next tile; zero before
+  u64 number;    // of the launch, from 1 on: no other had the same memory and this number
+  u32 *ticket;   // the next tile, or how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
   u64 *result;   // what groups come to: their words, level by level
   lf_told told[4];
 };
 
-// Tiles begin in the order of their tickets, whatever blocks they are on: those that a tile waits for are under way.
-LF_DEVICE u64 lf_next_tile(const lf_launch &launch) {
-  LF_SHARED(u32, ticket);
-  if (threadIdx.x == 0) ticket = atomicAdd(launch.ticket, 1u);
-  __syncthreads();
-  const u64 tile = ticket;
-  __syncthreads();
-  return tile;
+// An array that a filter fills: the element at the count `begin` has the first place of `at`. For a whole tile that is memory
+// that the block shares.
+template <class T> struct lf_kept {
+  T *at;
+  u64 begin;
+  u64 places;
+};
+template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
+  if (i - kept.begin < kept.places) kept.at[i - kept.begin] = x;
 }
+
+// A step by itself: its elements are read and written one by one.
+template <class L, bool EMIT>
+LF_DEVICE void lf_step(const typename L::Params &p, const lf_launch &launch, u64 i, typename L::State &state,
+                       const typename L::Kept &kept) {
+  typename L::In in;
+  typename L::Out out;
+  L::reads(p, [&](const auto &array, auto of) { in.*of = lf_read(array, i); });
+  L::template step<EMIT>(p, launch, i, in, state, out, kept);
+  if (EMIT) L::writes(p, [&](const auto &array, auto of) { lf_write(array, i, out.*of); });
+}
+
+// The arrays that filters fill themselves, for steps that know what is before them.
+template <class L> LF_DEVICE typename L::Kept lf_kept_in_place(const typename L::Params &p) {
+  typename L::Kept kept;
+  const typename L::State none = typename L::State();
+  L::keeps(p, none, none, [&](const auto &array, auto of, u64, u64) {
+    (kept.*of).at = array.at;
+    (kept.*of).begin = 0;
+    (kept.*of).places = array.length;
+  });
+  return kept;
+}
+
+// Whether the elements of so many steps are in all arrays that steps read or write at their counter.
+template <class L> LF_DEVICE bool lf_is_inside(const typename L::Params &p, const lf_launch &launch, u64 begin, u64 steps) {
+  bool inside = begin + steps <= launch.steps;
+  const u64 end = launch.first + begin + steps;
+  L::reads(p, [&](const auto &array, auto) { inside = inside && end <= array.length; });
+  L::writes(p, [&](const auto &array, auto) { inside = inside && end <= array.length; });
+  return inside;
+}
+
+// Pieces of memory that a thread reads or writes at once.
+template <u32 BYTES> struct lf_piece;
+template <> struct lf_piece<1> { typedef u8 type; };
+template <> struct lf_piece<2> { typedef u16 type; };
+template <> struct lf_piece<4> { typedef u32 type; };
+template <> struct lf_piece<8> { typedef uint2 type; };
+template <> struct lf_piece<16> { typedef uint4 type; };
+
+// The bytes of the widest piece that so many bytes are made of.
+template <u32 BYTES> struct lf_widest {
+  static const u32 bytes = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : BYTES % 4 == 0 ? 4 : BYTES % 2 == 0 ? 2 : 1;
+};
+
+template <u32 BYTES> LF_DEVICE bool lf_is_aligned(const void *at) { return u64(at) % BYTES == 0; }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// How loops end
+
+template <class L, bool ANY> struct lf_groups {
+  static LF_DEVICE typename L::State identities(const typename L::Params &) { return typename L::State(); }
+  static LF_DEVICE void finish(const typename L::Params &, const lf_launch &, const typename L::State &) {}
+};
+
+// The number of a tile, or of a block that is done: each is given once, and behind the last of them all it begins anew.
+LF_DEVICE u32 lf_take_ticket(u32 *at, u32 all) { return atomicInc(at, all - 1); }
+
+// Groups that nobody reads before the end: a block tells what its threads came to, and the last one to do so joins the blocks,
+// in their order.
+template <class L> struct lf_groups<L, true> {
+  typedef typename L::template Level<0> Group;
+  typedef typename Group::Part Part;
+  static LF_DEVICE typename L::State identities(const typename L::Params &p) {
+    typename L::State state;
+    Group::of(state) = Group::identity(p);
+    return state;
+  }
+  static LF_DEVICE void finish(const typename L::Params &p, const lf_launch &launch, const typename L::State &state) {
+    LF_SHARED_ARRAY(Part, room, LF_WARP);
+    LF_SHARED(bool, is_last);
+    const u64 cells = lf_cells<Part>::count;
+    typename L::State mine = state;
+    const Part of_block = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room).all;
+    if (threadIdx.x == 0) {
+      lf_tell(launch.told[0].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
+      is_last = lf_take_ticket(launch.ticket, gridDim.x) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    const u32 each = (gridDim.x + L::THREADS - 1) / L::THREADS;
+    Part of_blocks = Group::identity(p);
+    for (u32 block = threadIdx.x * each; block < (threadIdx.x + 1) * each && block < gridDim.x; ++block) {
+      Part part;
+      lf_hear(launch.told[0].cells + block * cells, launch.number, part);
+      of_blocks = Group::join(p, of_blocks, part);
+    }
+    const Part all = lf_scan_block<Group, L::THREADS>(p, of_blocks, room).all;
+    if (threadIdx.x == 0) Group::give(launch.result, Group::join(p, Group::start(p), all));
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Steps side by side: none needs to know of another, but for groups that are read at the end, whose joins commute. A thread
+// has pieces of memory; its neighbours have those beside them.
+
+// `N` elements that follow each other.
+template <u32 N, class T> LF_DEVICE void lf_load_piece(const T *at, T *x) {
+  const u32 bytes = N * sizeof(T) < 16 ? N * sizeof(T) : 16, each = bytes / sizeof(T);
+  typedef typename lf_piece<bytes>::type Piece;
+  LF_UNROLL
+  for (u32 k = 0; k < N / each; ++k) {
+    const Piece piece = lf_load_constant(reinterpret_cast<const Piece *>(at) + k);
+    memcpy(x + k * each, &piece, bytes);
+  }
+}
+template <u32 N, class T> LF_DEVICE void lf_store_piece(T *at, const T *x) {
+  const u32 bytes = N * sizeof(T) < 16 ? N * sizeof(T) : 16, each = bytes / sizeof(T);
+  typedef typename lf_piece<bytes>::type Piece;
+  LF_UNROLL
+  for (u32 k = 0; k < N / each; ++k) {
+    Piece piece;
+    memcpy(&piece, x + k * each, bytes);
+    lf_store_whole(reinterpret_cast<Piece *>(at) + k, piece);
+  }
+}
+
+// A tile that is inside of all arrays: all of its pieces are asked for before the first step.
+template <class L>
+LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u64 begin, typename L::State &state,
+                         const typename L::Kept &kept) {
+  const u32 piece = L::PIECE, stride = L::THREADS * L::PIECE;
+  const u64 mine = launch.first + begin + threadIdx.x * piece;
+  typename L::In in[L::ELEMENTS];
+  typename L::Out out[L::ELEMENTS];
+  L::reads(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const T *at = array.at + mine;
+    const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
+    LF_UNROLL
+    for (u32 k = 0; k < L::ELEMENTS / piece; ++k) {
+      T x[piece];
+      if (is_aligned) {
+        lf_load_piece<piece>(at + k * stride, x);
+      } else {
+        LF_UNROLL
+        for (u32 e = 0; e < piece; ++e) lf_load_piece<1>(at + k * stride + e, x + e);
+      }
+      LF_UNROLL
+      for (u32 e = 0; e < piece; ++e) in[k * piece + e].*of = x[e];
+    }
+  });
+  LF_UNROLL
+  for (u32 e = 0; e < L::ELEMENTS; ++e) {
+    L::template step<true>(p, launch, mine + e / piece * stride + e % piece, in[e], state, out[e], kept);
+  }
+  L::writes(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    T *at = array.at + mine;
+    const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
+    LF_UNROLL
+    for (u32 k = 0; k < L::ELEMENTS / piece; ++k) {
+      T x[piece];
+      LF_UNROLL
+      for (u32 e = 0; e < piece; ++e) x[e] = out[k * piece + e].*of;
+      if (is_aligned) {
+        lf_store_piece<piece>(at + k * stride, x);
+      } else {
+        LF_UNROLL
+        for (u32 e = 0; e < piece; ++e) at[k * stride + e] = x[e];
+      }
+    }
+  });
+}
+
+template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, const lf_launch &launch) {
+  typedef lf_groups<L, (0 < L::LEVELS)> Groups;
+  typename L::State state = Groups::identities(p);
+  const typename L::Kept kept = lf_kept_in_place<L>(p);
+  for (u64 begin = blockIdx.x * L::TILE; begin < launch.steps; begin += gridDim.x * L::TILE) {
+    if (lf_is_inside<L>(p, launch, begin, L::TILE)) {
+      lf_pieces<L>(p, launch, begin, state, kept);
+      continue;
+    }
+    const u64 end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+    LF_ROLLED
+    for (u64 i = begin + threadIdx.x; i < end; i += L::THREADS) {
+      lf_step<L, true>(p, launch, launch.first + i, state, kept);
+    }
+  }
+  Groups::finish(p, launch, state);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tiles in order: each thread has elements that follow each other, so that groups are joined in order. Memory is read and
+// written side by side all the same, by way of rooms that the block shares: while a tile is at work in one of them, the next
+// one's elements come into the other.
+
+template <class L> struct lf_rooms {
+  uint4 at[2][(L::TILE * L::BYTES + 15) / 16 + 1];
+  LF_DEVICE u8 *side(u32 k) { return reinterpret_cast<u8 *>(at[k]); }
+};
+
+template <class T> LF_DEVICE void lf_copy_element(T *to, const T *from) {
+  if constexpr (sizeof(T) >= 4) {
+    lf_copy_async<sizeof(T)>(to, from);
+  } else {
+    *to = *from;
+  }
+}
+
+// Begins to bring in what the steps of a tile read at their counter.
+template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf_launch &launch, u64 begin, u8 *room) {
+  if (!lf_is_inside<L>(p, launch, begin, L::TILE)) return;
+  L::reads(p, [&](const auto &array, auto) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const T *from = array.at + launch.first + begin;
+    const u32 pieces = L::TILE * sizeof(T) / 16;
+    if (lf_is_aligned<16>(from)) {
+      LF_UNROLL
+      for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
+        const u32 at = 16 * (k * L::THREADS + threadIdx.x);
+        if (at < 16 * pieces) lf_copy_async<16>(room + at, reinterpret_cast<const u8 *>(from) + at);
+      }
+    } else {
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) {
+        const u32 at = e * L::THREADS + threadIdx.x;
+        lf_copy_element(reinterpret_cast<T *>(room) + at, from + at);
+      }
+    }
+    room += L::TILE * sizeof(T);
+  });
+}
+
+// The elements of a tile that a thread has.
+template <class L> struct lf_elements {
+  typename L::In in[L::ELEMENTS];
+  typename L::Out out[L::ELEMENTS];
+  u64 begin;
+  u32 count;
+  bool is_whole;
+
+  // From a room, if the tile is inside of all arrays; else they are read one by one, when they are needed.
+  LF_DEVICE void take(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room) {
+    begin = tile + threadIdx.x * L::ELEMENTS;
+    const u64 left = begin < launch.steps ? launch.steps - begin : 0;
+    count = left < L::ELEMENTS ? u32(left) : L::ELEMENTS;
+    is_whole = lf_is_inside<L>(p, launch, tile, L::TILE);
+    if (!is_whole) return;
+    L::reads(p, [&](const auto &array, auto of) {
+      typedef typename lf_element<decltype(array)>::type T;
+      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes;
+      typedef typename lf_piece<each>::type Piece;
+      T x[L::ELEMENTS];
+      LF_UNROLL
+      for (u32 k = 0; k < bytes / each; ++k) {
+        const Piece piece = reinterpret_cast<const Piece *>(room)[threadIdx.x * (bytes / each) + k];
+        memcpy(reinterpret_cast<u8 *>(x) + k * each, &piece, each);
+      }
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) in[e].*of = x[e];
+      room += L::TILE * sizeof(T);
+    });
+  }
+
+  template <bool EMIT>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state,
+                     const typename L::Kept &kept) {
+    const u64 first = launch.first + begin;
+    if (is_whole) {
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) L::template step<EMIT>(p, launch, first + e, in[e], state, out[e], kept);
+    } else {
+      LF_ROLLED
+      for (u32 e = 0; e < count; ++e) lf_step<L, EMIT>(p, launch, first + e, state, kept);
+    }
+  }
+
+  // What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
+  LF_DEVICE void store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room) const {
+    if (!is_whole) return;
+    L::writes(p, [&](const auto &array, auto of) {
+      typedef typename lf_element<decltype(array)>::type T;
+      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes, pieces = L::TILE * sizeof(T) / 16;
+      typedef typename lf_piece<each>::type Piece;
+      T x[L::ELEMENTS];
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) x[e] = out[e].*of;
+      LF_UNROLL
+      for (u32 k = 0; k < bytes / each; ++k) {
+        Piece piece;
+        memcpy(&piece, reinterpret_cast<const u8 *>(x) + k * each, each);
+        reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
+      }
+      __syncthreads();
+      T *to = array.at + launch.first + tile;
+      if (lf_is_aligned<16>(to)) {
+        LF_UNROLL
+        for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
+          const u32 at = k * L::THREADS + threadIdx.x;
+          if (at < pieces) lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
+        }
+      } else {
+        LF_UNROLL
+        for (u32 e = 0; e < L::ELEMENTS; ++e) {
+          const u32 at = e * L::THREADS + threadIdx.x;
+          to[at] = reinterpret_cast<const T *>(room)[at];
+        }
+      }
+      // The next array's elements, or tile's, are put there.
+      __syncthreads();
+    });
+  }
+};
+
+// Places in a room for what filters keep of a tile, and the way from there to their arrays.
+template <class L>
+LF_DEVICE typename L::Kept lf_kept_in_room(const typename L::Params &p, const typename L::State &before,
+                                          const typename L::State &after, u8 *room) {
+  typename L::Kept kept;
+  L::keeps(p, before, after, [&](const auto &array, auto of, u64 begin, u64) {
+    typedef typename lf_element<decltype(array)>::type T;
+    (kept.*of).at = reinterpret_cast<T *>(room);
+    (kept.*of).begin = begin;
+    (kept.*of).places = L::TILE;
+    room += L::TILE * sizeof(T);
+  });
+  return kept;
+}
+template <class L>
+LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::State &before,
+                             const typename L::State &after, const u8 *room) {
+  if (L::KEEPS) __syncthreads();
+  L::keeps(p, before, after, [&](const auto &array, auto, u64 begin, u64 end) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const u64 last = end < array.length ? end : array.length;
+    const u32 count = begin < last ? u32(last - begin) : 0;
+    LF_UNROLL
+    for (u32 e = 0; e < L::ELEMENTS; ++e) {
+      const u32 at = e * L::THREADS + threadIdx.x;
+      if (at < count) array.at[begin + at] = reinterpret_cast<const T *>(room)[at];
+    }
+    room += L::TILE * sizeof(T);
+  });
+  if (L::KEEPS) __syncthreads();
+}
+
+template <class L> LF_DEVICE u64 lf_tiles(const lf_launch &launch) { return (launch.steps + L::TILE - 1) / L::TILE; }
+
+// The tile that a block has next. Tiles begin in the order of their tickets, whatever blocks they are on: those that a tile
+// waits for are under way.
+template <class L> struct lf_next {
+  u32 *ticket;  // shared
+  u64 tiles;
+  u32 taken;
+
+  LF_DEVICE void take(const lf_launch &launch) {
+    // Each block takes one more than it has tiles.
+    if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+  }
+  // Before a barrier: a ticket takes a while to come.
+  LF_DEVICE void show() {
+    if (threadIdx.x == 0) *ticket = taken;
+  }
+};
 
 // The groups of a level, and of those above it: each thread sums its elements up, the block its threads, the tile looks
 // back; then the groups of this level are known to each thread as they are before its first element.
 template <class L, u32 K, bool ANY> struct lf_levels {
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, u64 from, u64 to,
-                             typename L::State &state) {
+  template <class Meanwhile>
+  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, lf_elements<L> &elements,
+                             typename L::State &state, typename L::State &before, typename L::State &after,
+                             lf_next<L> &next, Meanwhile meanwhile) {
     typedef typename L::template Level<K> Group;
     typedef typename Group::Part Part;
+    LF_SHARED_ARRAY(Part, room, LF_WARP);
+    LF_SHARED(Part, shared);
     typename L::State mine = state;
     Group::of(mine) = Group::identity(p);
-    for (u64 i = from; i < to; ++i) L::template step<false>(p, launch, launch.first + i, mine);
-    LF_SHARED_ARRAY(Part, room, LF_WARP);
-    LF_SHARED(Part, before);
-    const lf_scanned<Group, typename L::Params> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
+    elements.template run<false>(p, launch, mine, typename L::Kept());
+    if (K == 0) next.show();
+    const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
+    if (K == 0) meanwhile();
     if (threadIdx.x < LF_WARP) {
-      const Part found = lf_look_back<Group>(p, launch.told[K], tile, scanned.all, Group::start(p));
-      if (threadIdx.x == 0) before = found;
+      const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
+      if (threadIdx.x == 0) shared = found;
     }
     __syncthreads();
-    Group::of(state) = Group::join(p, before, scanned.before);
-    if (threadIdx.x == 0 && (tile + 1) * L::TILE >= launch.steps) {
-      const Part all = Group::join(p, before, scanned.all);
-      memcpy(launch.result + L::template Level<K>::WORD, &all, sizeof all);
-    }
-    __syncthreads();
-    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, from, to, state);
+    Group::of(before) = shared;
+    Group::of(after) = Group::join(p, Group::of(before), scanned.all);
+    Group::of(state) = Group::join(p, Group::of(before), scanned.before);
+    if (threadIdx.x == 0 && (tile + 1) * L::TILE >= launch.steps) Group::give(launch.result, Group::of(after));
+    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, meanwhile);
   }
 };
 template <class L, u32 K> struct lf_levels<L, K, false> {
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, u64, u64, typename L::State &) {}
+  template <class Meanwhile>
+  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, lf_elements<L> &, typename L::State &,
+                             typename L::State &, typename L::State &, lf_next<L> &, Meanwhile) {}
 };
 
-// One tile, in which each thread has elements that follow each other, so that groups are joined in order.
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
-  const u64 tile = lf_next_tile(launch);
-  const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
-  const u64 from = begin < launch.steps ? begin : launch.steps;
-  const u64 to = from + L::ELEMENTS < launch.steps ? from + L::ELEMENTS : launch.steps;
-  typename L::State state = typename L::State();
-  lf_levels<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, from, to, state);
-  for (u64 i = from; i < to; ++i) L::template step<true>(p, launch, launch.first + i, state);
+  LF_SHARED(lf_rooms<L>, rooms);
+  LF_SHARED(u32, ticket);
+  lf_next<L> next = {&ticket, lf_tiles<L>(launch), 0};
+  next.take(launch);
+  next.show();
+  __syncthreads();
+  u64 tile = ticket;
+  lf_fetch<L>(p, launch, tile * L::TILE, rooms.side(0));
+  for (u32 side = 0; tile < next.tiles; side ^= 1) {
+    u8 *room = rooms.side(side);
+    lf_copies_done();
+    __syncthreads();
+    next.take(launch);
+    lf_elements<L> elements;
+    elements.take(p, launch, tile * L::TILE, room);
+    typename L::State state = typename L::State(), before = state, after = state;
+    u64 following = 0;
+    lf_levels<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, [&] {
+      following = ticket;
+      lf_fetch<L>(p, launch, following * L::TILE, rooms.side(side ^ 1));
+    });
+    elements.template run<true>(p, launch, state, lf_kept_in_room<L>(p, before, after, room));
+    lf_store_kept<L>(p, before, after, room);
+    elements.store(p, launch, tile * L::TILE, room);
+    tile = following;
+  }
 }
 
-// Where no step needs to know of another: neighbours have neighbouring elements.
-template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, const lf_launch &launch) {
-  typename L::State state = typename L::State();
-  const u64 stride = u64(gridDim.x) * blockDim.x;
-  for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < launch.steps; i += stride) {
-    L::template step<true>(p, launch, launch.first + i, state);
+// Groups that nobody reads before the end, whose joins need not commute: a block has tiles that follow each other.
+template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, const lf_launch &launch) {
+  typedef typename L::template Level<0> Group;
+  typedef typename Group::Part Part;
+  LF_SHARED(lf_rooms<L>, rooms);
+  LF_SHARED_ARRAY(Part, warps, LF_WARP);
+  const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
+  const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;
+  typename L::State all = lf_groups<L, true>::identities(p);
+  lf_fetch<L>(p, launch, from * L::TILE, rooms.side(0));
+  for (u64 tile = from; tile < to; ++tile) {
+    u8 *room = rooms.side(u32(tile - from) % 2);
+    lf_copies_done();
+    __syncthreads();
+    if (tile + 1 < to) lf_fetch<L>(p, launch, (tile + 1) * L::TILE, rooms.side(u32(tile + 1 - from) % 2));
+    lf_elements<L> elements;
+    elements.take(p, launch, tile * L::TILE, room);
+    typename L::State state = lf_groups<L, true>::identities(p);
+    elements.template run<true>(p, launch, state, typename L::Kept());
+    const Part of_tile = lf_scan_block<Group, L::THREADS>(p, Group::of(state), warps).all;
+    Group::of(all) = Group::join(p, Group::of(all), of_tile);
+    elements.store(p, launch, tile * L::TILE, room);
   }
+  // What a block came to is its first thread's.
+  if (threadIdx.x > 0) all = lf_groups<L, true>::identities(p);
+  lf_copies_done();
+  lf_groups<L, true>::finish(p, launch, all);
 }

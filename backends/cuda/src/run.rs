@@ -1,30 +1,45 @@
 //! A loop's way from its arguments to its results: `init` on the host, the steps on a device, `done` on the host.
 
+use crate::driver::Fault;
 use crate::emit::{Given, Kernel};
-use crate::launch::Rows;
-use crate::shape::Shape;
+use crate::launch::{Elements, Params, Rows, team_for, too_many};
+use crate::shape::{Refusal, Shape};
+use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
-use livefusion_backend::{Arg, Frame, Kernel as _, Outcome, Pass};
+use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Var};
-use loop_lang::state::reset_local;
+use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
 pub trait Device {
     /// Runs a kernel to its end.
     ///
     /// # Errors
-    /// What went wrong, in words.
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, String>;
+    /// What went wrong with the device.
+    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault>;
+
+    /// Where the elements of an array are that the loop was passed.
+    ///
+    /// # Errors
+    /// What went wrong with the device.
+    fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault>;
+
+    /// Where the elements of an array are that the loop made.
+    ///
+    /// # Errors
+    /// What went wrong with the device; there is none in this place.
+    fn made(&self, place: &mut Option<Held<'_>>) -> Result<u64, Fault>;
 
     /// Memory of so many words for what one launch leaves to the next.
     ///
     /// # Errors
-    /// What went wrong, in words.
-    fn room(&self, words: u64) -> Result<Box<dyn Room>, String>;
+    /// What went wrong with the device.
+    fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
 }
 
-/// Memory of a device. It is given back when this is dropped.
+/// Memory of a device. It is given back when this is dropped, behind all that was launched before.
 pub trait Room {
     /// Its address on the device.
     fn address(&self) -> u64;
@@ -39,116 +54,342 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are.
     pub steps: u64,
-    /// How many blocks, of [`THREADS`](crate::emit::THREADS) threads each.
+    /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
     pub blocks: u64,
+}
+
+/// Groups of how many levels a launch has room for.
+pub const MOST_TOLD: usize = crate::shape::MOST_LEVELS as usize;
+
+/// What a launch is about, as kernels see it: `lf_launch`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The counter of the first step.
+    pub first: u64,
+    /// How many steps there are.
+    pub steps: u64,
+    /// The launch's number: no other had the same memory and this number. From 1 on.
+    pub number: u64,
+    /// The next tile, or how many blocks are done; zero between launches.
+    pub ticket: u64,
+    /// A word that is set where something traps.
+    pub trapped: u64,
+    /// Where what groups come to goes.
+    pub result: u64,
+    /// What tiles tell each other, level by level.
+    pub told: [u64; MOST_TOLD],
+}
+
+impl Call {
+    /// Its bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        let words = [
+            self.first,
+            self.steps,
+            self.number,
+            self.ticket,
+            self.trapped,
+            self.result,
+        ];
+        let words = words.iter().chain(&self.told);
+        words.flat_map(|w| w.to_le_bytes()).collect()
+    }
 }
 
 /// What became of a launch.
 #[derive(Debug)]
 pub struct Launched {
-    /// What groups came to, variable by variable, level by level.
+    /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
     pub result: Vec<u64>,
     /// Whether something trapped.
     pub trapped: bool,
 }
 
-/// Runs a loop from a fresh frame on.
-///
-/// # Errors
-/// What went wrong with the device, in words.
-pub fn run(
-    shape: &Shape<'_>,
-    kernel: &Kernel,
-    host: &InterpKernel,
-    device: &dyn Device,
-    frame: &mut Frame<'_>,
-    args: &[Arg<'_>],
-) -> Result<Outcome, String> {
-    // No step: the interpreter stops at the first guard.
-    let begun = host.run(Pass::Emit, 0, frame, args);
-    if begun != Outcome::Paused {
-        return Ok(begun);
-    }
-    let word = |frame: &Frame<'_>, a: Atom| match a {
-        Atom::Var(v) => match shape.layout.word(v) {
-            Some(w) => frame.words[w],
-            None => known_word(shape.program, args, a),
-        },
-        Atom::Const(c) => c.bits,
-    };
-    let first = word(frame, Atom::Var(shape.counter));
-    let bound = word(frame, shape.bound);
-    let rows = bound.saturating_sub(first);
-    if rows > 0 {
-        let mut arrays = Vec::new();
-        for given in &kernel.given {
-            if let Given::Array(v) = *given {
-                arrays.push((v, array(shape, frame, args, v)?));
-            }
-        }
-        let steps = Rows {
-            shape,
-            kernel,
-            device,
-            first,
-            rows,
-            word: &|a| word(frame, a),
-            arrays,
-        };
-        let Some(found) = steps.run()? else {
-            return Ok(Outcome::Trapped(None));
-        };
-        for (v, x) in found {
-            if let Some(w) = shape.layout.word(v) {
-                frame.words[w] = x;
-            }
-        }
-        settle(shape, frame, args);
-        if let Some(w) = shape.layout.word(shape.counter) {
-            frame.words[w] = bound;
-        }
-        frame.words[1] += rows;
-    }
-    Ok(host.run(Pass::Emit, u64::MAX, frame, args))
+/// Where everything is that a loop's way takes from its frame and its arguments, and puts into the frame: found once, for
+/// all runs.
+#[derive(Debug)]
+pub struct Way {
+    counter: Word,
+    bound: Word,
+    /// Where the counter is in the frame, if it is there.
+    counted: Option<usize>,
+    given: Vec<Place>,
+    /// Which words of the result go where in the frame.
+    results: Vec<(usize, usize)>,
+    /// The same of the kernel for many rows.
+    of_rows: Vec<(usize, usize)>,
+    /// How elements are shared among threads, if they are.
+    elements: Option<Elements>,
 }
 
-/// Local parts have nothing in them: the prefix has it all.
-fn settle(shape: &Shape<'_>, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
-    let program = shape.program;
-    let identity = |a| known_word(program, args, a);
-    for (i, group) in program.groups.iter().enumerate() {
-        let id = GroupId::new(i);
-        reset_local(program, &shape.layout, &mut frame.words, id, &identity);
-        if let Order::Prefix(_) = group.order {
-            for (k, v) in group.vars.iter().enumerate() {
-                if let Some(w) = shape.layout.word(*v) {
-                    let current = shape.layout.local(id, group, k);
-                    frame.words[current] = frame.words[w];
+/// Where a scalar is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Word {
+    /// A word of the frame.
+    Frame(usize),
+    /// A parameter, or a constant.
+    Known(Atom),
+}
+
+/// Where something is that a kernel is given.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Scalar(Word),
+    /// An array that the loop is passed: which parameter.
+    Passed(usize),
+    /// An array that the loop made: which slot.
+    Made(usize),
+    /// One of which it made room for one row, of so many elements.
+    Strip(Word),
+    /// Room for a word of each row.
+    Places,
+    /// How many threads a team has.
+    Team,
+}
+
+impl Way {
+    /// The way of a loop with its kernel.
+    ///
+    /// # Errors
+    /// The kernel is given an array that the loop has not.
+    pub fn of(shape: &Shape<'_>, kernel: &Kernel) -> Result<Way, Refusal> {
+        let word = |a: Atom| match a.var().and_then(|v| shape.layout.word(v)) {
+            Some(at) => Word::Frame(at),
+            None => Word::Known(a),
+        };
+        let strip = |v| kernel.strips.iter().find(|(s, _)| *s == v).map(|(_, n)| *n);
+        let place = |given: &Given| match *given {
+            Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
+            Given::Places => Ok(Place::Places),
+            Given::Team => Ok(Place::Team),
+            Given::Array(v) if let Some(length) = strip(v) => Ok(Place::Strip(word(length))),
+            Given::Array(v) => match shape.facts.source.get(&v) {
+                Some(Source::Param(i)) => Ok(Place::Passed(*i)),
+                Some(Source::Made(slot)) => Ok(Place::Made(*slot)),
+                None => {
+                    let name = shape.program.name(v);
+                    Err(Refusal::Other(format!("there is no array {name}")))
+                }
+            },
+        };
+        let results = |kernel: &Kernel| {
+            let found = found(kernel).into_iter();
+            let to = found.filter_map(|(at, v)| Some((at, shape.layout.word(v)?)));
+            to.collect()
+        };
+        let elements = kernel.shared.as_ref().map(|path| {
+            let places = kernel.places.as_deref();
+            let counted =
+                places.and_then(|k| found(k).into_iter().find(|(_, v)| *v == path.counter));
+            Elements {
+                start: path.running.then(|| word(Atom::Var(path.counter))),
+                counter: shape.layout.word(path.counter).filter(|_| path.running),
+                length: path.length.map(word),
+                ends: path.ends,
+                // Where no counter goes on from row to row, elements are counted behind all else.
+                counted: counted.map(|(at, _)| at).filter(|_| path.running),
+            }
+        });
+        Ok(Way {
+            counter: word(Atom::Var(shape.counter)),
+            bound: word(shape.bound),
+            counted: shape.layout.word(shape.counter),
+            given: kernel.given.iter().map(place).collect::<Result<_, _>>()?,
+            results: results(kernel),
+            of_rows: kernel.rows.as_deref().map(results).unwrap_or_default(),
+            elements,
+        })
+    }
+}
+
+/// The words of a kernel's result that variables come to.
+fn found(kernel: &Kernel) -> Vec<(usize, Var)> {
+    let mut from = 0;
+    let mut all = Vec::new();
+    for (vars, words) in kernel.levels.iter().zip(&kernel.parts) {
+        all.extend((from..).zip(vars.iter().copied()));
+        from += words;
+    }
+    all
+}
+
+/// A loop that can run, with all that its runs need.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    /// The loop.
+    pub program: &'a Loop,
+    /// The kernel of its steps.
+    pub kernel: &'a Kernel,
+    /// Its way.
+    pub way: &'a Way,
+    /// What runs `init` and `done`.
+    pub host: &'a InterpKernel,
+}
+
+impl Ready<'_> {
+    /// Runs it from a fresh frame on.
+    ///
+    /// # Errors
+    /// What went wrong with the device.
+    pub fn run(
+        self,
+        device: &dyn Device,
+        frame: &mut Frame<'_>,
+        args: &[Arg<'_>],
+    ) -> Result<Outcome, Fault> {
+        // No step: the interpreter stops at the first guard.
+        let begun = self.host.run(Pass::Emit, 0, frame, args);
+        if begun != Outcome::Paused {
+            return Ok(begun);
+        }
+        let first = self.word(self.way.counter, frame, args);
+        let bound = self.word(self.way.bound, frame, args);
+        let steps = bound.saturating_sub(first);
+        let mut left = false;
+        if steps > 0 {
+            let params = self.params(device, frame, args, steps)?;
+            let rows = Rows {
+                kernel: self.kernel,
+                elements: self.way.elements.as_ref(),
+                device,
+                params,
+                first,
+                rows: steps,
+            };
+            let word = |w: Word| self.word(w, frame, args);
+            let Some(launched) = rows.run(&word)? else {
+                return Ok(Outcome::Trapped(None));
+            };
+            let to = match launched.of_rows {
+                true => &self.way.of_rows,
+                false => &self.way.results,
+            };
+            for (at, to) in to {
+                if let Some(x) = launched.result.get(*at) {
+                    frame.words[*to] = *x;
+                }
+            }
+            if let Some((to, x)) = launched.counter {
+                frame.words[to] = x;
+            }
+            self.settle(frame, args);
+            let end = End::of(self.kernel, &launched.result, steps);
+            if let Some(at) = self.way.counted {
+                // Whoever left within a step goes to the end as from the bound: nobody there looks at the counter.
+                frame.words[at] = if end.within { bound } else { first + end.at };
+            }
+            frame.words[1] += end.at + u64::from(end.within);
+            left = end.within;
+        }
+        match self.host.run(Pass::Emit, u64::MAX, frame, args) {
+            Outcome::Done if left => Ok(Outcome::Exited),
+            outcome => Ok(outcome),
+        }
+    }
+
+    fn word(self, word: Word, frame: &Frame<'_>, args: &[Arg<'_>]) -> u64 {
+        match word {
+            Word::Frame(at) => frame.words[at],
+            Word::Known(a) => known_word(self.program, args, a),
+        }
+    }
+
+    /// The words of the kernel's parameters.
+    fn params(
+        self,
+        device: &dyn Device,
+        frame: &mut Frame<'_>,
+        args: &[Arg<'_>],
+        rows: u64,
+    ) -> Result<Params, Fault> {
+        let none = || Fault::Refused("an array is missing".into());
+        let mut params = Vec::with_capacity(2 * self.way.given.len());
+        let (mut rooms, mut longest, mut team) = (Vec::new(), 0, 1);
+        for place in &self.way.given {
+            match *place {
+                Place::Scalar(word) => params.push(self.word(word, frame, args)),
+                Place::Passed(i) => {
+                    let arg = args.get(i).ok_or_else(none)?;
+                    let length = match arg {
+                        Arg::Array(view) => view.len(),
+                        Arg::Far(array) => array.len(),
+                        Arg::Scalar(_) => return Err(none()),
+                    };
+                    longest = longest.max(length as u64);
+                    params.extend([device.argument(arg)?, length as u64]);
+                }
+                Place::Made(slot) => {
+                    let place = frame.arrays.get_mut(slot).ok_or_else(none)?;
+                    let length = place.as_ref().map_or(0, Held::len);
+                    longest = longest.max(length as u64);
+                    params.extend([device.made(place)?, length as u64]);
+                }
+                Place::Strip(length) => {
+                    let all = rows.checked_mul(self.word(length, frame, args));
+                    let all = all.ok_or_else(too_many)?;
+                    // Elements have at most a word.
+                    let room = device.room(all)?;
+                    params.extend([room.address(), all]);
+                    rooms.push(room);
+                }
+                Place::Places => {
+                    let room = device.room(rows)?;
+                    params.extend([room.address(), rows]);
+                    rooms.push(room);
+                }
+                Place::Team => {
+                    team = team_for(longest / rows.max(1));
+                    params.push(team);
+                }
+            }
+        }
+        Ok(Params {
+            words: params,
+            team,
+            _rooms: rooms,
+        })
+    }
+
+    /// Local parts have nothing in them: the prefix has it all.
+    fn settle(self, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
+        let (program, layout): (_, &Layout) = (self.program, self.host.layout());
+        let identity = |a| known_word(program, args, a);
+        for (i, group) in program.groups.iter().enumerate() {
+            let id = GroupId::new(i);
+            reset_local(program, layout, &mut frame.words, id, &identity);
+            if let Order::Prefix(_) = group.order {
+                for (k, v) in group.vars.iter().enumerate() {
+                    if let Some(at) = layout.word(*v) {
+                        let current = layout.local(id, group, k);
+                        frame.words[current] = frame.words[at];
+                    }
                 }
             }
         }
     }
 }
 
-/// The address and the length of an array.
-fn array(
-    shape: &Shape<'_>,
-    frame: &mut Frame<'_>,
-    args: &[Arg<'_>],
-    v: Var,
-) -> Result<[u64; 2], String> {
-    use livefusion_backend::facts::Source;
-    let none = || format!("no array {}", shape.program.name(v));
-    match shape.facts.source.get(&v) {
-        Some(Source::Param(i)) => match args.get(*i) {
-            Some(Arg::Array(view)) => Ok([view.as_ptr() as u64, view.len() as u64]),
-            _ => Err(none()),
-        },
-        Some(Source::Made(slot)) => {
-            let held = frame.arrays.get_mut(*slot).and_then(Option::as_mut);
-            let held = held.ok_or_else(none)?;
-            Ok([held.as_mut_ptr() as u64, held.len() as u64])
+/// Where the steps ended.
+struct End {
+    /// At which step.
+    at: u64,
+    /// Whether within it, or before.
+    within: bool,
+}
+
+impl End {
+    fn of(kernel: &Kernel, result: &[u64], steps: u64) -> End {
+        let groups = kernel.parts.iter().sum();
+        match result.get(groups..) {
+            Some(&[at, within]) if at < steps => End {
+                at,
+                within: within != 0,
+            },
+            _ => End {
+                at: steps,
+                within: false,
+            },
         }
-        None => Err(none()),
     }
 }

@@ -2,6 +2,20 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Loops in loops
 
+// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them. Whoever asks for the
+// next one is done with what the block shares.
+template <class L> struct lf_tiles_of_block {
+  u64 tiles, turn;
+  LF_DEVICE u64 next(const lf_launch &launch) {
+    LF_SHARED(u32, ticket);
+    __syncthreads();
+    if (L::LEVELS == 0) return blockIdx.x + turn++ * gridDim.x;
+    if (threadIdx.x == 0) ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+    __syncthreads();
+    return ticket;
+  }
+};
+
 // What all tiles before this one, and the threads before this one in it, come to in a level of groups.
 template <class L, u32 K>
 LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params &p, const lf_launch &launch, u64 tile,
@@ -10,18 +24,14 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
   typedef typename Group::Part Part;
   LF_SHARED_ARRAY(Part, room, LF_WARP);
   LF_SHARED(Part, through);
-  const lf_scanned<Group, typename L::Params> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
+  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
-    const Part found = lf_look_back<Group>(p, launch.told[K], tile, scanned.all, Group::start(p));
+    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
     if (threadIdx.x == 0) through = found;
   }
   __syncthreads();
   const Part before = through;
-  if (threadIdx.x == 0 && is_last) {
-    const Part all = Group::join(p, before, scanned.all);
-    memcpy(launch.result + Group::WORD, &all, sizeof all);
-  }
-  __syncthreads();
+  if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
   return Group::join(p, before, scanned.before);
 }
 
@@ -59,15 +69,16 @@ template <class L> struct lf_rows {
 // A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
 // blocks.
 template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, const lf_launch &launch) {
-  const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
-  const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
-  lf_rows<L> rows;
-  rows.from = begin < launch.steps ? begin : launch.steps;
-  rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
-  typename L::State state = typename L::State();
-  const bool is_last = (tile + 1) * L::TILE >= launch.steps;
-  lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, rows, state);
-  rows.template run<L::LEVELS>(p, launch, state);
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
+    lf_rows<L> rows;
+    rows.from = begin < launch.steps ? begin : launch.steps;
+    rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
+    typename L::State state = typename L::State();
+    lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state);
+    rows.template run<L::LEVELS>(p, launch, state);
+  }
 }
 
 // What a team's first thread has, for all of it. A team is a power of two of neighbours in a warp, or whole warps: then all of
@@ -133,17 +144,18 @@ template <class L> struct lf_team {
 // A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
 // whoever is in a block takes part in what it exchanges.
 template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const lf_launch &launch) {
-  const u64 tile = L::LEVELS > 0 ? lf_next_tile(launch) : blockIdx.x;
   lf_team<L> team;
   team.threads = u32(p.lf_team);
   team.lane = threadIdx.x % team.threads;
   const u64 teams = L::THREADS / team.threads;
-  team.at = tile * teams + threadIdx.x / team.threads;
-  team.is_there = team.at < launch.steps;
-  typename L::State state = typename L::State();
-  const bool is_last = (tile + 1) * teams >= launch.steps;
-  lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, is_last, team, state);
-  team.template run<L::LEVELS>(p, launch, state);
+  lf_tiles_of_block<L> tiles = {(launch.steps + teams - 1) / teams, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    team.at = tile * teams + threadIdx.x / team.threads;
+    team.is_there = team.at < launch.steps;
+    typename L::State state = typename L::State();
+    lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, team, state);
+    team.template run<L::LEVELS>(p, launch, state);
+  }
 }
 
 // Most numbers have no more than 32 bits, in which a device divides several times as fast.
@@ -235,7 +247,7 @@ template <class L> struct lf_share {
 
 // A step of a row, where none needs to know of another.
 template <class L>
-LF_DEVICE void lf_step_of(const typename L::Params &p, const lf_launch &launch, u64 i, u64 before, u64 at, u64 length) {
+LF_DEVICE void lf_step_apart(const typename L::Params &p, const lf_launch &launch, u64 i, u64 before, u64 at, u64 length) {
   typename L::State state = typename L::State();
   const typename L::Row head = L::row(p, launch.first + i, before, state);
   if (at < length) {
@@ -254,7 +266,7 @@ template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, con
     const u64 down = lf_quotient(square, across), at = (square - down * across) * LF_WARP + threadIdx.x % LF_WARP;
     for (u32 k = threadIdx.x / LF_WARP; k < LF_WARP; k += L::THREADS / LF_WARP) {
       const u64 i = down * LF_WARP + k;
-      if (i < rows && at < width) lf_step_of<L>(p, launch, i, i * length, at, length);
+      if (i < rows && at < width) lf_step_apart<L>(p, launch, i, i * length, at, length);
     }
   }
 }
@@ -265,23 +277,28 @@ template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf
     const u64 length = L::length(p);
     if (length + L::ENDS >= LF_WARP) return lf_in_squares<L>(p, launch, length);
   }
-  const u64 begin = blockIdx.x * u64(L::TILE), end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-  const lf_places<L, L::UNIFORM> places(p, begin, end);
-  for (u64 step = begin + threadIdx.x; step < end; step += L::THREADS) {
-    const u64 i = places.find(step), before = i > 0 ? places.through(i - 1) : 0;
-    lf_step_of<L>(p, launch, i, before, step - before - i * L::ENDS, places.through(i) - before);
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+    const lf_places<L, L::UNIFORM> places(p, begin, end);
+    for (u64 step = begin + threadIdx.x; step < end; step += L::THREADS) {
+      const u64 i = places.find(step), before = i > 0 ? places.through(i - 1) : 0;
+      lf_step_apart<L>(p, launch, i, before, step - before - i * L::ENDS, places.through(i) - before);
+    }
   }
 }
 
 // Threads have equal numbers of steps, wherever rows begin.
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
-  const u64 tile = lf_next_tile(launch);
-  const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-  const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
-  const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
-  const lf_places<L, L::UNIFORM> places(p, begin, end);
-  const lf_share<L> share = {places, from, to, from < to ? places.find(from) : 0};
-  typename L::State state = typename L::State();
-  lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
-  share.template run<L::LEVELS>(p, launch, state);
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+    const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
+    const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
+    const lf_places<L, L::UNIFORM> places(p, begin, end);
+    const lf_share<L> share = {places, from, to, from < to ? places.find(from) : 0};
+    typename L::State state = typename L::State();
+    lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
+    share.template run<L::LEVELS>(p, launch, state);
+  }
 }

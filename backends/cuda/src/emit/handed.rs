@@ -40,6 +40,14 @@ impl Emit<'_> {
         Some(format!("lf_write({array}, {at}, {value});"))
     }
 
+    /// The strips of which the loop makes room for one row, and how many elements that has.
+    pub(super) fn strips(&self) -> Vec<(Var, Atom)> {
+        let strips = self.shape.handed.strips.iter();
+        let mut strips: Vec<_> = strips.filter_map(|(v, s)| Some((*v, s.length?))).collect();
+        strips.sort_unstable_by_key(|(v, _)| *v);
+        strips
+    }
+
     /// Where an element of a row is in the strips of all rows.
     fn in_strip(&self, array: Var, index: Atom) -> Option<String> {
         let strip = self.shape.handed.strips.get(&array)?;

@@ -3,39 +3,46 @@
 //! ```text
 //! struct loop_0 {
 //!   struct Params { .. };                  what is there before the steps
+//!   struct In { .. }; struct Out { .. };   what a step reads and writes at its counter
+//!   struct Kept { .. };                    what filters fill
 //!   struct State { Part0 level0; .. };     what is carried, level by level
 //!   template <u32> struct Level;           how parts of a level are joined
 //!   template <bool EMIT> static void step(..)
 //! };
-//! LF_KERNEL loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! LF_KERNEL(256) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
 mod expr;
+mod form;
 mod handed;
 mod names;
 mod nest;
 mod path;
+mod scatter;
 mod step;
+mod streams;
 mod team;
 
-use crate::plan::Form;
+pub(crate) use form::NESTED;
+pub use form::{Form, Tiles};
+
+use crate::path::Path;
+use crate::plan::Work;
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
+use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
+    include_str!("../scatter.cuh"),
+    include_str!("../exits.cuh"),
     include_str!("../segments.cuh")
 );
-
-/// The threads of a block.
-pub const THREADS: u32 = 128;
-/// The elements that each thread of a tile has, where they are in order.
-pub const ELEMENTS: u32 = 8;
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -48,13 +55,19 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
-    /// How many words tiles tell each other of each level.
-    pub words: Vec<usize>,
-    /// How many steps a tile has.
-    pub tile: u64,
+    /// Whether it may be left before its bound.
+    pub leaves: bool,
+    /// How elements are dealt out.
+    pub tiles: Tiles,
+    /// How many words the parts of each level have.
+    pub parts: Vec<usize>,
+    /// How elements are shared among threads, if that is not only a matter of the steps of the root.
+    pub shared: Option<Path>,
+    /// Arrays of which the loop makes room for one row, and how many elements that has: each row needs its own.
+    pub strips: Vec<(Var, Atom)>,
     /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
     pub places: Option<Box<Kernel>>,
-    /// One of the same text that runs in the place of this where rows are many, and short enough.
+    /// One of the same text that runs in the place of this where rows are many.
     pub rows: Option<Box<Kernel>>,
 }
 
@@ -74,14 +87,37 @@ pub enum Given {
 }
 
 impl Kernel {
-    /// Whether steps go by tiles, which look back.
+    /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        !self.words.is_empty()
+        match self.tiles.form {
+            Form::InOrder | Form::UntilLeft => true,
+            Form::Nested => !self.parts.is_empty(),
+            Form::SideBySide | Form::OneByOne => false,
+        }
     }
 
-    /// How many tiles so many steps are.
+    /// How many cells tiles need at most for what they tell each other, level by level.
+    pub fn cells(&self, tiles: u64) -> Vec<u64> {
+        let levels = self.parts.iter().map(|words| *words as u64 * tiles);
+        // Where a tile leaves, and whether any has.
+        levels.chain(self.leaves.then_some(tiles + 1)).collect()
+    }
+
+    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
+    pub fn words(&self) -> usize {
+        let groups: usize = self.parts.iter().sum();
+        groups + if self.leaves { 2 } else { 0 }
+    }
+
+    /// How many threads a block has.
+    pub fn threads(&self) -> u32 {
+        self.tiles.threads
+    }
+
+    /// How many tiles so many steps are. A launch has any number of blocks up to this: best as many as a device holds at
+    /// once.
     pub fn tiles(&self, steps: u64) -> u64 {
-        steps.div_ceil(self.tile)
+        steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
     }
 }
 
@@ -90,12 +126,19 @@ impl Kernel {
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
-    Ok(Emit::of(&Shape::of(program)?).kernel())
+    Ok(kernel_of(&Shape::of(program)?))
+}
+
+/// The kernel of a loop of this shape.
+pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
+    Emit::of(shape).kernel()
 }
 
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
+    streams: Streams,
+    tiles: Tiles,
     names: Names,
     functions: Functions,
     out: String,
@@ -112,8 +155,11 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
+        let mut streams = Streams::of(shape);
         Emit {
             shape,
+            tiles: Tiles::of(shape, &mut streams),
+            streams,
             names: Names::of(shape.program),
             functions: Functions::default(),
             out: String::new(),
@@ -164,49 +210,58 @@ impl<'a> Emit<'a> {
     /// What is behind the parameters.
     fn entry(&mut self, name: &str, given: Vec<Given>) -> Kernel {
         self.state();
+        if self.shape.work == Work::Steps {
+            self.memory();
+        }
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
         if self.counts_rows() {
             self.count();
         }
-        let words: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
-        let elements = match self.shape.form {
-            Form::Steps | Form::Places(_) | Form::Path(_) => ELEMENTS,
-            _ => 1,
-        };
-        self.constants(elements);
-        let pass = match (&self.shape.form, words.is_empty()) {
-            (Form::Steps, true) => "lf_side_by_side",
-            (Form::Steps, false) => "lf_in_order",
-            (Form::Rows { .. } | Form::Places(_), _) => "lf_row_by_row",
-            (Form::Teams { .. }, _) => "lf_by_teams",
-            (Form::Path(_), true) => "lf_apart",
-            (Form::Path(_), false) => "lf_along_path",
-        };
-        match self.shape.form {
-            Form::Steps => self.step(),
-            Form::Rows { .. } | Form::Places(_) => self.row(),
-            Form::Teams { .. } => self.team(),
-            Form::Path(_) => self.segments(),
+        self.constants();
+        self.bins();
+        match self.shape.work {
+            Work::Steps => self.step(),
+            Work::Rows { .. } | Work::Places(_) => self.row(),
+            Work::Teams { .. } => self.team(),
+            Work::Path(_) => self.segments(),
         }
         self.depth -= 1;
         self.line("};");
-        self.line(&format!(
-            "LF_KERNEL {name}_kernel(const {name}::Params p, const lf_launch launch) {{ {pass}<{name}>(p, launch); }}"
-        ));
-        let levels = self.shape.levels.iter();
-        let elements = if pass == "lf_side_by_side" {
-            1
-        } else {
-            elements
+        let parts: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
+        let pass = match (self.tiles.form, &self.shape.work) {
+            (Form::SideBySide, _) => "lf_side_by_side",
+            (Form::OneByOne, _) => "lf_one_by_one",
+            (Form::InOrder, _) => "lf_in_order",
+            (Form::UntilLeft, _) => "lf_until_left",
+            (Form::Nested, Work::Teams { .. }) => "lf_by_teams",
+            (Form::Nested, Work::Path(_)) if parts.is_empty() => "lf_apart",
+            (Form::Nested, Work::Path(_)) => "lf_along_path",
+            (Form::Nested, _) => "lf_row_by_row",
         };
+        self.open(&format!(
+            "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
+            self.tiles.threads
+        ));
+        let [begin, end] = self.around_steps(name);
+        begin.iter().for_each(|l| self.line(l));
+        self.line(&format!("{pass}<{name}>(p, launch);"));
+        end.iter().for_each(|l| self.line(l));
+        self.close();
+        let levels = self.shape.levels.iter();
         Kernel {
             text: String::new(),
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
-            words,
-            tile: u64::from(THREADS) * u64::from(elements),
+            leaves: self.shape.exits.any,
+            tiles: self.tiles,
+            parts,
+            shared: match &self.shape.work {
+                Work::Path(path) => Some(path.clone()),
+                _ => None,
+            },
+            strips: self.strips(),
             places: None,
             rows: None,
         }
@@ -239,12 +294,12 @@ impl<'a> Emit<'a> {
             self.shape.vars(&goes_on)
         });
         let (mut counter, mut places) = (None, None);
-        if let Form::Path(path) = &self.shape.form {
+        if let Work::Path(path) = &self.shape.work {
             counter = path.running.then_some(Given::Start(path.counter));
             places = path.length.is_none().then_some(Given::Places);
         }
         let has_teams =
-            matches!(self.shape.form, Form::Teams { .. }) || self.shape.nests.rows.is_some();
+            matches!(self.shape.work, Work::Teams { .. }) || self.shape.nests.rows.is_some();
         let team = has_teams.then_some(Given::Team);
         let starts = groups.map(Given::Start);
         let given = given.chain(starts).chain(counter);
@@ -278,14 +333,18 @@ impl<'a> Emit<'a> {
 
     fn state(&mut self) {
         for (k, level) in self.shape.levels.iter().enumerate() {
-            self.open(&format!("struct Part{k} {{"));
-            for v in self.shape.vars(level) {
+            let vars = self.shape.vars(level);
+            let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
+            // Threads tell each other words of four bytes.
+            let align = sizes.max().unwrap_or(4).max(4);
+            self.open(&format!("struct alignas({align}) Part{k} {{"));
+            for v in vars {
                 let ty = self.shape.program.ty(v).elem();
-                let line = format!("alignas(8) {ty} {};", self.names.var(v));
+                let line = format!("{ty} {};", self.names.var(v));
                 self.line(&line);
             }
             if !self.restarting(level).is_empty() {
-                self.line("alignas(8) bool lf_begun;");
+                self.line("bool lf_begun;");
             }
             self.depth -= 1;
             self.line("};");
@@ -303,6 +362,54 @@ impl<'a> Emit<'a> {
         self.line("template <u32 K, class Unused = void> struct Level;");
     }
 
+    /// What a step reads and writes, and how the arrays are gone through.
+    fn memory(&mut self) {
+        let elements = |emit: &Self, arrays: &[Var]| -> String {
+            let fields = arrays.iter().map(|v| {
+                let ty = emit.shape.program.ty(*v).elem();
+                format!(" {ty} {};", emit.names.var(*v))
+            });
+            fields.collect()
+        };
+        let each = |emit: &Self, to: &str, arrays: &[Var]| -> String {
+            let calls = arrays.iter().map(|v| {
+                let name = emit.names.var(*v);
+                format!(" each({}, &{to}::{name});", emit.outside(Atom::Var(*v)))
+            });
+            calls.collect()
+        };
+        let kept = self.streams.keeps.iter().map(|(v, _)| {
+            let ty = self.shape.program.ty(*v).elem();
+            format!(" lf_kept<{ty}> {};", self.names.var(*v))
+        });
+        let keeps = self.streams.keeps.iter().map(|(v, count)| {
+            let level = self.shape.level_of(*count).map_or(0, |(level, _)| level);
+            let (name, count) = (self.names.var(*v), self.names.var(*count));
+            let array = self.outside(Atom::Var(*v));
+            format!(" each({array}, &Kept::{name}, before.level{level}.{count}, after.level{level}.{count});")
+        });
+        let lines = [
+            format!("struct In {{{} }};", elements(self, &self.streams.reads)),
+            format!("struct Out {{{} }};", elements(self, &self.streams.writes)),
+            format!("struct Kept {{{} }};", kept.collect::<String>()),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void reads(const Params &p, Each each) {{{} }}",
+                each(self, "In", &self.streams.reads)
+            ),
+            "template <class Each>".into(),
+            format!(
+                "static LF_DEVICE void writes(const Params &p, Each each) {{{} }}",
+                each(self, "Out", &self.streams.writes)
+            ),
+            "template <class Each>".into(),
+            "static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {".into(),
+            format!(" {}", keeps.collect::<String>()),
+            "}".into(),
+        ];
+        lines.iter().for_each(|l| self.line(l));
+    }
+
     /// How parts of a level begin, and are joined.
     fn level(&mut self, k: usize) {
         let shape = self.shape;
@@ -314,7 +421,6 @@ impl<'a> Emit<'a> {
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
-        self.line(&format!("static const u32 WORD = {before};"));
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
@@ -346,6 +452,12 @@ impl<'a> Emit<'a> {
             self.restart(&again_vars);
         }
         self.line("return ab;");
+        self.close();
+        self.open("static LF_DEVICE void give(u64 *to, const Part &x) {");
+        for (k, v) in vars.iter().enumerate() {
+            let line = format!("to[{}] = lf_word(x.{});", before + k, self.names.var(*v));
+            self.line(&line);
+        }
         self.close();
         self.depth -= 1;
         self.line("};");
@@ -388,12 +500,39 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn constants(&mut self, elements: u32) {
+    fn constants(&mut self) {
         let levels = self.levels();
-        self.line(&format!("static const u32 LEVELS = {levels};"));
-        self.line(&format!("static const u32 THREADS = {THREADS};"));
-        self.line(&format!("static const u32 ELEMENTS = {elements};"));
-        self.line("static const u64 TILE = u64(THREADS) * ELEMENTS;");
+        let Tiles {
+            threads,
+            elements,
+            piece,
+            ..
+        } = self.tiles;
+        let keeps = !self.streams.keeps.is_empty();
+        let bytes = self.streams.room_bytes(self.shape);
+        let tile = "static const u64 TILE = THREADS * ELEMENTS;";
+        if self.tiles.form == Form::Nested {
+            self.line(&format!(
+                "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements};"
+            ));
+            return self.line(tile);
+        }
+        for line in [
+            format!(
+                "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements}, PIECE = {piece};"
+            ),
+            tile.into(),
+            "// Of an element in a room.".into(),
+            format!("static const u32 BYTES = {bytes};"),
+            format!("static const bool KEEPS = {keeps};"),
+        ] {
+            self.line(&line);
+        }
+        if self.shape.exits.any {
+            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
+            let words: usize = words.sum();
+            self.line(&format!("static const u32 WORDS = {words};"));
+        }
     }
 
     /// A value that no step computes: a constant, what the kernel is given, or what a function defines.

@@ -6,7 +6,7 @@
 //! the level on that needs it. Before, a counter that runs on is moved to where its bound says.
 
 use super::Emit;
-use crate::plan::Form;
+use crate::plan::Work;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
 impl Emit<'_> {
@@ -157,7 +157,7 @@ impl Emit<'_> {
 
     /// What a nested rate begins with.
     pub(super) fn begun(&mut self, v: Var, start: Atom) {
-        let is_place = matches!(self.shape.form, Form::Places(_));
+        let is_place = matches!(self.shape.work, Work::Places(_));
         // Groups of the elements of a path are there at the end of a row, and only there.
         if !self.counts(v) && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
         {
@@ -192,7 +192,7 @@ impl Emit<'_> {
         let blocks = self.shape.facts.blocks.iter();
         let mut steps = blocks.filter(|b| matches!(b.place, Place::At { .. }));
         let traps = |s: &Stmt| matches!(s.kind, StmtKind::Trap { .. });
-        matches!(self.shape.form, Form::Teams { .. })
+        matches!(self.shape.work, Work::Teams { .. })
             || has_nested && steps.any(|b| b.block.stmts.iter().any(traps))
     }
 

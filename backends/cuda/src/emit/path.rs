@@ -14,22 +14,22 @@
 
 use super::Emit;
 use crate::path::Path;
-use crate::plan::Form;
+use crate::plan::Work;
 use loop_lang::ir::{GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
 impl Emit<'_> {
     /// The path, if threads share elements.
     fn path(&self) -> Option<Path> {
-        match &self.shape.form {
-            Form::Path(path) => Some(path.clone()),
+        match &self.shape.work {
+            Work::Path(path) => Some(path.clone()),
             _ => None,
         }
     }
 
     /// The groups of a level that begin anew in each row.
     pub(super) fn restarting(&self, level: &[GroupId]) -> Vec<GroupId> {
-        let Form::Path(path) = &self.shape.form else {
+        let Work::Path(path) = &self.shape.work else {
             return Vec::new();
         };
         let owner = |g: &&GroupId| self.shape.group(**g).owner == path.rate;
@@ -50,7 +50,7 @@ impl Emit<'_> {
 
     /// Whether elements are counted in a level of their own, behind those that say how many there are.
     pub(super) fn counts_rows(&self) -> bool {
-        matches!(&self.shape.form, Form::Places(path) if !path.running)
+        matches!(&self.shape.work, Work::Places(path) if !path.running)
     }
 
     /// That level.
@@ -61,9 +61,11 @@ impl Emit<'_> {
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
-        self.line(&format!("static const u32 WORD = {before};"));
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
+        ));
+        self.line(&format!(
+            "static LF_DEVICE void give(u64 *to, const Part &x) {{ to[{before}] = x.lf_count; }}"
         ));
         self.line("static LF_DEVICE Part start(const Params &p) { return Part{0}; }");
         self.line("static LF_DEVICE Part identity(const Params &p) { return Part{0}; }");
@@ -91,7 +93,7 @@ impl Emit<'_> {
     /// Whether a statement is to be written, where not all are.
     pub(super) fn is_wanted(&self, s: &Stmt) -> bool {
         let Some(only) = &self.only else { return true };
-        let is_place = matches!(self.shape.form, Form::Places(_));
+        let is_place = matches!(self.shape.work, Work::Places(_));
         match &s.kind {
             StmtKind::Assign(v, _) => is_place && self.shape.level_of(*v).is_some(),
             StmtKind::Trap { unless, .. } => {
@@ -277,7 +279,7 @@ impl Emit<'_> {
 
     /// In the place of a row's elements: where they have been run, or are not to be.
     pub(super) fn elsewhere(&mut self, rate: RateId) -> bool {
-        let (Form::Path(path) | Form::Places(path)) = &self.shape.form else {
+        let (Work::Path(path) | Work::Places(path)) = &self.shape.work else {
             return false;
         };
         if path.rate != rate {
@@ -286,8 +288,8 @@ impl Emit<'_> {
         let path = path.clone();
         let counter = self.names.var(path.counter).to_string();
         self.block(rate, 0, Section::Nest);
-        match self.shape.form {
-            Form::Path(_) => self.line(&format!("{counter} += lf_length;")),
+        match self.shape.work {
+            Work::Path(_) => self.line(&format!("{counter} += lf_length;")),
             _ => self.length(&path),
         }
         self.block(rate, 0, Section::Done);

@@ -9,18 +9,28 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Emit<'_> {
-    /// The function of a step. Without `EMIT` it sums groups up, and nothing else.
+    /// The function of a step. Without `EMIT` it sums groups up, and nothing else; with `LEAVES` it ends where it leaves the loop,
+    /// and says so.
     pub(super) fn step(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
-        self.line("template <bool EMIT>");
-        self.open(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
+        let leaves = self.shape.exits.any;
+        let (more, result) = match leaves {
+            true => (", bool LEAVES = EMIT", "u32"),
+            false => ("", "void"),
+        };
+        self.line(&format!("template <bool EMIT{more}>"));
+        self.line(&format!(
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const In &in,"
         ));
+        self.open("                           State &state, Out &out, const Kept &kept) {");
         self.line("const State old = state;");
         self.cells(self.shape.root);
         self.open.push(self.shape.root);
         self.rate(self.shape.root);
         self.open.pop();
+        if leaves {
+            self.line("return LF_GOES_ON;");
+        }
         self.close();
     }
 
@@ -29,7 +39,12 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
-            self.open(&format!("if ({}) {{", admits.join(" && ")));
+            // A rate that nothing is kept from has the elements of the one above it.
+            let admits = match admits.is_empty() {
+                true => "true".to_string(),
+                false => admits.join(" && "),
+            };
+            self.open(&format!("if ({admits}) {{"));
         }
         self.parts(rate);
         if !is_root {
@@ -55,8 +70,16 @@ impl Emit<'_> {
     }
 
     pub(super) fn block(&mut self, rate: RateId, stage: u32, section: Section) {
-        let stmts = self.shape.statements(at(rate, stage, section));
-        self.stmts(stmts);
+        let place = at(rate, stage, section);
+        self.stmts(self.shape.statements(place));
+        let how = match section {
+            Section::Guard => "LF_LEFT_BEFORE",
+            _ => "LF_LEFT_WITHIN",
+        };
+        for unless in self.shape.leaves_unless(place) {
+            let unless = self.value(unless);
+            self.line(&format!("if (LEAVES && !({unless})) return {how};"));
+        }
     }
 
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
@@ -68,6 +91,41 @@ impl Emit<'_> {
         match a {
             Atom::Const(c) => constant(c),
             Atom::Var(v) => self.seen(v).unwrap_or_else(|| self.outside(a)),
+        }
+    }
+
+    /// An element of an array.
+    fn read(&self, array: Var, index: Atom) -> String {
+        if let Some(value) = self.handed_on(array, index) {
+            return value;
+        }
+        let at_counter = index == Atom::Var(self.shape.counter);
+        match at_counter && self.streams.reads.contains(&array) {
+            true => format!("in.{}", self.names.var(array)),
+            false => format!(
+                "lf_read({}, {})",
+                self.value(Atom::Var(array)),
+                self.value(index)
+            ),
+        }
+    }
+
+    /// An element that is written to an array.
+    fn written(&self, array: Var, index: Atom, x: Atom) -> String {
+        if let Some(line) = self.hand_on(array, index, x) {
+            return line;
+        }
+        let (name, x) = (self.names.var(array), self.value(x));
+        if self.streams.writes.contains(&array) {
+            return format!("if (EMIT) out.{name} = {x};");
+        }
+        let index = self.value(index);
+        match self.streams.keeps.iter().any(|(kept, _)| *kept == array) {
+            true => format!("if (EMIT) lf_keep(kept.{name}, {index}, {x});"),
+            false => format!(
+                "if (EMIT) lf_write({}, {index}, {x});",
+                self.value(Atom::Var(array))
+            ),
         }
     }
 
@@ -100,19 +158,16 @@ impl Emit<'_> {
                 elems,
             } => return self.scan(results, *group, elems),
             StmtKind::ReadArray(v, a, i) => {
-                let value = self.handed_on(*a, *i).unwrap_or_else(|| {
-                    format!("lf_read({}, {})", self.value(Atom::Var(*a)), self.value(*i))
-                });
-                format!("const {} {} = {value};", self.ty(*v), self.names.var(*v))
+                let (ty, name) = (self.ty(*v), self.names.var(*v));
+                format!("const {ty} {name} = {};", self.read(*a, *i))
             }
-            StmtKind::WriteArray(a, i, x) => self.hand_on(*a, *i, *x).unwrap_or_else(|| {
-                format!(
-                    "if (EMIT) lf_write({}, {}, {});",
-                    self.value(Atom::Var(*a)),
-                    self.value(*i),
-                    self.value(*x)
-                )
-            }),
+            StmtKind::WriteArray(a, i, x) => self.written(*a, *i, *x),
+            StmtKind::ScatterArray {
+                arrays,
+                index,
+                values,
+                ..
+            } => self.scattered(arrays[0], &self.value(*index), &self.value(values[0])),
             StmtKind::ArrayLength(v, a) => format!(
                 "const u64 {} = {}.length;",
                 self.names.var(*v),
@@ -173,8 +228,7 @@ impl Emit<'_> {
             StmtKind::NewArray(..)
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
-            | StmtKind::SliceArray(..)
-            | StmtKind::ScatterArray { .. } => return,
+            | StmtKind::SliceArray(..) => return,
         };
         self.line(&line);
     }

@@ -30,10 +30,16 @@ impl Emit<'_> {
 
     /// What a pass folds, and how it is joined.
     fn fold(&mut self, rate: RateId, groups: &[GroupId]) {
-        self.open(&format!("struct Fold{} {{", rate.index()));
         let ty = format!("Fold{}", rate.index());
-        for v in self.shape.vars(groups) {
-            let line = format!("alignas(8) {} {};", self.ty(v), self.names.var(v));
+        let vars = self.shape.vars(groups);
+        // Threads tell each other words of four bytes.
+        let align = vars.iter().map(|v| self.ty(*v).size()).max();
+        self.open(&format!(
+            "struct alignas({}) {ty} {{",
+            align.unwrap_or(4).max(4)
+        ));
+        for v in vars {
+            let line = format!("{} {};", self.ty(v), self.names.var(v));
             self.line(&line);
         }
         let identity = groups.iter().flat_map(|g| &self.shape.group(*g).identity);

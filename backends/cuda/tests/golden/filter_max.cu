@@ -10,18 +10,28 @@ struct filter_max_v {
     alignas(8) i64 start_acc_3;
     alignas(8) i64 start_acc_4;
   };
-  struct Part0 {
-    alignas(8) u64 ix_2;
-    alignas(8) i64 acc_3;
-    alignas(8) i64 acc_4;
+  struct alignas(8) Part0 {
+    u64 ix_2;
+    i64 acc_3;
+    i64 acc_4;
   };
   struct State {
     Part0 level0;
   };
   template <u32 K, class Unused = void> struct Level;
+  struct In { i64 arr_0; };
+  struct Out { i64 out_4; };
+  struct Kept { lf_kept<i64> out_2; };
+  template <class Each>
+  static LF_DEVICE void reads(const Params &p, Each each) { each(p.arr_0, &In::arr_0); }
+  template <class Each>
+  static LF_DEVICE void writes(const Params &p, Each each) { each(p.out_4, &Out::out_4); }
+  template <class Each>
+  static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {
+    each(p.out_2, &Kept::out_2, before.level0.ix_2, after.level0.ix_2);
+  }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2, p.start_acc_3, p.start_acc_4};
@@ -36,24 +46,31 @@ struct filter_max_v {
       ab.acc_4 = lf_max(a.acc_4, b.acc_4);
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.ix_2);
+      to[1] = lf_word(x.acc_3);
+      to[2] = lf_word(x.acc_4);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 6, PIECE = 1;
+  static const u64 TILE = THREADS * ELEMENTS;
+  // Of an element in a room.
+  static const u32 BYTES = 8;
+  static const bool KEEPS = true;
   template <bool EMIT>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
+                             State &state, Out &out, const Kept &kept) {
     const State old = state;
     const bool more_0 = ix_0 < p.len_0;
-    const i64 elt_0 = lf_read(p.arr_0, ix_0);
+    const i64 elt_0 = in.arr_0;
     const i64 elt_1 = lf_add(elt_0, p.one_1);
     const i64 elt_4 = lf_max(old.level0.acc_4, elt_1);
     state.level0.acc_4 = elt_4;
-    if (EMIT) lf_write(p.out_4, ix_0, elt_4);
+    if (EMIT) out.out_4 = elt_4;
     const bool p_2 = elt_1 > p.zero_2;
     if (p_2) {
       const i64 new_3 = lf_max(old.level0.acc_3, elt_1);
-      if (EMIT) lf_write(p.out_2, old.level0.ix_2, elt_1);
+      if (EMIT) lf_keep(kept.out_2, old.level0.ix_2, elt_1);
       const u64 nix_2 = old.level0.ix_2 + 1ull;
       state.level0.ix_2 = nix_2;
       state.level0.acc_3 = new_3;
@@ -61,4 +78,6 @@ struct filter_max_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) { lf_in_order<filter_max_v>(p, launch); }
+LF_KERNEL(256) filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) {
+  lf_in_order<filter_max_v>(p, launch);
+}

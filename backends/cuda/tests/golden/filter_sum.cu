@@ -8,17 +8,27 @@ struct filter_sum_v {
     alignas(8) u64 start_ix_2;
     alignas(8) i32 start_acc_3;
   };
-  struct Part0 {
-    alignas(8) u64 ix_2;
-    alignas(8) i32 acc_3;
+  struct alignas(8) Part0 {
+    u64 ix_2;
+    i32 acc_3;
   };
   struct State {
     Part0 level0;
   };
   template <u32 K, class Unused = void> struct Level;
+  struct In { i32 arr_0; };
+  struct Out { };
+  struct Kept { lf_kept<i32> out_2; };
+  template <class Each>
+  static LF_DEVICE void reads(const Params &p, Each each) { each(p.arr_0, &In::arr_0); }
+  template <class Each>
+  static LF_DEVICE void writes(const Params &p, Each each) { }
+  template <class Each>
+  static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {
+    each(p.out_2, &Kept::out_2, before.level0.ix_2, after.level0.ix_2);
+  }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2, p.start_acc_3};
@@ -32,21 +42,27 @@ struct filter_sum_v {
       ab.acc_3 = lf_add(a.acc_3, b.acc_3);
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.ix_2);
+      to[1] = lf_word(x.acc_3);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 20, PIECE = 1;
+  static const u64 TILE = THREADS * ELEMENTS;
+  // Of an element in a room.
+  static const u32 BYTES = 4;
+  static const bool KEEPS = true;
   template <bool EMIT>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
+                             State &state, Out &out, const Kept &kept) {
     const State old = state;
     const bool more_0 = ix_0 < p.len_0;
-    const i32 elt_0 = lf_read(p.arr_0, ix_0);
+    const i32 elt_0 = in.arr_0;
     const i32 elt_1 = lf_add(elt_0, p.one_1);
     const bool p_2 = elt_1 > p.zero_2;
     if (p_2) {
       const i32 new_3 = lf_add(old.level0.acc_3, elt_1);
-      if (EMIT) lf_write(p.out_2, old.level0.ix_2, elt_1);
+      if (EMIT) lf_keep(kept.out_2, old.level0.ix_2, elt_1);
       const u64 nix_2 = old.level0.ix_2 + 1ull;
       state.level0.ix_2 = nix_2;
       state.level0.acc_3 = new_3;
@@ -54,4 +70,6 @@ struct filter_sum_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) { lf_in_order<filter_sum_v>(p, launch); }
+LF_KERNEL(256) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
+  lf_in_order<filter_sum_v>(p, launch);
+}

@@ -6,18 +6,28 @@ struct min_index_v {
     alignas(8) f32 start_best_1;
     alignas(8) u64 start_at_1;
   };
-  struct Part0 {
-    alignas(8) bool seen_1;
-    alignas(8) f32 best_1;
-    alignas(8) u64 at_1;
+  struct alignas(8) Part0 {
+    bool seen_1;
+    f32 best_1;
+    u64 at_1;
   };
   struct State {
     Part0 level0;
   };
   template <u32 K, class Unused = void> struct Level;
+  struct In { f32 arr_0; };
+  struct Out { };
+  struct Kept { };
+  template <class Each>
+  static LF_DEVICE void reads(const Params &p, Each each) { each(p.arr_0, &In::arr_0); }
+  template <class Each>
+  static LF_DEVICE void writes(const Params &p, Each each) { }
+  template <class Each>
+  static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {
+   
+  }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_seen_1, p.start_best_1, p.start_at_1};
@@ -55,16 +65,23 @@ struct min_index_v {
       }
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.seen_1);
+      to[1] = lf_word(x.best_1);
+      to[2] = lf_word(x.at_1);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 20, PIECE = 1;
+  static const u64 TILE = THREADS * ELEMENTS;
+  // Of an element in a room.
+  static const u32 BYTES = 4;
+  static const bool KEEPS = false;
   template <bool EMIT>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
+                             State &state, Out &out, const Kept &kept) {
     const State old = state;
     const bool more_0 = ix_0 < p.len_0;
-    const f32 elt_0 = lf_read(p.arr_0, ix_0);
+    const f32 elt_0 = in.arr_0;
     const bool below_1 = elt_0 < old.level0.best_1;
     const bool first_1 = lf_not(old.level0.seen_1);
     const bool new_1 = below_1 || first_1;
@@ -76,4 +93,6 @@ struct min_index_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) { lf_in_order<min_index_v>(p, launch); }
+LF_KERNEL(256) min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) {
+  lf_one_by_one<min_index_v>(p, launch);
+}

@@ -6,9 +6,9 @@ struct row_sums_v {
     lf_array<f64> out_2;
     u64 lf_team;
   };
-  struct Part0 {
-    alignas(8) f64 acc_2;
-    alignas(8) bool lf_begun;
+  struct alignas(8) Part0 {
+    f64 acc_2;
+    bool lf_begun;
   };
   struct State {
     Part0 level0;
@@ -16,7 +16,6 @@ struct row_sums_v {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{(-0.0), false};
@@ -33,11 +32,12 @@ struct row_sums_v {
       }
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.acc_2);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u64 TILE = THREADS * ELEMENTS;
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -85,18 +85,18 @@ struct row_sums_v {
   static const bool UNIFORM = true;
   static LF_DEVICE u64 length(const Params &p) { return p.w_1; }
 };
-LF_KERNEL row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) { lf_along_path<row_sums_v>(p, launch); }
+LF_KERNEL(128) row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) {
+  lf_along_path<row_sums_v>(p, launch);
+}
 struct row_sums_v_rows {
   typedef row_sums_v::Params Params;
   struct State {
   };
   template <u32 K, class Unused = void> struct Level;
-  static const u32 LEVELS = 0;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 1;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
-  struct Fold1 {
-    alignas(8) f64 acc_2;
+  static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
+  static const u64 TILE = THREADS * ELEMENTS;
+  struct alignas(8) Fold1 {
+    f64 acc_2;
     static LF_DEVICE Fold1 identity(const Params &p) { return Fold1{(-0.0)}; }
     static LF_DEVICE Fold1 join(const Params &p, const Fold1 &a, const Fold1 &b) {
       Fold1 ab;
@@ -138,4 +138,6 @@ struct row_sums_v_rows {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) { lf_by_teams<row_sums_v_rows>(p, launch); }
+LF_KERNEL(128) row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) {
+  lf_by_teams<row_sums_v_rows>(p, launch);
+}

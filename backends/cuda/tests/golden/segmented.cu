@@ -11,10 +11,10 @@ struct segmented_v {
     alignas(8) u64 start_ix_1;
     lf_array<u64> lf_places;
   };
-  struct Part0 {
-    alignas(8) f64 acc_2;
-    alignas(8) f64 acc_3;
-    alignas(8) bool lf_begun;
+  struct alignas(8) Part0 {
+    f64 acc_2;
+    f64 acc_3;
+    bool lf_begun;
   };
   struct State {
     Part0 level0;
@@ -22,7 +22,6 @@ struct segmented_v {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{(-0.0), (-0.0), false};
@@ -41,11 +40,13 @@ struct segmented_v {
       }
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.acc_2);
+      to[1] = lf_word(x.acc_3);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u64 TILE = THREADS * ELEMENTS;
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -106,11 +107,13 @@ struct segmented_v {
   static const bool UNIFORM = false;
   static LF_DEVICE lf_array<u64> places(const Params &p) { return p.lf_places; }
 };
-LF_KERNEL segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) { lf_along_path<segmented_v>(p, launch); }
+LF_KERNEL(128) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
+  lf_along_path<segmented_v>(p, launch);
+}
 struct segmented_v_places {
   typedef segmented_v::Params Params;
-  struct Part0 {
-    alignas(8) u64 ix_1;
+  struct alignas(8) Part0 {
+    u64 ix_1;
   };
   struct State {
     Part0 level0;
@@ -118,7 +121,6 @@ struct segmented_v_places {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
-    static const u32 WORD = 0;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_1};
@@ -131,11 +133,12 @@ struct segmented_v_places {
       ab.ix_1 = a.ix_1 + b.ix_1;
       return ab;
     }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
+      to[0] = lf_word(x.ix_1);
+    }
   };
-  static const u32 LEVELS = 1;
-  static const u32 THREADS = 128;
-  static const u32 ELEMENTS = 8;
-  static const u64 TILE = u64(THREADS) * ELEMENTS;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u64 TILE = THREADS * ELEMENTS;
   template <u32 LEVEL>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
     const bool EMIT = LEVEL == LEVELS;
@@ -156,4 +159,6 @@ struct segmented_v_places {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) { lf_row_by_row<segmented_v_places>(p, launch); }
+LF_KERNEL(128) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
+  lf_row_by_row<segmented_v_places>(p, launch);
+}

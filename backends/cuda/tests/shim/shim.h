@@ -5,13 +5,22 @@
 #include <cstring>
 
 #define LF_DEVICE inline
-#define LF_KERNEL static inline void
+#define LF_KERNEL(threads) static inline void
+#define LF_UNROLL
+#define LF_ROLLED
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
 #define LF_SHARED_ARRAY(T, name, n)                                                                                        \
   static const char lf_place_of_##name = 0;                                                                                \
   T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
+
+struct alignas(8) uint2 {
+  u32 x, y;
+};
+struct alignas(16) uint4 {
+  u32 x, y, z, w;
+};
 
 struct lf_index {
   u32 x;
@@ -28,6 +37,13 @@ void lf_barrier();
 void lf_exchange(u64 word, u64 *all);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
+// An access that the compiler tells nobody of.
+void lf_seen(const void *at, u64 bytes, bool writes);
+// An access that a device makes at multiples of so many bytes only.
+void lf_aligned(const void *at, u64 bytes);
+// Begins a copy, and ends all that this thread has begun: nothing is there before.
+void lf_copy_later(void *to, const void *from, u32 bytes);
+void lf_copies_done();
 }
 #define threadIdx lf_thread
 #define blockIdx lf_block
@@ -57,12 +73,36 @@ inline i32 __ffs(i32 x) { return __builtin_ffs(x); }
 inline i32 __ffsll(i64 x) { return __builtin_ffsll(x); }
 inline i32 __popcll(u64 x) { return __builtin_popcountll(x); }
 inline i32 __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(u64(x)); }
-inline u32 atomicAdd(u32 *at, u32 x) {
+// Others may run before each of these, and none while one of them does.
+#define LF_ATOMIC(NAME, NEXT)                                                                                              \
+  template <class T> inline T NAME(T *at, T x) {                                                                           \
+    lf_yield();                                                                                                            \
+    const T old = *at;                                                                                                     \
+    *at = NEXT;                                                                                                            \
+    return old;                                                                                                            \
+  }
+LF_ATOMIC(atomicAdd, old + x)
+LF_ATOMIC(atomicMin, old < x ? old : x)
+LF_ATOMIC(atomicMax, old > x ? old : x)
+LF_ATOMIC(atomicAnd, old & x)
+LF_ATOMIC(atomicOr, old | x)
+LF_ATOMIC(atomicXor, old ^ x)
+LF_ATOMIC(atomicInc, old >= x ? 0 : old + 1)
+template <class T> inline T atomicCAS(T *at, T expected, T next) {
   lf_yield();
-  const u32 old = *at;
-  *at += x;
+  const T old = *at;
+  if (old == expected) *at = next;
   return old;
 }
+inline u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) { return atomicCAS(at, old, next); }
+
+// Copies are seen, too.
+inline void lf_copy(void *to, const void *from, u64 bytes) {
+  lf_seen(from, bytes, false);
+  lf_seen(to, bytes, true);
+  memcpy(to, from, bytes);
+}
+#define memcpy lf_copy
 
 inline void lf_wait() { lf_yield(); }
 // Others may run between any two of these.
@@ -78,4 +118,27 @@ inline u64 lf_load_relaxed(const u64 *at) { return *at; }
 inline void lf_store_relaxed(u64 *at, u64 word) {
   *at = word;
   lf_yield();
+}
+struct alignas(16) lf_cell {
+  u64 word;
+  u64 tag;
+};
+inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_aligned(at, sizeof *at);
+  lf_yield();
+  return *at;
+}
+inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  lf_aligned(at, sizeof *at);
+  *at = lf_cell{word, tag};
+  lf_yield();
+}
+template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
+template <class T> inline T lf_load_constant(const T *at) {
+  lf_aligned(at, sizeof *at);
+  return *at;
+}
+template <class T> inline void lf_store_whole(T *at, T x) {
+  lf_aligned(at, sizeof *at);
+  *at = x;
 }

@@ -1,0 +1,170 @@
+//! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
+//! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
+
+use crate::plan::Work;
+use crate::shape::Shape;
+use livefusion_backend::facts::Source;
+use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
+use loop_lang::walk;
+use rustc_hash::FxHashMap;
+
+/// Arrays whose elements come and go by tiles.
+#[derive(Debug, Default)]
+pub struct Streams {
+    /// Those that every step may read at its counter, and none writes.
+    pub reads: Vec<Var>,
+    /// Those that every step writes at its counter, and none reads.
+    pub writes: Vec<Var>,
+    /// Those that an admitted step writes at its rate's count, which counts these; none is read.
+    pub keeps: Vec<(Var, Var)>,
+}
+
+/// Where a step touches an array.
+struct Access {
+    array: Var,
+    at: Atom,
+    is_write: bool,
+    /// The rate whose every step does it; none within a condition.
+    always: Option<RateId>,
+}
+
+impl Streams {
+    /// Those of a loop.
+    pub fn of(shape: &Shape<'_>) -> Streams {
+        let mut streams = Streams::default();
+        // A step that is left within has written some of what it writes; a row has many elements.
+        if shape.exits.any || shape.work != Work::Steps {
+            return streams;
+        }
+        let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();
+        let mut order = Vec::new();
+        for access in accesses(shape) {
+            let Some(source) = shape.facts.source.get(&access.array) else {
+                continue;
+            };
+            if !by_memory.contains_key(source) {
+                order.push(*source);
+            }
+            by_memory.entry(*source).or_default().push(access);
+        }
+        for source in order {
+            streams.add(shape, &by_memory[&source]);
+        }
+        streams
+    }
+
+    /// The accesses of one piece of memory.
+    fn add(&mut self, shape: &Shape<'_>, all: &[Access]) {
+        let counter = Atom::Var(shape.counter);
+        let Some(array) = all.iter().map(|a| a.array).next() else {
+            return;
+        };
+        if all.iter().all(|a| !a.is_write) {
+            let streamed = all.iter().filter(|a| a.at == counter);
+            for a in streamed {
+                if !self.reads.contains(&a.array) {
+                    self.reads.push(a.array);
+                }
+            }
+            return;
+        }
+        let one_name = all.iter().all(|a| a.array == array);
+        if !one_name || all.iter().any(|a| !a.is_write) {
+            return;
+        }
+        let every = |a: &Access| a.at == counter && a.always == Some(shape.root);
+        if all.iter().all(every) {
+            self.writes.push(array);
+        } else if let [
+            Access {
+                at: Atom::Var(count),
+                always: Some(rate),
+                ..
+            },
+        ] = all
+            && shape.program.rate(*rate).kind.is_sub()
+            && matches!(shape.program.rate(*rate).kind, RateKind::Sub { count: Some(c), .. } if c == *count)
+            && shape.level_of(*count).is_some()
+        {
+            self.keeps.push((array, *count));
+        }
+    }
+
+    /// Leaves arrays out until an element needs no more than so many bytes in a room.
+    pub fn shrink(&mut self, shape: &Shape<'_>, most: u32) {
+        while self.read_bytes(shape) > most {
+            self.reads.pop();
+        }
+        while self.kept_bytes(shape) > most {
+            self.keeps.pop();
+        }
+    }
+
+    /// The bytes of an element in all arrays that are read.
+    pub fn read_bytes(&self, shape: &Shape<'_>) -> u32 {
+        self.reads.iter().map(|v| bytes(shape, *v)).sum()
+    }
+
+    /// The bytes of an element in all arrays that are written at the counter.
+    pub fn write_bytes(&self, shape: &Shape<'_>) -> u32 {
+        self.writes.iter().map(|v| bytes(shape, *v)).sum()
+    }
+
+    /// The bytes of the widest element that is read or written at the counter.
+    pub fn widest(&self, shape: &Shape<'_>) -> u32 {
+        let all = self.reads.iter().chain(&self.writes);
+        all.map(|v| bytes(shape, *v)).max().unwrap_or(1)
+    }
+
+    fn kept_bytes(&self, shape: &Shape<'_>) -> u32 {
+        self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum()
+    }
+
+    /// The bytes that an element needs in a room: all that is read at once, all that is kept, or one array that is written.
+    pub fn room_bytes(&self, shape: &Shape<'_>) -> u32 {
+        let written = self.writes.iter().map(|v| bytes(shape, *v));
+        self.read_bytes(shape)
+            .max(self.kept_bytes(shape))
+            .max(written.max().unwrap_or(0))
+    }
+}
+
+/// The bytes of an array's elements.
+fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
+    shape.program.ty(v).elem().size() as u32
+}
+
+/// All that steps read and write.
+fn accesses(shape: &Shape<'_>) -> Vec<Access> {
+    let mut all = Vec::new();
+    for placed in &shape.facts.blocks {
+        let Place::At { rate, section, .. } = placed.place else {
+            continue;
+        };
+        if !matches!(section, Section::Nest | Section::Done) {
+            find(&placed.block.stmts, Some(rate), &mut all);
+        }
+    }
+    all
+}
+
+fn find(stmts: &[Stmt], always: Option<RateId>, all: &mut Vec<Access>) {
+    for s in stmts {
+        let (array, at, is_write) = match s.kind {
+            StmtKind::ReadArray(_, array, at) => (array, at, false),
+            StmtKind::WriteArray(array, at, _) => (array, at, true),
+            _ => {
+                for region in walk::regions(&s.kind) {
+                    find(region, None, all);
+                }
+                continue;
+            }
+        };
+        all.push(Access {
+            array,
+            at,
+            is_write,
+            always,
+        });
+    }
+}
