@@ -2,13 +2,14 @@
 
 use crate::driver::Fault;
 use crate::emit::{Given, Kernel, kernel_of};
+use crate::launch::{Elements, Params, Rows, team_for, too_many};
 use crate::shape::{Refusal, Shape};
 use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, GroupId, Order};
+use loop_lang::ir::{Atom, GroupId, Order, Var};
 use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
@@ -30,6 +31,18 @@ pub trait Device {
     /// # Errors
     /// What went wrong with the device; there is none in this place.
     fn made(&self, place: &mut Option<Held<'_>>) -> Result<u64, Fault>;
+
+    /// Memory of so many words for what one launch leaves to the next.
+    ///
+    /// # Errors
+    /// What went wrong with the device.
+    fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
+}
+
+/// Memory of a device. It is given back when this is dropped, behind all that was launched before.
+pub trait Room {
+    /// Its address on the device.
+    fn address(&self) -> u64;
 }
 
 /// What a kernel is launched with.
@@ -41,8 +54,6 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are.
     pub steps: u64,
-    /// Which of the loop's kernels it is.
-    pub phase: usize,
     /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
     pub blocks: u64,
 }
@@ -104,13 +115,17 @@ pub struct Way {
     /// Where the counter is in the frame, if it is there.
     counted: Option<usize>,
     given: Vec<Place>,
-    /// Where the words are to go that groups come to, variable by variable.
-    results: Vec<Option<usize>>,
+    /// Which words of the result go where in the frame.
+    results: Vec<(usize, usize)>,
+    /// The same of the kernel for many rows.
+    of_rows: Vec<(usize, usize)>,
+    /// How elements are shared among threads, if they are.
+    elements: Option<Elements>,
 }
 
 /// Where a scalar is.
 #[derive(Clone, Copy, Debug)]
-enum Word {
+pub(crate) enum Word {
     /// A word of the frame.
     Frame(usize),
     /// A parameter, or a constant.
@@ -125,6 +140,12 @@ enum Place {
     Passed(usize),
     /// An array that the loop made: which slot.
     Made(usize),
+    /// One of which it made room for one row, of so many elements.
+    Strip(Word),
+    /// Room for a word of each row.
+    Places,
+    /// How many threads a team has.
+    Team,
 }
 
 /// The steps of one of a loop's roots.
@@ -161,8 +182,12 @@ impl Way {
             Some(at) => Word::Frame(at),
             None => Word::Known(a),
         };
+        let strip = |v| kernel.strips.iter().find(|(s, _)| *s == v).map(|(_, n)| *n);
         let place = |given: &Given| match *given {
             Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
+            Given::Places => Ok(Place::Places),
+            Given::Team => Ok(Place::Team),
+            Given::Array(v) if let Some(length) = strip(v) => Ok(Place::Strip(word(length))),
             Given::Array(v) => match shape.facts.source.get(&v) {
                 Some(Source::Param(i)) => Ok(Place::Passed(*i)),
                 Some(Source::Made(slot)) => Ok(Place::Made(*slot)),
@@ -172,15 +197,45 @@ impl Way {
                 }
             },
         };
-        let vars = kernel.levels.iter().flatten();
+        let results = |kernel: &Kernel| {
+            let found = found(kernel).into_iter();
+            let to = found.filter_map(|(at, v)| Some((at, shape.layout.word(v)?)));
+            to.collect()
+        };
+        let elements = kernel.shared.as_ref().map(|path| {
+            let places = kernel.places.as_deref();
+            let counted =
+                places.and_then(|k| found(k).into_iter().find(|(_, v)| *v == path.counter));
+            Elements {
+                start: path.running.then(|| word(Atom::Var(path.counter))),
+                counter: shape.layout.word(path.counter).filter(|_| path.running),
+                length: path.length.map(word),
+                ends: path.ends,
+                // Where no counter goes on from row to row, elements are counted behind all else.
+                counted: counted.map(|(at, _)| at).filter(|_| path.running),
+            }
+        });
         Ok(Way {
             counter: word(Atom::Var(shape.counter)),
             bound: word(shape.bound),
             counted: shape.layout.word(shape.counter),
             given: kernel.given.iter().map(place).collect::<Result<_, _>>()?,
-            results: vars.map(|v| shape.layout.word(*v)).collect(),
+            results: results(kernel),
+            of_rows: kernel.rows.as_deref().map(results).unwrap_or_default(),
+            elements,
         })
     }
+}
+
+/// The words of a kernel's result that variables come to.
+fn found(kernel: &Kernel) -> Vec<(usize, Var)> {
+    let mut from = 0;
+    let mut all = Vec::new();
+    for (vars, words) in kernel.levels.iter().zip(&kernel.parts) {
+        all.extend((from..).zip(vars.iter().copied()));
+        from += words;
+    }
+    all
 }
 
 /// A loop that can run, with all that its runs need.
@@ -243,23 +298,29 @@ impl Ready<'_> {
         if steps == 0 {
             return Ok(Some(false));
         }
-        let launched = device.launch(
+        let rows = Rows {
             kernel,
-            Launch {
-                params: &self.params(way, device, frame, args)?,
-                first,
-                steps,
-                phase,
-                blocks: kernel.tiles(steps),
-            },
-        )?;
-        if launched.trapped {
+            elements: way.elements.as_ref(),
+            device,
+            params: self.params(way, device, frame, args, steps)?,
+            first,
+            rows: steps,
+        };
+        let word = |w: Word| self.word(w, frame, args);
+        let Some(launched) = rows.run(&word)? else {
             return Ok(None);
-        }
-        for (at, x) in way.results.iter().zip(&launched.result) {
-            if let Some(at) = at {
-                frame.words[*at] = *x;
+        };
+        let to = match launched.of_rows {
+            true => &way.of_rows,
+            false => &way.results,
+        };
+        for (at, to) in to {
+            if let Some(x) = launched.result.get(*at) {
+                frame.words[*to] = *x;
             }
+        }
+        if let Some((to, x)) = launched.counter {
+            frame.words[to] = x;
         }
         self.settle(frame, args);
         let end = End::of(kernel, &launched.result, steps);
@@ -285,9 +346,11 @@ impl Ready<'_> {
         device: &dyn Device,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
-    ) -> Result<Vec<u64>, Fault> {
+        rows: u64,
+    ) -> Result<Params, Fault> {
         let none = || Fault::Refused("an array is missing".into());
         let mut params = Vec::with_capacity(2 * way.given.len());
+        let (mut rooms, mut longest, mut team) = (Vec::new(), 0, 1);
         for place in &way.given {
             match *place {
                 Place::Scalar(word) => params.push(self.word(word, frame, args)),
@@ -298,16 +361,39 @@ impl Ready<'_> {
                         Arg::Far(array) => array.len(),
                         Arg::Scalar(_) => return Err(none()),
                     };
+                    longest = longest.max(length as u64);
                     params.extend([device.argument(arg)?, length as u64]);
                 }
                 Place::Made(slot) => {
                     let place = frame.arrays.get_mut(slot).ok_or_else(none)?;
                     let length = place.as_ref().map_or(0, Held::len);
+                    longest = longest.max(length as u64);
                     params.extend([device.made(place)?, length as u64]);
+                }
+                Place::Strip(length) => {
+                    let all = rows.checked_mul(self.word(length, frame, args));
+                    let all = all.ok_or_else(too_many)?;
+                    // Elements have at most a word.
+                    let room = device.room(all)?;
+                    params.extend([room.address(), all]);
+                    rooms.push(room);
+                }
+                Place::Places => {
+                    let room = device.room(rows)?;
+                    params.extend([room.address(), rows]);
+                    rooms.push(room);
+                }
+                Place::Team => {
+                    team = team_for(longest / rows.max(1));
+                    params.push(team);
                 }
             }
         }
-        Ok(params)
+        Ok(Params {
+            words: params,
+            team,
+            _rooms: rooms,
+        })
     }
 
     /// Local parts have nothing in them: the prefix has it all.
@@ -339,7 +425,7 @@ struct End {
 
 impl End {
     fn of(kernel: &Kernel, result: &[u64], steps: u64) -> End {
-        let groups = kernel.levels.iter().map(Vec::len).sum();
+        let groups = kernel.parts.iter().sum();
         match result.get(groups..) {
             Some(&[at, within]) if at < steps => End {
                 at,

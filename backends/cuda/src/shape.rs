@@ -3,10 +3,11 @@
 mod exits;
 mod scatter;
 
+use crate::handed::Handed;
+use crate::plan::{Nests, Plan, Work};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
-    Atom, End, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
-    Var,
+    Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
@@ -27,7 +28,7 @@ pub const MOST_WORDS: usize = 64;
 pub enum Refusal {
     /// It has no root rate, or several where one is asked for.
     Roots(usize),
-    /// A rate runs within the iterations of another.
+    /// A stream is advanced within the iterations of another rate.
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
@@ -49,7 +50,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
-            Refusal::Inner(rate) => write!(f, "{rate} runs within another rate"),
+            Refusal::Inner(rate) => write!(f, "{rate} is advanced on demand"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(
                 f,
@@ -64,7 +65,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A root rate of a loop, with sub rates, that can run in parallel.
+/// A root rate of a loop, with sub rates and nested ones, that can run in parallel.
 pub struct Shape<'a> {
     /// The loop.
     pub program: &'a Loop,
@@ -78,8 +79,14 @@ pub struct Shape<'a> {
     pub counter: Var,
     /// Its bound.
     pub bound: Atom,
-    /// The groups of each level.
+    /// How its iterations become work of threads.
+    pub work: Work,
+    /// The groups that tiles join, level by level.
     pub levels: Vec<Vec<GroupId>>,
+    /// Where it has nested rates: what else the plan says.
+    pub(crate) nests: Nests,
+    /// Arrays by which an iteration hands on to itself.
+    pub(crate) handed: Handed,
     /// How it may be left before its bound.
     pub exits: Exits,
     /// What steps join onto elements of arrays, array by array.
@@ -118,12 +125,14 @@ impl<'a> Shape<'a> {
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
         };
-        if let Some(inner) = program.rates.iter().find(|r| {
-            let root = matches!(r.kind, RateKind::Root { .. });
-            !root && !r.kind.is_sub()
-        }) {
+        if let Some(inner) = program
+            .rates
+            .iter()
+            .find(|r| matches!(r.kind, RateKind::Cursor { .. }))
+        {
             return Err(Refusal::Inner(inner.name.clone()));
         }
+        let handed = Handed::of(program, &facts);
         let mut shape = Shape {
             program,
             facts,
@@ -132,7 +141,10 @@ impl<'a> Shape<'a> {
             root,
             counter,
             bound,
+            work: Work::Steps,
             levels: Vec::new(),
+            nests: Nests::default(),
+            handed,
             scatters: Vec::new(),
             given: Vec::new(),
         };
@@ -140,7 +152,12 @@ impl<'a> Shape<'a> {
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
         shape.exits = shape.find_exits()?;
-        shape.levels = shape.find_levels()?;
+        let updated = shape.updated();
+        let plan = Plan::of(program, &shape.facts, &shape.handed, &updated)?;
+        if shape.exits.any && plan.work != Work::Steps {
+            return Err(Refusal::Exit);
+        }
+        (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
         let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
         if words > MOST_WORDS {
             return Err(Refusal::Words(words));
@@ -151,9 +168,34 @@ impl<'a> Shape<'a> {
             return Err(Refusal::Levels(levels));
         }
         shape.check_blocks()?;
-        scatter::check_order(program)?;
+        scatter::check_order(shape.handed.left_out(program))?;
         shape.given = shape.find_given();
         Ok(shape)
+    }
+
+    /// The loop that finds where rows lie, if a kernel of its own does.
+    pub fn places(&self) -> Option<Shape<'a>> {
+        self.planned(self.nests.places.as_deref()?.clone())
+    }
+
+    /// The loop as it is run where rows are many, if that is another kernel.
+    pub fn rows(&self) -> Option<Shape<'a>> {
+        self.planned(self.nests.rows.as_deref()?.clone())
+    }
+
+    fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
+        let (layout, program) = (self.layout.clone(), self.program);
+        Some(Shape {
+            facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
+            layout,
+            work: plan.work,
+            levels: plan.levels,
+            nests: plan.nests,
+            handed: self.handed.clone(),
+            scatters: self.scatters.clone(),
+            given: self.given.clone(),
+            ..*self
+        })
     }
 
     /// A group.
@@ -167,7 +209,7 @@ impl<'a> Shape<'a> {
         groups.flat_map(|g| g.vars.iter().copied()).collect()
     }
 
-    /// The level of a carried variable, and its group.
+    /// The level of a carried variable that tiles join, and its group.
     pub fn level_of(&self, v: Var) -> Option<(u32, GroupId)> {
         let (id, _) = *self.facts.group.get(&v)?;
         let level = self.levels.iter().position(|l| l.contains(&id))?;
@@ -178,7 +220,7 @@ impl<'a> Shape<'a> {
     pub fn steps(&self) -> impl Iterator<Item = &Placed<'a>> {
         let is_step = |place: Place| match place {
             Place::At { rate, section, .. } => {
-                let outside = matches!(section, Section::Nest | Section::Done);
+                let outside = rate == self.root && matches!(section, Section::Nest | Section::Done);
                 !outside && self.program.root_of(rate) == self.root
             }
             _ => false,
@@ -223,24 +265,6 @@ impl<'a> Shape<'a> {
         updated
     }
 
-    fn find_levels(&self) -> Result<Vec<Vec<GroupId>>, Refusal> {
-        let mut levels: Vec<Vec<GroupId>> = Vec::new();
-        let updated = self.updated();
-        let groups = self.program.groups.iter().enumerate();
-        for (i, group) in groups.filter(|(i, _)| updated.contains(&GroupId::new(*i))) {
-            let joins = group.combine.is_some() && group.identity.len() == group.vars.len();
-            if !joins || group.circle || group.order == Order::Sequential {
-                let name = group.vars.first().map(|v| self.program.name(*v));
-                return Err(Refusal::Sequential(name.unwrap_or_default().into()));
-            }
-            let level = group.level as usize;
-            levels.resize(levels.len().max(level + 1), Vec::new());
-            levels[level].push(GroupId::new(i));
-        }
-        levels.retain(|l| !l.is_empty());
-        Ok(levels)
-    }
-
     fn check_blocks(&self) -> Result<(), Refusal> {
         for placed in self.steps() {
             if matches!(placed.block.end, End::Branch(..) | End::Return(_)) {
@@ -250,8 +274,7 @@ impl<'a> Shape<'a> {
                 StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..)
-                | StmtKind::Carry(..) => Err(Refusal::Other("a step makes an array".into())),
+                | StmtKind::SliceArray(..) => Err(Refusal::Other("a step makes an array".into())),
                 _ => Ok(()),
             })?;
         }
@@ -282,10 +305,12 @@ impl<'a> Shape<'a> {
         let groups = self.levels.iter().flatten().map(|g| self.group(*g));
         let identities = groups.flat_map(|g| &g.identity);
         read.extend(identities.filter_map(|a| a.var()));
-        let mut seen = FxHashSet::default();
+        let (updated, mut seen) = (self.updated(), FxHashSet::default());
         read.retain(|v| {
-            let carried = self.level_of(*v).is_some() || *v == self.counter;
-            !carried && !defined.contains(v) && seen.insert(*v)
+            let group = self.facts.group.get(v);
+            let carried = group.is_some_and(|(g, _)| updated.contains(g)) || *v == self.counter;
+            let is_own = carried || self.handed.cells.contains_key(v);
+            !is_own && !defined.contains(v) && seen.insert(*v)
         });
         read
     }
@@ -306,7 +331,7 @@ pub fn at(rate: RateId, stage: u32, section: Section) -> Place {
 }
 
 /// Calls `f` with each statement, those in regions included.
-fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
     for s in stmts {
         f(s)?;
         for region in walk::regions(&s.kind) {

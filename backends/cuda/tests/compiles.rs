@@ -2,6 +2,7 @@
 //! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
+mod programs;
 mod record;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
@@ -31,27 +32,24 @@ fn nvrtc() -> Option<Nvrtc> {
     }
 }
 
-/// A kernel compiles, with what it may use of the device.
+/// A kernel compiles, with what it and those beside it may use of the device.
 fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
     let text = format!("{PRELUDE}{}", kernel.text);
     let program = nvrtc.compile(&text, architecture).unwrap();
     let cubin = program.cubin().unwrap();
-    let usage = cubin.usage(&kernel.name);
-    let usage = usage.unwrap_or_else(|| panic!("{}", cubin.log()));
-    let spills = usage.spill_stores.max(usage.spill_loads);
-    assert!(
-        spills <= SPILLS,
-        "{name} for {architecture}: {spills} bytes"
-    );
-    let registers = usage.registers;
-    assert!(
-        registers <= REGISTERS,
-        "{name} for {architecture}: {registers} registers"
-    );
+    let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
+    for kernel in beside.map(|k| &**k).chain([kernel]) {
+        let usage = cubin.usage(&kernel.name);
+        let usage = usage.unwrap_or_else(|| panic!("{}", cubin.log()));
+        let spills = usage.spill_stores.max(usage.spill_loads);
+        assert!(spills <= SPILLS, "{name} for {architecture}: {spills} bytes");
+        let registers = usage.registers;
+        assert!(registers <= REGISTERS, "{name} for {architecture}: {registers} registers");
+    }
     let ptx = program.ptx().unwrap();
     // What blocks tell each other must go by way of what all of them see, value and tag at once.
     for order in ["ld.relaxed.gpu.global.b128", "st.relaxed.gpu.global.b128"] {
-        let tells = !kernel.levels.is_empty() || kernel.leaves;
+        let tells = !kernel.parts.is_empty() || kernel.places.is_some() || kernel.leaves;
         assert_eq!(ptx.contains(order), tells, "{name}: {order}");
     }
 }
@@ -120,4 +118,27 @@ fn random_loops_compile_for_devices() {
             assert!(usage.is_some(), "{architecture}: {}", kernel.name);
         }
     }
+}
+
+#[test]
+fn programs_compile_for_devices() {
+    let Some(nvrtc) = nvrtc() else {
+        return;
+    };
+    let mut compiled = 0;
+    for (name, program) in programs::lowered() {
+        let Ok(kernel) = emit::kernel(&program) else {
+            continue;
+        };
+        let text = format!("{PRELUDE}{}", kernel.text);
+        let cubin = nvrtc.compile(&text, "sm_90").and_then(|p| p.cubin());
+        let cubin = cubin.unwrap_or_else(|fault| panic!("{name}: {}", errors(&fault)));
+        let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
+        for kernel in beside.map(|k| &**k).chain([&kernel]) {
+            let usage = cubin.usage(&kernel.name).expect(&name);
+            assert_eq!(usage.spill_stores, 0, "{name}");
+        }
+        compiled += 1;
+    }
+    assert!(compiled >= 50, "{compiled}");
 }

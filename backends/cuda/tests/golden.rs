@@ -36,3 +36,15 @@ fn filter_sum() {
 fn min_index() {
     matches("min_index");
 }
+
+/// Ragged segments: a kernel finds where they lie, another shares their elements among threads.
+#[test]
+fn segmented() {
+    matches("segmented");
+}
+
+/// Rows of one length: where they lie, a division says.
+#[test]
+fn row_sums() {
+    matches("row_sums");
+}

@@ -19,7 +19,7 @@ pub struct CudaKernel {
     phases: Vec<Phase>,
     host: InterpKernel,
     session: Arc<Session>,
-    /// The kernels of the phases.
+    /// The kernels of the phases, and those beside them.
     loaded: Vec<Arc<Loaded>>,
     source: String,
     maker: Arc<dyn Maker>,
@@ -42,10 +42,17 @@ impl CudaKernel {
             arrays: session.arrays().clone(),
             filled: slots.map(|a| filled.contains(a)).collect(),
         };
-        let loaded = phases.iter().map(|p| session.load(&p.kernel));
+        let mut loaded = Vec::new();
+        for phase in &phases {
+            loaded.push(session.load(&phase.kernel)?);
+            let beside = [&phase.kernel.places, &phase.kernel.rows];
+            for kernel in beside.into_iter().flatten() {
+                loaded.push(session.load(kernel)?);
+            }
+        }
         let texts = phases.iter().map(|p| p.kernel.text.as_str());
         Ok(CudaKernel {
-            loaded: loaded.collect::<Result<_, _>>()?,
+            loaded,
             program: program.clone(),
             source: texts.collect::<Vec<_>>().join("\n"),
             phases,

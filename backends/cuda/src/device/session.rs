@@ -8,7 +8,7 @@ use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
-use crate::run::{Call, Device, Launch, Launched, MOST_TOLD};
+use crate::run::{Call, Device, Launch, Launched, MOST_TOLD, Room};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
 use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ pub struct Session {
     arrays: Arc<Arrays>,
     pool: Arc<Pool>,
     compiler: Box<dyn Compiler>,
-    /// By text.
+    /// By name and text.
     loaded: Mutex<FxHashMap<String, Weak<Loaded>>>,
     scratch: Mutex<Scratch>,
     /// Words that no launch uses.
@@ -36,6 +36,7 @@ pub struct Session {
 /// A kernel on its device.
 #[derive(Debug)]
 pub struct Loaded {
+    name: String,
     function: Function,
     usage: Option<Usage>,
     architecture: String,
@@ -111,14 +112,16 @@ impl Session {
     /// # Errors
     /// What the compiler or the device says.
     pub fn load(&self, kernel: &Kernel) -> Result<Arc<Loaded>, CompileError> {
-        let known = lock(&self.loaded).get(&kernel.text).and_then(Weak::upgrade);
+        // A text may have several kernels.
+        let key = format!("{}\n{}", kernel.name, kernel.text);
+        let known = lock(&self.loaded).get(&key).and_then(Weak::upgrade);
         if let Some(loaded) = known {
             return Ok(loaded);
         }
         let loaded = Arc::new(self.compiled(kernel).map_err(failed)?);
         let mut all = lock(&self.loaded);
         all.retain(|_, l| l.strong_count() > 0);
-        all.insert(kernel.text.clone(), Arc::downgrade(&loaded));
+        all.insert(key, Arc::downgrade(&loaded));
         Ok(loaded)
     }
 
@@ -130,6 +133,7 @@ impl Session {
         let function = self.driver.load(&cubin, &kernel.name)?;
         let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
         Ok(Loaded {
+            name: kernel.name.clone(),
             usage: cubin.usage(&kernel.name),
             function,
             architecture,
@@ -137,7 +141,7 @@ impl Session {
         })
     }
 
-    /// Launches loaded kernels, those of a loop's phases.
+    /// Launches loaded kernels, those of one loop.
     pub fn launcher<'a>(&'a self, loaded: &'a [Arc<Loaded>], may_trap: bool) -> Launcher<'a> {
         Launcher {
             session: self,
@@ -205,6 +209,15 @@ fn grown(pool: &Arc<Pool>, memory: &mut Option<Memory>, bytes: usize) -> Result<
     Ok(at)
 }
 
+/// Memory from the pool, to which it goes back behind what was queued before.
+struct Kept(Memory);
+
+impl Room for Kept {
+    fn address(&self) -> u64 {
+        self.0.address().0
+    }
+}
+
 /// Launches the kernels of one loop.
 pub struct Launcher<'a> {
     session: &'a Session,
@@ -232,12 +245,20 @@ impl Device for Launcher<'_> {
             .ok_or_else(|| Fault::Refused("an array was not made".into()))
     }
 
+    fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault> {
+        let bytes = usize::try_from(words).ok().and_then(|w| w.checked_mul(8));
+        let bytes = bytes.ok_or(Fault::OutOfMemory { bytes: usize::MAX })?;
+        Ok(Box::new(Kept(self.session.pool.take(bytes.max(1))?)))
+    }
+
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
+        let mut loaded = self.loaded.iter();
+        let loaded = loaded.find(|l| l.name == kernel.name);
+        let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
+        let loaded = loaded.ok_or_else(none)?;
         let session = self.session;
-        let missing = || Fault::Refused("a kernel is not loaded".into());
-        let loaded = self.loaded.get(launch.phase).ok_or_else(missing)?;
         let count = kernel.words();
-        let tiles = kernel.tiles(launch.steps);
+        let tiles = launch.blocks;
         let words = session.take_words(count + 1)?;
         let result = words.address().after(8);
         {

@@ -1,6 +1,7 @@
 //! In which form a loop runs, and how large its tiles are.
 
 use super::streams::Streams;
+use crate::plan::Work;
 use crate::shape::Shape;
 use loop_lang::ir::{Atom, Combine, GroupId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -18,6 +19,8 @@ pub enum Form {
     InOrder,
     /// So they do, and steps may leave the loop.
     UntilLeft,
+    /// Rates are nested: [the plan](crate::plan::Work) says who has which of their iterations.
+    Nested,
 }
 
 /// How a loop's elements are dealt out.
@@ -35,6 +38,8 @@ pub struct Tiles {
 
 /// The threads of a block.
 const THREADS: u32 = 256;
+/// Those where rates are nested.
+pub const NESTED: u32 = 128;
 /// The bytes that a thread of a tile in order may have in a room: two rooms for five blocks are what a processor shares.
 const ROOM: u32 = 80;
 /// The bytes that a block may share at most.
@@ -43,7 +48,7 @@ const SHARED: u32 = 48 << 10;
 const HELD: u32 = 96;
 /// The bytes that a thread asks for at once.
 const AT_ONCE: u32 = 64;
-/// The elements of a thread where the loop may be left at any.
+/// The elements of a thread where the loop may be left at any, or rates are nested.
 const FEW: u32 = 8;
 /// Statements of a step from which on there is more to compute than to wait for.
 const HEAVY: usize = 64;
@@ -52,7 +57,16 @@ impl Tiles {
     /// Those of a loop.
     pub fn of(shape: &Shape<'_>, streams: &mut Streams) -> Tiles {
         let form = form(shape);
+        let threads = if form == Form::Nested {
+            NESTED
+        } else {
+            THREADS
+        };
         let (elements, piece) = match form {
+            Form::Nested => match shape.work {
+                Work::Rows { .. } | Work::Teams { .. } => (1, 1),
+                _ => (FEW, 1),
+            },
             Form::SideBySide => side_by_side(shape, streams),
             Form::UntilLeft => (FEW, 1),
             Form::OneByOne | Form::InOrder => {
@@ -70,7 +84,7 @@ impl Tiles {
         };
         Tiles {
             form,
-            threads: THREADS,
+            threads,
             elements,
             piece,
         }
@@ -102,6 +116,9 @@ fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
 }
 
 fn form(shape: &Shape<'_>) -> Form {
+    if shape.work != Work::Steps {
+        return Form::Nested;
+    }
     let groups: Vec<GroupId> = shape.levels.iter().flatten().copied().collect();
     if shape.exits.any {
         return Form::UntilLeft;

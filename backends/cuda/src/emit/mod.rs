@@ -14,17 +14,25 @@
 
 mod expr;
 mod form;
+mod handed;
 mod names;
+mod nest;
+mod path;
 mod scatter;
 mod step;
 mod streams;
+mod team;
 
+pub(crate) use form::NESTED;
 pub use form::{Form, Tiles};
 
+use crate::path::Path;
+use crate::plan::Work;
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
-use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, Type, Var};
 use names::Names;
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use streams::Streams;
 
@@ -32,7 +40,8 @@ use streams::Streams;
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
     include_str!("../scatter.cuh"),
-    include_str!("../exits.cuh")
+    include_str!("../exits.cuh"),
+    include_str!("../segments.cuh")
 );
 
 /// A kernel's text, and how it is launched.
@@ -50,6 +59,16 @@ pub struct Kernel {
     pub leaves: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
+    /// How many words the parts of each level have.
+    pub parts: Vec<usize>,
+    /// How elements are shared among threads, if that is not only a matter of the steps of the root.
+    pub shared: Option<Path>,
+    /// Arrays of which the loop makes room for one row, and how many elements that has: each row needs its own.
+    pub strips: Vec<(Var, Atom)>,
+    /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
+    pub places: Option<Box<Kernel>>,
+    /// One of the same text that runs in the place of this where rows are many.
+    pub rows: Option<Box<Kernel>>,
 }
 
 /// Something that a kernel is given.
@@ -61,24 +80,32 @@ pub enum Given {
     Array(Var),
     /// What groups start with, variable by variable: a word each.
     Start(Var),
+    /// Room for a word of each row: its address and its length.
+    Places,
+    /// How many threads a team has: a power of two, at most a block.
+    Team,
 }
 
 impl Kernel {
     /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        matches!(self.tiles.form, Form::InOrder | Form::UntilLeft)
+        match self.tiles.form {
+            Form::InOrder | Form::UntilLeft => true,
+            Form::Nested => !self.parts.is_empty(),
+            Form::SideBySide | Form::OneByOne => false,
+        }
     }
 
     /// How many cells tiles need at most for what they tell each other, level by level.
     pub fn cells(&self, tiles: u64) -> Vec<u64> {
-        let levels = self.levels.iter().map(|l| l.len() as u64 * tiles);
+        let levels = self.parts.iter().map(|words| *words as u64 * tiles);
         // Where a tile leaves, and whether any has.
         levels.chain(self.leaves.then_some(tiles + 1)).collect()
     }
 
     /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
     pub fn words(&self) -> usize {
-        let groups: usize = self.levels.iter().map(Vec::len).sum();
+        let groups: usize = self.parts.iter().sum();
         groups + if self.leaves { 2 } else { 0 }
     }
 
@@ -124,6 +151,14 @@ struct Emit<'a> {
     functions: Functions,
     out: String,
     depth: usize,
+    /// The loop rates whose iterations are being written.
+    open: Vec<RateId>,
+    /// Of these, how many a step is of: what they carry is kept as it was in `old`.
+    base: usize,
+    /// What is to be computed, if not all is.
+    only: Option<FxHashSet<Var>>,
+    /// What is kept of the head of a row.
+    of_row: FxHashSet<Var>,
 }
 
 impl<'a> Emit<'a> {
@@ -137,6 +172,10 @@ impl<'a> Emit<'a> {
             functions: Functions::default(),
             out: String::new(),
             depth: 0,
+            open: Vec::new(),
+            base: 1,
+            only: None,
+            of_row: FxHashSet::default(),
         }
     }
 
@@ -145,38 +184,94 @@ impl<'a> Emit<'a> {
         let given = self.given();
         self.open(&format!("struct {name} {{"));
         self.params(&given);
+        let mut kernel = self.entry(&name, given);
+        kernel.places = self.beside(self.shape.places(), "places", &kernel);
+        kernel.rows = self.beside(self.shape.rows(), "rows", &kernel);
+        kernel.text = self.functions.text() + &self.out;
+        for beside in [&mut kernel.places, &mut kernel.rows].into_iter().flatten() {
+            beside.text.clone_from(&kernel.text);
+        }
+        kernel
+    }
+
+    /// Another form of the loop, in the same text.
+    fn beside(
+        &mut self,
+        shape: Option<Shape<'_>>,
+        name: &str,
+        kernel: &Kernel,
+    ) -> Option<Box<Kernel>> {
+        let shape = shape?;
+        let mut emit = Emit::of(&shape);
+        std::mem::swap(&mut emit.functions, &mut self.functions);
+        std::mem::swap(&mut emit.out, &mut self.out);
+        let program = self.names.program();
+        let own = format!("{program}_{name}");
+        emit.open(&format!("struct {own} {{"));
+        emit.line(&format!("typedef {program}::Params Params;"));
+        let beside = emit.entry(&own, kernel.given.clone());
+        std::mem::swap(&mut emit.functions, &mut self.functions);
+        std::mem::swap(&mut emit.out, &mut self.out);
+        Some(Box::new(beside))
+    }
+
+    /// What is behind the parameters.
+    fn entry(&mut self, name: &str, given: Vec<Given>) -> Kernel {
         self.state();
-        self.memory();
+        if self.shape.work == Work::Steps {
+            self.memory();
+        }
         let levels = 0..self.shape.levels.len();
         levels.for_each(|k| self.level(k));
+        if self.counts_rows() {
+            self.count();
+        }
         self.constants();
         self.bins();
-        self.step();
+        match self.shape.work {
+            Work::Steps => self.step(),
+            Work::Rows { .. } | Work::Places(_) => self.row(),
+            Work::Teams { .. } => self.team(),
+            Work::Path(_) => self.segments(),
+        }
         self.depth -= 1;
         self.line("};");
-        let pass = match self.tiles.form {
-            Form::SideBySide => "lf_side_by_side",
-            Form::OneByOne => "lf_one_by_one",
-            Form::InOrder => "lf_in_order",
-            Form::UntilLeft => "lf_until_left",
+        let parts: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
+        let pass = match (self.tiles.form, &self.shape.work) {
+            (Form::SideBySide, _) => "lf_side_by_side",
+            (Form::OneByOne, _) => "lf_one_by_one",
+            (Form::InOrder, _) => "lf_in_order",
+            (Form::UntilLeft, _) => "lf_until_left",
+            (Form::Nested, Work::Teams { .. }) => "lf_by_teams",
+            (Form::Nested, Work::Path(_)) if parts.is_empty() => "lf_apart",
+            (Form::Nested, Work::Path(_)) => "lf_along_path",
+            (Form::Nested, _) => "lf_row_by_row",
         };
         self.open(&format!(
             "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads
         ));
-        let [begin, end] = self.around_steps();
+        let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));
         self.line(&format!("{pass}<{name}>(p, launch);"));
         end.iter().for_each(|l| self.line(l));
         self.close();
         let levels = self.shape.levels.iter();
         Kernel {
-            text: self.functions.text() + &self.out,
+            text: String::new(),
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             leaves: self.shape.exits.any,
             tiles: self.tiles,
+            parts,
+            shared: match &self.shape.work {
+                Work::Path(path) => Some(path.clone()),
+                _ => None,
+            },
+            strips: self.strips(),
+            places: None,
+            rows: None,
         }
     }
 
@@ -201,20 +296,42 @@ impl<'a> Emit<'a> {
             Type::Scalar(_) => Given::Scalar(*v),
             Type::Array(_) => Given::Array(*v),
         });
-        let groups = self.shape.levels.iter().flat_map(|l| self.shape.vars(l));
-        given.chain(groups.map(Given::Start)).collect()
+        let groups = self.shape.levels.iter().flat_map(|l| {
+            let again = self.restarting(l);
+            let goes_on: Vec<GroupId> = l.iter().filter(|g| !again.contains(g)).copied().collect();
+            self.shape.vars(&goes_on)
+        });
+        let (mut counter, mut places) = (None, None);
+        if let Work::Path(path) = &self.shape.work {
+            counter = path.running.then_some(Given::Start(path.counter));
+            places = path.length.is_none().then_some(Given::Places);
+        }
+        let has_teams =
+            matches!(self.shape.work, Work::Teams { .. }) || self.shape.nests.rows.is_some();
+        let team = has_teams.then_some(Given::Team);
+        let starts = groups.map(Given::Start);
+        let given = given.chain(starts).chain(counter);
+        given.chain(places).chain(team).collect()
     }
 
     /// Each begins at a word of its own, so that the host can fill them in.
     fn params(&mut self, given: &[Given]) {
         self.open("struct Params {");
         for g in given {
-            let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g;
+            let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g else {
+                self.line(match g {
+                    Given::Team => "u64 lf_team;",
+                    _ => "lf_array<u64> lf_places;",
+                });
+                continue;
+            };
             let (ty, name) = (self.shape.program.ty(v).elem(), self.names.var(v));
             let line = match g {
                 Given::Scalar(_) => format!("alignas(8) {ty} {name};"),
                 Given::Array(_) => format!("lf_array<{ty}> {name};"),
-                Given::Start(_) => format!("alignas(8) {ty} start_{name};"),
+                Given::Start(_) | Given::Places | Given::Team => {
+                    format!("alignas(8) {ty} start_{name};")
+                }
             };
             self.line(&line);
         }
@@ -234,11 +351,18 @@ impl<'a> Emit<'a> {
                 let line = format!("{ty} {};", self.names.var(v));
                 self.line(&line);
             }
+            if !self.restarting(level).is_empty() {
+                self.line("bool lf_begun;");
+            }
             self.depth -= 1;
             self.line("};");
         }
+        if self.counts_rows() {
+            let k = self.shape.levels.len();
+            self.line(&format!("struct Part{k} {{ u64 lf_count; }};"));
+        }
         self.open("struct State {");
-        for k in 0..self.shape.levels.len() {
+        for k in 0..self.levels() {
             self.line(&format!("Part{k} level{k};"));
         }
         self.depth -= 1;
@@ -299,7 +423,8 @@ impl<'a> Emit<'a> {
         let shape = self.shape;
         let level = &shape.levels[k];
         let vars = shape.vars(level);
-        let before: usize = shape.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
+        let again = self.restarting(level);
+        let before: usize = (0..k).map(|k| self.words(k)).sum();
         self.open(&format!(
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
@@ -308,20 +433,32 @@ impl<'a> Emit<'a> {
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
         self.open("static LF_DEVICE Part start(const Params &p) {");
+        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
+        let mut identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
+        let again_vars = shape.vars(&again);
         let starts = vars
             .iter()
-            .map(|v| format!("p.start_{}", self.names.var(*v)));
-        let starts: Vec<String> = starts.collect();
+            .zip(&identity)
+            .map(|(v, id)| match again_vars.contains(v) {
+                true => id.clone(),
+                false => format!("p.start_{}", self.names.var(*v)),
+            });
+        let mut starts: Vec<String> = starts.collect();
+        if !again.is_empty() {
+            starts.push("false".into());
+            identity.push("false".into());
+        }
         self.line(&format!("return Part{{{}}};", starts.join(", ")));
         self.close();
         self.open("static LF_DEVICE Part identity(const Params &p) {");
-        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
-        let identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
         self.line(&format!("return Part{{{}}};", identity.join(", ")));
         self.close();
         self.open("static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {");
         self.line("Part ab;");
         level.iter().for_each(|g| self.join(*g));
+        if !again.is_empty() {
+            self.restart(&again_vars);
+        }
         self.line("return ab;");
         self.close();
         self.open("static LF_DEVICE void give(u64 *to, const Part &x) {");
@@ -372,7 +509,7 @@ impl<'a> Emit<'a> {
     }
 
     fn constants(&mut self) {
-        let levels = self.shape.levels.len();
+        let levels = self.levels();
         let Tiles {
             threads,
             elements,
@@ -381,11 +518,18 @@ impl<'a> Emit<'a> {
         } = self.tiles;
         let keeps = !self.streams.keeps.is_empty();
         let bytes = self.streams.room_bytes(self.shape);
+        let tile = "static const u64 TILE = THREADS * ELEMENTS;";
+        if self.tiles.form == Form::Nested {
+            self.line(&format!(
+                "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements};"
+            ));
+            return self.line(tile);
+        }
         for line in [
             format!(
                 "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements}, PIECE = {piece};"
             ),
-            "static const u64 TILE = THREADS * ELEMENTS;".into(),
+            tile.into(),
             "// Of an element in a room.".into(),
             format!("static const u32 BYTES = {bytes};"),
             format!("static const bool KEEPS = {keeps};"),
@@ -403,6 +547,7 @@ impl<'a> Emit<'a> {
     fn outside(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => expr::constant(c),
+            Atom::Var(v) if self.of_row.contains(&v) => format!("row.{}", self.names.var(v)),
             Atom::Var(v) if self.shape.given.contains(&v) => format!("p.{}", self.names.var(v)),
             Atom::Var(v) => self.names.var(v).to_string(),
         }

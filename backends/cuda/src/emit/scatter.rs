@@ -13,6 +13,7 @@
 //! ```
 
 use super::{Emit, Form, expr};
+use crate::plan::Work;
 use crate::shape::Scatter;
 use loop_lang::ir::{Atom, Var};
 
@@ -24,6 +25,9 @@ const SHARED: usize = 48 << 10;
 impl Emit<'_> {
     /// The bins of each array that is scattered into.
     pub(super) fn bins(&mut self) {
+        if matches!(self.shape.work, Work::Places(_)) {
+            return;
+        }
         let scatters = &self.shape.scatters;
         for (k, Scatter { array, op, .. }) in scatters.iter().enumerate() {
             let ty = self.shape.program.ty(*array).elem();
@@ -51,6 +55,8 @@ impl Emit<'_> {
         let tile = (self.tiles.threads * self.tiles.elements) as usize;
         let rooms = match self.tiles.form {
             Form::SideBySide | Form::UntilLeft => 0,
+            // Where the rows of a tile lie, and what teams exchange.
+            Form::Nested => tile * 8 + 4096,
             Form::OneByOne | Form::InOrder => {
                 2 * (tile * self.streams.room_bytes(self.shape) as usize + 32)
             }
@@ -74,8 +80,10 @@ impl Emit<'_> {
     }
 
     /// What a block does before its steps, and behind them.
-    pub(super) fn around_steps(&self) -> [Vec<String>; 2] {
-        let program = self.names.program();
+    pub(super) fn around_steps(&self, program: &str) -> [Vec<String>; 2] {
+        if matches!(self.shape.work, Work::Places(_)) {
+            return Default::default();
+        }
         let each = |what: &str| {
             let scatters = self.shape.scatters.iter().enumerate();
             let calls = scatters.map(|(k, s)| {

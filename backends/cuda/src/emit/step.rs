@@ -4,7 +4,7 @@
 use super::Emit;
 use super::expr::constant;
 use crate::shape::at;
-use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, RateKind, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -24,14 +24,17 @@ impl Emit<'_> {
         ));
         self.open("                           State &state, Out &out, const Kept &kept) {");
         self.line("const State old = state;");
+        self.cells(self.shape.root);
+        self.open.push(self.shape.root);
         self.rate(self.shape.root);
+        self.open.pop();
         if leaves {
             self.line("return LF_GOES_ON;");
         }
         self.close();
     }
 
-    fn rate(&mut self, rate: RateId) {
+    pub(super) fn rate(&mut self, rate: RateId) {
         let is_root = rate == self.shape.root;
         self.block(rate, 0, Section::Guard);
         if !is_root {
@@ -43,22 +46,30 @@ impl Emit<'_> {
             };
             self.open(&format!("if ({admits}) {{"));
         }
-        for part in self.shape.parts(rate) {
-            match *part {
-                Part::Stage(stage) => {
-                    self.block(rate, stage, Section::Body);
-                    self.block(rate, stage, Section::Yield);
-                }
-                Part::Child(child) => self.rate(child),
-            }
-        }
+        self.parts(rate);
         if !is_root {
             self.close();
         }
         self.block(rate, 0, Section::Bottom);
     }
 
-    fn block(&mut self, rate: RateId, stage: u32, section: Section) {
+    pub(super) fn parts(&mut self, rate: RateId) {
+        for part in self.shape.parts(rate) {
+            match *part {
+                Part::Stage(stage) => {
+                    self.block(rate, stage, Section::Body);
+                    self.block(rate, stage, Section::Yield);
+                }
+                Part::Child(child) => match self.shape.program.rate(child).kind {
+                    RateKind::Nested { .. } => self.nested(child),
+                    _ if self.is_idle(child) => {}
+                    _ => self.rate(child),
+                },
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, rate: RateId, stage: u32, section: Section) {
         let place = at(rate, stage, section);
         self.stmts(self.shape.statements(place));
         let how = match section {
@@ -76,23 +87,56 @@ impl Emit<'_> {
     }
 
     /// A value as readers see it.
-    fn value(&self, a: Atom) -> String {
+    pub(super) fn value(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => constant(c),
-            Atom::Var(v) => match self.shape.level_of(v) {
-                Some((level, _)) if v != self.shape.counter => {
-                    format!("old.level{level}.{}", self.names.var(v))
-                }
-                _ => self.outside(a),
-            },
+            Atom::Var(v) => self.seen(v).unwrap_or_else(|| self.outside(a)),
         }
     }
 
-    fn ty(&self, v: Var) -> Ty {
+    /// An element of an array.
+    fn read(&self, array: Var, index: Atom) -> String {
+        if let Some(value) = self.handed_on(array, index) {
+            return value;
+        }
+        let at_counter = index == Atom::Var(self.shape.counter);
+        match at_counter && self.streams.reads.contains(&array) {
+            true => format!("in.{}", self.names.var(array)),
+            false => format!(
+                "lf_read({}, {})",
+                self.value(Atom::Var(array)),
+                self.value(index)
+            ),
+        }
+    }
+
+    /// An element that is written to an array.
+    fn written(&self, array: Var, index: Atom, x: Atom) -> String {
+        if let Some(line) = self.hand_on(array, index, x) {
+            return line;
+        }
+        let (name, x) = (self.names.var(array), self.value(x));
+        if self.streams.writes.contains(&array) {
+            return format!("if (EMIT) out.{name} = {x};");
+        }
+        let index = self.value(index);
+        match self.streams.keeps.iter().any(|(kept, _)| *kept == array) {
+            true => format!("if (EMIT) lf_keep(kept.{name}, {index}, {x});"),
+            false => format!(
+                "if (EMIT) lf_write({}, {index}, {x});",
+                self.value(Atom::Var(array))
+            ),
+        }
+    }
+
+    pub(super) fn ty(&self, v: Var) -> Ty {
         self.shape.program.ty(v).elem()
     }
 
     fn stmt(&mut self, s: &Stmt) {
+        if !self.is_wanted(s) {
+            return;
+        }
         let line = match &s.kind {
             StmtKind::Let(v, op, args) => {
                 let typed = args.get(usize::from(*op == Op::Select));
@@ -102,51 +146,22 @@ impl Emit<'_> {
                 let value = self.functions.op(*op, from, to, &args);
                 format!("const {to} {} = {value};", self.names.var(*v))
             }
-            StmtKind::Assign(v, a) => match self.shape.level_of(*v) {
-                Some((level, _)) if *v != self.shape.counter => {
-                    let (name, value) = (self.names.var(*v), self.value(*a));
-                    format!("state.level{level}.{name} = {value};")
-                }
-                // The counter is that of the driver.
-                _ => return,
+            StmtKind::Assign(v, a) => match self.stored(*v) {
+                Some(place) => format!("{place} = {};", self.value(*a)),
+                // Counters are those of who counts.
+                None => return,
             },
+            StmtKind::Carry(v, a) => return self.begun(*v, *a),
             StmtKind::Scan {
                 results,
                 group,
                 elems,
             } => return self.scan(results, *group, elems),
-            StmtKind::ReadArray(v, a, i)
-                if *i == Atom::Var(self.shape.counter) && self.streams.reads.contains(a) =>
-            {
+            StmtKind::ReadArray(v, a, i) => {
                 let (ty, name) = (self.ty(*v), self.names.var(*v));
-                format!("const {ty} {name} = in.{};", self.names.var(*a))
+                format!("const {ty} {name} = {};", self.read(*a, *i))
             }
-            StmtKind::ReadArray(v, a, i) => format!(
-                "const {} {} = lf_read({}, {});",
-                self.ty(*v),
-                self.names.var(*v),
-                self.value(Atom::Var(*a)),
-                self.value(*i)
-            ),
-            StmtKind::WriteArray(a, _, x) if self.streams.writes.contains(a) => {
-                format!("if (EMIT) out.{} = {};", self.names.var(*a), self.value(*x))
-            }
-            StmtKind::WriteArray(a, i, x)
-                if self.streams.keeps.iter().any(|(kept, _)| kept == a) =>
-            {
-                format!(
-                    "if (EMIT) lf_keep(kept.{}, {}, {});",
-                    self.names.var(*a),
-                    self.value(*i),
-                    self.value(*x)
-                )
-            }
-            StmtKind::WriteArray(a, i, x) => format!(
-                "if (EMIT) lf_write({}, {}, {});",
-                self.value(Atom::Var(*a)),
-                self.value(*i),
-                self.value(*x)
-            ),
+            StmtKind::WriteArray(a, i, x) => self.written(*a, *i, *x),
             StmtKind::ScatterArray {
                 arrays,
                 index,
@@ -158,12 +173,7 @@ impl Emit<'_> {
                 self.names.var(*v),
                 self.value(Atom::Var(*a))
             ),
-            StmtKind::Trap { unless, .. } => {
-                format!(
-                    "if (EMIT && !({})) *launch.trapped = 1;",
-                    self.value(*unless)
-                )
-            }
+            StmtKind::Trap { unless, .. } => self.trap(*unless),
             StmtKind::If {
                 cond,
                 then,
@@ -218,8 +228,7 @@ impl Emit<'_> {
             StmtKind::NewArray(..)
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
-            | StmtKind::SliceArray(..)
-            | StmtKind::Carry(..) => return,
+            | StmtKind::SliceArray(..) => return,
         };
         self.line(&line);
     }
@@ -228,7 +237,6 @@ impl Emit<'_> {
     fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);
-        let level = shape.level_of(group.vars[0]).map_or(0, |(level, _)| level);
         match group.combine {
             Some(Combine::Op(op)) => {
                 let ty = self.ty(results[0]);
@@ -255,7 +263,9 @@ impl Emit<'_> {
                     );
                     self.line(&line);
                 }
+                let only = self.only.take();
                 self.stmts(&function.body);
+                self.only = only;
                 for (v, result) in results.iter().zip(&function.results) {
                     let line = format!("{} = {};", self.names.var(*v), self.value(*result));
                     self.line(&line);
@@ -265,9 +275,10 @@ impl Emit<'_> {
             None => {}
         }
         for (v, result) in group.vars.iter().zip(results) {
-            let (name, value) = (self.names.var(*v), self.names.var(*result));
-            let line = format!("state.level{level}.{name} = {value};");
-            self.line(&line);
+            if let Some(place) = self.stored(*v) {
+                let line = format!("{place} = {};", self.names.var(*result));
+                self.line(&line);
+            }
         }
     }
 }

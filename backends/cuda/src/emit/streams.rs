@@ -1,6 +1,7 @@
 //! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
 //! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
 
+use crate::plan::Work;
 use crate::shape::Shape;
 use livefusion_backend::facts::Source;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Stmt, StmtKind, Var};
@@ -31,8 +32,8 @@ impl Streams {
     /// Those of a loop.
     pub fn of(shape: &Shape<'_>) -> Streams {
         let mut streams = Streams::default();
-        // A step that is left within has written some of what it writes.
-        if shape.exits.any {
+        // A step that is left within has written some of what it writes; a row has many elements.
+        if shape.exits.any || shape.work != Work::Steps {
             return streams;
         }
         let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();

@@ -71,8 +71,7 @@ impl Shape<'_> {
 }
 
 /// Whether the order of steps does not matter otherwise.
-pub(super) fn check_order(program: &Loop) -> Result<(), Refusal> {
-    let mut rest = program.clone();
+pub(super) fn check_order(mut rest: Loop) -> Result<(), Refusal> {
     for block in rest.blocks.values_mut() {
         without_scatters(&mut block.stmts);
     }

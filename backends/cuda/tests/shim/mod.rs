@@ -7,7 +7,8 @@ use libloading::{Library, Symbol};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel as _, Outcome, Pass, Value};
 use livefusion_cuda::driver::Fault;
 use livefusion_cuda::emit::{Given, Kernel, PRELUDE};
-use livefusion_cuda::run::{Call, Device, Launch, Launched, MOST_TOLD, Phase, Ready};
+use livefusion_cuda::run::{Call, Device, Launch, Launched, MOST_TOLD, Ready, Room, Way};
+use livefusion_cuda::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::ir::StmtKind;
 use loop_lang::types::Ty;
@@ -143,80 +144,64 @@ impl Memory {
     }
 }
 
-/// A loop whose kernels are compiled for the shim.
+/// A kernel, compiled for the shim.
 pub struct Shim {
-    /// The loop.
-    pub program: Loop,
-    /// The kernels of its phases, with their ways.
-    pub phases: Vec<Phase>,
     library: Rc<Library>,
-    /// What is called in the library, phase by phase.
-    entries: Vec<Entry>,
+    go: String,
+    /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
+    arrays: Vec<(String, usize, bool)>,
     seed: std::cell::Cell<u32>,
     kept: RefCell<Kept>,
     resident: u32,
+    /// The name of the kernel that was launched last.
+    pub launched: RefCell<String>,
     /// Turns after which it is taken to wait for ever.
     pub turns: u64,
 }
 
-/// What runs a kernel.
-struct Entry {
-    name: String,
-    /// Of each array that the kernel is given its name, the size of its elements, and whether they are there from the start.
-    arrays: Vec<(String, usize, bool)>,
-}
-
 impl Shim {
     /// A loop's.
-    pub fn of(name: &str, program: &Loop) -> Shim {
-        Shim::with(name, program, PRELUDE)
+    pub fn of(name: &str, program: &Loop, kernel: &Kernel) -> Shim {
+        Shim::with(name, program, kernel, PRELUDE)
     }
 
     /// With a prelude that may have been tampered with.
-    pub fn with(name: &str, program: &Loop, prelude: &str) -> Shim {
-        let all = Shim::all(name, &[program], prelude);
+    pub fn with(name: &str, program: &Loop, kernel: &Kernel, prelude: &str) -> Shim {
+        let all = Shim::all(name, &[(program, kernel)], prelude);
         all.into_iter().next().expect("one")
     }
 
-    /// Several loops, compiled at once.
-    pub fn all(name: &str, programs: &[&Loop], prelude: &str) -> Vec<Shim> {
+    /// Several kernels, compiled at once. Their names differ.
+    pub fn all(name: &str, kernels: &[(&Loop, &Kernel)], prelude: &str) -> Vec<Shim> {
         let Place { folder, shim } = &*PLACE;
         let file = |end: &str| folder.path().join(format!("{name}.{end}"));
-        let (source, compiled, object) = (file("cpp"), file("o"), file("so"));
-        let phases = programs
+        let (source, kernel, object) = (file("cpp"), file("o"), file("so"));
+        let texts = kernels
             .iter()
-            .map(|p| Phase::all(p).expect("it runs in parallel"));
-        let phases: Vec<Vec<Phase>> = phases.collect();
-        let mut text = format!(
-            "{prelude}\nextern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n"
+            .enumerate()
+            .map(|(i, (_, kernel))| spaced(i, kernel));
+        let text = format!(
+            "{prelude}\nextern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n{}",
+            texts.collect::<String>()
         );
-        for (i, phases) in phases.iter().enumerate() {
-            let spaces = phases.iter().enumerate();
-            text.extend(spaces.map(|(k, phase)| spaced(&format!("{i}_{k}"), &phase.kernel)));
-        }
         std::fs::write(&source, text).expect("written");
         // The accesses that the sanitizer is told of are the shim's to see; its own library is not there.
-        compile(&source, &compiled, &["-c", "-fsanitize=thread"]);
-        compile(&compiled, &object, &["-shared", &shim.to_string_lossy()]);
+        compile(&source, &kernel, &["-c", "-fsanitize=thread"]);
+        compile(&kernel, &object, &["-shared", &shim.to_string_lossy()]);
         // SAFETY: what was just compiled; loading it runs nothing but what C++ does at the start.
         let library = Rc::new(unsafe { Library::new(&object) }.expect("loads"));
-        let each = programs.iter().zip(phases).enumerate();
-        let shim = |(i, (program, phases)): (usize, (&&Loop, Vec<Phase>))| Shim {
-            program: (*program).clone(),
+        let each = kernels.iter().enumerate();
+        each.map(|(i, (program, kernel))| Shim {
             library: library.clone(),
-            entries: (phases.iter().enumerate())
-                .map(|(k, phase)| Entry {
-                    name: format!("lf_go_{i}_{k}"),
-                    arrays: arrays(program, &phase.kernel, k == 0),
-                })
-                .collect(),
-            phases,
+            go: format!("lf_go_{i}"),
+            arrays: arrays(program, kernel),
             seed: std::cell::Cell::new(1),
             kept: RefCell::default(),
             resident: 3,
+            launched: RefCell::default(),
             turns: TURNS,
-        };
-        each.map(shim).collect()
+        })
+        .collect()
     }
 
     /// # Safety
@@ -227,25 +212,38 @@ impl Shim {
     }
 }
 
-/// A kernel's text in a space of its own, and what calls it.
-fn spaced(i: &str, kernel: &Kernel) -> String {
-    let program = kernel.name.trim_end_matches("_kernel");
+/// A kernel's text in a space of its own, and what calls it, and those beside it.
+fn spaced(i: usize, kernel: &Kernel) -> String {
+    let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
+    let all = std::iter::once(kernel).chain(beside.map(|k| &**k));
+    let (bodies, goes): (Vec<_>, Vec<_>) = all.map(|k| called(i, &k.name)).unzip();
     format!(
-        "namespace lf_space_{i} {{\n{}\n\
-         struct lf_call {{ {program}::Params params; lf_launch launch; }};\n\
-         static void lf_body(const void *at) {{\n  \
-         const lf_call &call = *static_cast<const lf_call *>(at);\n  \
-         {}(call.params, call.launch);\n}}\n}}\n\
-         extern \"C\" i32 lf_go_{i}(const u64 *params, const void *launch, u32 blocks, u32 threads, u32 resident, \
-         u32 seed, u64 turns) {{\n  \
-         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  memcpy(&call.launch, launch, sizeof call.launch);\n  \
-         return lf_run(lf_space_{i}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n",
-        kernel.text, kernel.name
+        "namespace lf_space_{i} {{\n{}\n{}}}\n{}",
+        kernel.text,
+        bodies.concat(),
+        goes.concat()
     )
 }
 
-/// The arrays of a kernel. What a later phase finds in them may be what an earlier one wrote.
-fn arrays(program: &Loop, kernel: &Kernel, is_first: bool) -> Vec<(String, usize, bool)> {
+/// What calls a kernel: within its space, and behind it.
+fn called(i: usize, name: &str) -> (String, String) {
+    let program = name.trim_end_matches("_kernel");
+    let body = format!(
+        "struct {name}_call {{ {program}::Params params; lf_launch launch; }};\n\
+         static void {name}_body(const void *at) {{\n  \
+         const {name}_call &call = *static_cast<const {name}_call *>(at);\n  \
+         {name}(call.params, call.launch);\n}}\n"
+    );
+    let go = format!(
+        "extern \"C\" i32 lf_go_{i}_{name}(const u64 *params, const void *launch, u32 blocks, u32 threads, u32 resident, \
+         u32 seed, u64 turns) {{\n  \
+         lf_space_{i}::{name}_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  memcpy(&call.launch, launch, sizeof call.launch);\n  \
+         return lf_run(lf_space_{i}::{name}_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n"
+    );
+    (body, go)
+}
+
+fn arrays(program: &Loop, kernel: &Kernel) -> Vec<(String, usize, bool)> {
     let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
     let new = stmts.filter_map(|s| match s.kind {
         StmtKind::NewArray(v, ..) => Some(v),
@@ -260,10 +258,19 @@ fn arrays(program: &Loop, kernel: &Kernel, is_first: bool) -> Vec<(String, usize
         (
             program.name(v).into(),
             program.ty(v).elem().size(),
-            !is_first || !new.contains(&v),
+            !new.contains(&v),
         )
     };
     given.map(array).collect()
+}
+
+/// Memory that one launch leaves to the next.
+struct Words(Vec<std::cell::Cell<u64>>);
+
+impl Room for Words {
+    fn address(&self) -> u64 {
+        self.0.as_ptr() as u64
+    }
 }
 
 impl Device for Shim {
@@ -279,8 +286,15 @@ impl Device for Shim {
         Ok(place.as_mut().ok_or_else(none)?.as_mut_ptr() as u64)
     }
 
+    fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault> {
+        // What nobody has written is no zero.
+        let words = vec![std::cell::Cell::new(u64::MAX); words as usize];
+        Ok(Box::new(Words(words)))
+    }
+
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
         self.seed.set(self.seed.get() + 1);
+        self.launched.replace(kernel.name.clone());
         // As many as there are tiles, or fewer.
         let tiles = u32::try_from(launch.blocks).map_err(|e| Fault::Refused(e.to_string()))?;
         let few = !self.seed.get().is_multiple_of(2);
@@ -309,10 +323,13 @@ impl Device for Shim {
             result: result.as_mut_ptr() as u64,
             told: kept.cells.each_mut().map(|c| c.as_mut_ptr() as u64),
         };
-        let entry = &self.entries[launch.phase];
-        entry.add_arrays(&mut memory, kernel, launch.params)?;
-        let size = (blocks, kernel.threads());
-        self.run(entry, &mut memory, launch.params, &call, size)?;
+        self.add_arrays(&mut memory, kernel, launch.params)?;
+        self.run(
+            &mut memory,
+            launch.params,
+            &call,
+            (blocks, kernel.threads()),
+        )?;
         memory.fill_holes();
         match kept.ticket {
             [0] => Ok(Launched {
@@ -326,7 +343,7 @@ impl Device for Shim {
     }
 }
 
-impl Entry {
+impl Shim {
     /// The arrays that a kernel is given.
     fn add_arrays(
         &self,
@@ -338,6 +355,10 @@ impl Entry {
         let (mut words, mut named) = (params.iter(), self.arrays.iter());
         for given in &kernel.given {
             let first = words.next().ok_or_else(few)?;
+            if let Given::Places = given {
+                let rows = *words.next().ok_or_else(few)? as usize;
+                memory.add("where rows lie", *first as *mut u8, rows * 8, true);
+            }
             if let Given::Array(_) = given {
                 let length = *words.next().ok_or_else(few)? as usize;
                 let (name, size, is_there) = named.next().ok_or_else(few)?;
@@ -346,12 +367,9 @@ impl Entry {
         }
         Ok(())
     }
-}
 
-impl Shim {
     fn run(
         &self,
-        entry: &Entry,
         memory: &mut Memory,
         params: &[u64],
         call: &Call,
@@ -364,7 +382,8 @@ impl Shim {
         // of the parameters live until they have returned, and the kernel reads and writes nothing else: where it would,
         // the shim ends it. What the shim says lives until the next run.
         let (code, said) = unsafe {
-            let go: Symbol<'_, Go> = self.function(&entry.name)?;
+            let go: Symbol<'_, Go> =
+                self.function(&format!("{}_{}", self.go, self.launched.borrow()))?;
             let use_memory: Symbol<'_, unsafe extern "C" fn(*const Range, u64)> =
                 self.function("lf_memory")?;
             let said: Symbol<'_, unsafe extern "C" fn() -> *const c_char> =
@@ -389,16 +408,25 @@ impl Shim {
 }
 
 /// The outcome and the results of a loop on a device.
-pub fn on(shim: &Shim, args: &[Arg<'_>]) -> Result<(Outcome, Vec<Value>), String> {
-    let host = interpreted(&shim.program);
+pub fn on(
+    device: &dyn Device,
+    program: &Loop,
+    kernel: &Kernel,
+    args: &[Arg<'_>],
+) -> Result<(Outcome, Vec<Value>), String> {
+    let shape = Shape::of(program).map_err(|e| e.to_string())?;
+    let host = interpreted(program);
     let mut frame = Frame::new(host.layout());
+    let way = Way::of(&shape, kernel).map_err(|e| e.to_string())?;
     let ready = Ready {
-        program: &shim.program,
-        phases: &shim.phases,
+        program,
+        kernel,
+        way: &way,
         host: &host,
     };
-    let outcome = ready.run(shim, &mut frame, args);
-    let outcome = outcome.map_err(|e| e.to_string())?;
+    let outcome = ready
+        .run(device, &mut frame, args)
+        .map_err(|e| e.to_string())?;
     Ok((outcome, frame.results.into_vec()))
 }
 
@@ -411,12 +439,17 @@ pub fn plain(program: &Loop, args: &[Arg<'_>]) -> (Outcome, Vec<Value>) {
 }
 
 /// In what a loop on a device differs from what the interpreter gives, if it does.
-pub fn differs(shim: &Shim, args: &[Arg<'_>]) -> Option<String> {
-    let (outcome, values) = match on(shim, args) {
+pub fn differs(
+    device: &dyn Device,
+    program: &Loop,
+    kernel: &Kernel,
+    args: &[Arg<'_>],
+) -> Option<String> {
+    let (outcome, values) = match on(device, program, kernel, args) {
         Ok(ran) => ran,
         Err(said) => return Some(said),
     };
-    let (expected, wanted) = plain(&shim.program, args);
+    let (expected, wanted) = plain(program, args);
     let traps = |o: &Outcome| matches!(o, Outcome::Trapped(_));
     if traps(&expected) && traps(&outcome) {
         return None;
@@ -471,15 +504,6 @@ pub fn alike(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a sum with such a number is in range in one order, and out of range in another one.
-fn overflows(ty: Ty, word: u64) -> bool {
-    match ty {
-        Ty::F64 => f64::from_bits(word) == f64::MAX,
-        Ty::F32 => f32::from_bits(word as u32) == f32::MAX,
-        _ => false,
-    }
-}
-
 /// Arguments with longer arrays than the interpreter's own tests have: several tiles, and a part of one.
 pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
     let args = random_args(program, rng);
@@ -488,9 +512,7 @@ pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
             let ty = program.ty(p.var).elem();
             let mut b = Buffer::zeroed(ty, len).expect("memory");
             for i in 0..len {
-                let mut words = std::iter::repeat_with(|| rng.word(ty));
-                let word = words.find(|w| !overflows(ty, *w));
-                b.set_word(i, word.unwrap_or(0));
+                b.set_word(i, rng.word(ty));
             }
             Owned::Array(b)
         }

@@ -1,0 +1,173 @@
+//! What values hang on: groups, and inner rates that must have run for them.
+
+use crate::handed::Handed;
+use livefusion_backend::facts::Facts;
+use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
+use loop_lang::walk;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a loop's values are computed from.
+pub struct Demand<'a> {
+    program: &'a Loop,
+    /// What each variable is computed, started or updated from.
+    operands: FxHashMap<Var, Vec<Var>>,
+    /// The rates in whose iterations each variable is defined.
+    home: FxHashMap<Var, RateId>,
+    /// What decides whether iterations of a rate come about, those around it left out.
+    control: Vec<Vec<Var>>,
+    group: FxHashMap<Var, &'a Group>,
+    /// Rates that are counted on by a rule: how far they come, their bound says.
+    counted: FxHashMap<Var, RateId>,
+}
+
+/// What is behind some values.
+#[derive(Default)]
+pub struct Behind {
+    /// Variables, those of groups of the root included.
+    pub vars: FxHashSet<Var>,
+    /// Nested rates that must be run.
+    pub rates: FxHashSet<RateId>,
+}
+
+impl<'a> Demand<'a> {
+    /// Looks at a loop.
+    pub fn of(program: &'a Loop, facts: &Facts<'a>, handed: &Handed) -> Demand<'a> {
+        let mut demand = Demand {
+            program,
+            operands: FxHashMap::default(),
+            home: FxHashMap::default(),
+            control: vec![Vec::new(); program.rates.len()],
+            group: FxHashMap::default(),
+            counted: FxHashMap::default(),
+        };
+        for group in &program.groups {
+            let vars = group.vars.iter();
+            demand.group.extend(vars.map(|v| (*v, group)));
+        }
+        for placed in &facts.blocks {
+            let Place::At { rate, section, .. } = placed.place else {
+                continue;
+            };
+            for stmt in &placed.block.stmts {
+                let mut reads = Vec::new();
+                walk::each(stmt, &mut |s| {
+                    let mut read = |a: Atom| reads.extend(a.var());
+                    walk::operands(&s.kind, &mut read);
+                    walk::handed_out(&s.kind, &mut read);
+                });
+                let mut define = |v: Var| {
+                    demand.operands.entry(v).or_default().extend(&reads);
+                };
+                walk::each(stmt, &mut |s| walk::definitions(&s.kind, &mut define));
+                match &stmt.kind {
+                    StmtKind::Assign(v, _) => define(*v),
+                    // Whoever reads it again in the iteration hangs on that.
+                    StmtKind::WriteArray(a, ..) if handed.has(*a) => {
+                        define(*a);
+                        demand.home.insert(*a, rate);
+                    }
+                    StmtKind::Scan { group, .. } => {
+                        let group = &program.groups[group.index()];
+                        group.vars.iter().for_each(|v| define(*v));
+                    }
+                    _ => {}
+                }
+                if !matches!(section, Section::Nest | Section::Done) {
+                    walk::definitions(&stmt.kind, &mut |v| {
+                        demand.home.insert(v, rate);
+                    });
+                }
+            }
+            if section == Section::Guard {
+                let exits = placed.block.exits.iter();
+                demand.control[rate.index()].extend(exits.filter_map(|e| e.unless.var()));
+                if let (RateKind::Nested { counter, .. }, [_]) =
+                    (program.rate(rate).kind, &placed.block.exits[..])
+                {
+                    demand.counted.insert(counter, rate);
+                }
+            }
+        }
+        // A scan's results hang on the group before them.
+        for group in &program.groups {
+            for next in group.next.iter().filter_map(|a| a.var()) {
+                let of = demand.operands.entry(next).or_default();
+                of.extend(&group.vars);
+            }
+        }
+        demand
+    }
+
+    /// The nested rate that a group of the root counts on, if its bound says how far it comes.
+    fn counts(&self, group: &Group) -> Option<RateId> {
+        match group.vars[..] {
+            [v] => self.counted.get(&v).copied(),
+            _ => None,
+        }
+    }
+
+    /// What must be known to update groups.
+    pub fn of_updates(&self, groups: &[&Group]) -> Behind {
+        let mut behind = Behind::default();
+        let mut stack = Vec::new();
+        for group in groups {
+            self.update(group, &mut stack, &mut behind);
+        }
+        self.close(stack, &mut behind);
+        behind
+    }
+
+    /// What must be known of values.
+    pub fn of_values(&self, vars: impl IntoIterator<Item = Var>) -> Behind {
+        let mut behind = Behind::default();
+        self.close(vars.into_iter().collect(), &mut behind);
+        behind
+    }
+
+    fn update(&self, group: &Group, stack: &mut Vec<Var>, behind: &mut Behind) {
+        if let Some(rate) = self.counts(group) {
+            let kind = self.program.rate(rate).kind;
+            stack.extend(kind.bound().and_then(|a| a.var()));
+            stack.extend(&group.vars);
+            return self.run(kind.parent(), stack, behind);
+        }
+        stack.extend(group.next.iter().filter_map(|a| a.var()));
+        for v in &group.vars {
+            stack.extend(self.operands.get(v).into_iter().flatten());
+        }
+        self.run(Some(group.step), stack, behind);
+    }
+
+    /// Iterations of a rate are needed, and of those around it.
+    fn run(&self, from: Option<RateId>, stack: &mut Vec<Var>, behind: &mut Behind) {
+        let mut at = from;
+        while let Some(rate) = at {
+            let kind = self.program.rate(rate).kind;
+            stack.extend(&self.control[rate.index()]);
+            if matches!(kind, RateKind::Nested { .. }) {
+                behind.rates.insert(rate);
+            }
+            at = kind.parent();
+        }
+    }
+
+    fn close(&self, mut stack: Vec<Var>, behind: &mut Behind) {
+        while let Some(v) = stack.pop() {
+            if !behind.vars.insert(v) {
+                continue;
+            }
+            if let Some(home) = self.home.get(&v) {
+                self.run(Some(*home), &mut stack, behind);
+            }
+            match self.group.get(&v) {
+                // Known before the iteration begins, or found with it.
+                Some(group) if self.program.roots.contains(&group.owner) => {}
+                Some(group) => {
+                    stack.extend(self.operands.get(&v).into_iter().flatten());
+                    self.update(group, &mut stack, behind);
+                }
+                None => stack.extend(self.operands.get(&v).into_iter().flatten()),
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What an iteration hands on to itself: see [`crate::handed`]. It is written whatever level is summed up, since what reads it
+//! again is.
+
+use super::Emit;
+use loop_lang::ir::{Atom, RateId, Var};
+
+impl Emit<'_> {
+    /// The cells of the iterations of a loop rate: variables.
+    pub(super) fn cells(&mut self, rate: RateId) {
+        let cells = self.shape.handed.cells.iter();
+        let mut cells: Vec<Var> = cells
+            .filter(|(_, r)| **r == rate)
+            .map(|(v, _)| *v)
+            .collect();
+        cells.sort_unstable();
+        for v in cells {
+            let (ty, name) = (self.ty(v), self.names.var(v));
+            let line = format!("{ty} {name} = {ty}(0);");
+            self.line(&line);
+        }
+    }
+
+    /// An element that an earlier part of the iteration hands on.
+    pub(super) fn handed_on(&self, array: Var, index: Atom) -> Option<String> {
+        if self.shape.handed.cells.contains_key(&array) {
+            return Some(self.names.var(array).to_string());
+        }
+        let at = self.in_strip(array, index)?;
+        Some(format!("lf_read({}, {at})", self.value(Atom::Var(array))))
+    }
+
+    /// Hands an element on to later parts of the iteration.
+    pub(super) fn hand_on(&self, array: Var, index: Atom, value: Atom) -> Option<String> {
+        let value = self.value(value);
+        if self.shape.handed.cells.contains_key(&array) {
+            return Some(format!("{} = {value};", self.names.var(array)));
+        }
+        let at = self.in_strip(array, index)?;
+        let array = self.value(Atom::Var(array));
+        Some(format!("lf_write({array}, {at}, {value});"))
+    }
+
+    /// The strips of which the loop makes room for one row, and how many elements that has.
+    pub(super) fn strips(&self) -> Vec<(Var, Atom)> {
+        let strips = self.shape.handed.strips.iter();
+        let mut strips: Vec<_> = strips.filter_map(|(v, s)| Some((*v, s.length?))).collect();
+        strips.sort_unstable_by_key(|(v, _)| *v);
+        strips
+    }
+
+    /// Where an element of a row is in the strips of all rows.
+    fn in_strip(&self, array: Var, index: Atom) -> Option<String> {
+        let strip = self.shape.handed.strips.get(&array)?;
+        let first = self.value(Atom::Var(strip.first));
+        Some(format!("{first} + {}", self.value(index)))
+    }
+}

@@ -1,0 +1,349 @@
+//! Segments whose elements are shared among threads: see [`crate::path`]. The text has a function for each kind of step.
+//!
+//! ```text
+//! struct Row { .. };              what elements read of the head of their row
+//! row(..)                         computes it
+//! begin(..)                       groups of the elements begin anew
+//! element(..), end(..)            an element; the end of a row, with what the head does
+//! length(..) or places(..)        how many elements a row has, or where rows lie
+//! ```
+//!
+//! Where rows are not equally long, a kernel of its own goes through their heads before, and keeps for each row how many
+//! elements there are up to it: eight bytes a row, to be read once by each part of a row. It is not one kernel, since a tile
+//! would have to know how many rows come before it, which the lengths of all of these say.
+
+use super::Emit;
+use crate::path::Path;
+use crate::plan::Work;
+use loop_lang::ir::{GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::walk;
+
+impl Emit<'_> {
+    /// The path, if threads share elements.
+    fn path(&self) -> Option<Path> {
+        match &self.shape.work {
+            Work::Path(path) => Some(path.clone()),
+            _ => None,
+        }
+    }
+
+    /// The groups of a level that begin anew in each row.
+    pub(super) fn restarting(&self, level: &[GroupId]) -> Vec<GroupId> {
+        let Work::Path(path) = &self.shape.work else {
+            return Vec::new();
+        };
+        let owner = |g: &&GroupId| self.shape.group(**g).owner == path.rate;
+        level.iter().filter(owner).copied().collect()
+    }
+
+    /// What a part that ends in another row comes to is what it does in that row.
+    pub(super) fn restart(&mut self, vars: &[Var]) {
+        self.line("ab.lf_begun = a.lf_begun || b.lf_begun;");
+        self.open("if (b.lf_begun) {");
+        for v in vars {
+            let name = self.names.var(*v);
+            let line = format!("ab.{name} = b.{name};");
+            self.line(&line);
+        }
+        self.close();
+    }
+
+    /// Whether elements are counted in a level of their own, behind those that say how many there are.
+    pub(super) fn counts_rows(&self) -> bool {
+        matches!(&self.shape.work, Work::Places(path) if !path.running)
+    }
+
+    /// That level.
+    pub(super) fn count(&mut self) {
+        let k = self.shape.levels.len();
+        let before: usize = (0..k).map(|k| self.words(k)).sum();
+        self.open(&format!(
+            "template <class Unused> struct Level<{k}, Unused> {{"
+        ));
+        self.line(&format!("typedef Part{k} Part;"));
+        self.line(&format!(
+            "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
+        ));
+        self.line(&format!(
+            "static LF_DEVICE void give(u64 *to, const Part &x) {{ to[{before}] = x.lf_count; }}"
+        ));
+        self.line("static LF_DEVICE Part start(const Params &p) { return Part{0}; }");
+        self.line("static LF_DEVICE Part identity(const Params &p) { return Part{0}; }");
+        self.line("static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) { return Part{a.lf_count + b.lf_count}; }");
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    /// How many levels there are.
+    pub(super) fn levels(&self) -> usize {
+        self.shape.levels.len() + usize::from(self.counts_rows())
+    }
+
+    /// How many words the parts of a level have.
+    pub(super) fn words(&self, k: usize) -> usize {
+        match self.shape.levels.get(k) {
+            Some(level) => {
+                let begun = usize::from(!self.restarting(level).is_empty());
+                self.shape.vars(level).len() + begun
+            }
+            None => 1,
+        }
+    }
+
+    /// Whether a statement is to be written, where not all are.
+    pub(super) fn is_wanted(&self, s: &Stmt) -> bool {
+        let Some(only) = &self.only else { return true };
+        let is_place = matches!(self.shape.work, Work::Places(_));
+        match &s.kind {
+            StmtKind::Assign(v, _) => is_place && self.shape.level_of(*v).is_some(),
+            StmtKind::Trap { unless, .. } => {
+                let known = |v| self.shape.nests.known_from.contains_key(&v);
+                is_place && unless.var().is_none_or(known)
+            }
+            StmtKind::Carry(..) => true,
+            kind => {
+                let mut wanted = false;
+                walk::definitions(kind, &mut |v| wanted |= only.contains(&v));
+                wanted
+            }
+        }
+    }
+
+    /// Whether a sub rate has nothing of what is to be written, where not all is.
+    pub(super) fn is_idle(&self, rate: RateId) -> bool {
+        let program = self.shape.program;
+        let within = |g: &GroupId| program.is_within(self.shape.group(*g).step, rate);
+        self.only.is_some() && !self.shape.levels.iter().flatten().any(within)
+    }
+
+    /// The functions of a path.
+    pub(super) fn segments(&mut self) {
+        let Some(path) = self.path() else { return };
+        self.line(&format!(
+            "static const u32 ENDS = {};",
+            u32::from(path.ends)
+        ));
+        self.row_struct(&path);
+        self.head(&path);
+        self.begin();
+        self.element(&path);
+        if path.ends {
+            self.end(&path);
+        }
+        self.lengths(&path);
+    }
+
+    fn row_struct(&mut self, path: &Path) {
+        self.open("struct Row {");
+        self.line("u64 lf_begin;");
+        for v in self.kept(path) {
+            let line = format!("{} {};", self.ty(v), self.names.var(v));
+            self.line(&line);
+        }
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    /// What a row keeps: what elements read of its head, and what groups begin with.
+    fn kept(&self, path: &Path) -> Vec<Var> {
+        let is_given = |v: &Var| self.shape.given.contains(v);
+        let carried = |v: &Var| self.shape.facts.group.contains_key(v);
+        let read = path
+            .read
+            .iter()
+            .filter(|v| !is_given(v) && !carried(v) && **v != self.shape.counter);
+        let levels = self.shape.levels.iter();
+        let begun = levels.flat_map(|l| self.shape.vars(&self.restarting(l)));
+        read.copied().chain(begun).collect()
+    }
+
+    fn head(&mut self, path: &Path) {
+        let counter = self.names.var(self.shape.counter).to_string();
+        let first = self.names.var(path.counter).to_string();
+        self.open(&format!(
+            "static LF_DEVICE Row row(const Params &p, const u64 {counter}, const u64 lf_before, const State &old) {{"
+        ));
+        if path.running {
+            self.line(&format!("const u64 {first} = p.start_{first} + lf_before;"));
+        }
+        self.only = Some(path.head.clone());
+        self.open.push(self.shape.root);
+        self.until(self.shape.root, path.rate);
+        self.open.pop();
+        self.only = None;
+        self.line("Row row;");
+        self.line(&format!("row.lf_begin = {first};"));
+        for v in self.kept(path) {
+            let name = self.names.var(v);
+            let line = format!("row.{name} = {name};");
+            self.line(&line);
+        }
+        self.line("return row;");
+        self.close();
+    }
+
+    /// The blocks of an iteration up to the elements of a row.
+    fn until(&mut self, root: RateId, rate: RateId) {
+        self.block(root, 0, Section::Guard);
+        for part in self.shape.parts(root) {
+            match *part {
+                Part::Stage(stage) => {
+                    self.block(root, stage, Section::Body);
+                    self.block(root, stage, Section::Yield);
+                }
+                Part::Child(child) if child == rate => break,
+                // What a sub rate computes stays in it.
+                Part::Child(_) => {}
+            }
+        }
+        self.block(rate, 0, Section::Nest);
+    }
+
+    fn begin(&mut self) {
+        self.open("static LF_DEVICE void begin(const Row &row, State &state) {");
+        for (k, level) in self.shape.levels.iter().enumerate() {
+            let groups = self.restarting(level);
+            if groups.is_empty() {
+                continue;
+            }
+            for v in self.shape.vars(&groups) {
+                let name = self.names.var(v);
+                let line = format!("state.level{k}.{name} = row.{name};");
+                self.line(&line);
+            }
+            self.line(&format!("state.level{k}.lf_begun = true;"));
+        }
+        self.close();
+    }
+
+    fn element(&mut self, path: &Path) {
+        let (outer, inner) = (self.shape.counter, path.counter);
+        let (outer, inner) = (
+            self.names.var(outer).to_string(),
+            self.names.var(inner).to_string(),
+        );
+        self.line("template <u32 LEVEL>");
+        self.open(&format!(
+            "static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, State &state) {{"
+        ));
+        let levels = self.shape.levels.len() as u32;
+        match *self
+            .shape
+            .nests
+            .runs_from
+            .get(&path.rate)
+            .unwrap_or(&levels)
+        {
+            0 => {}
+            from => self.line(&format!("if (LEVEL < {from}) return;")),
+        }
+        self.starts_step();
+        self.cells(path.rate);
+        self.of_row = self.kept(path).into_iter().collect();
+        self.open.extend([self.shape.root, path.rate]);
+        self.base = 2;
+        self.block(path.rate, 0, Section::Guard);
+        let tests: Vec<String> = self
+            .shape
+            .admits(path.rate)
+            .skip(1)
+            .map(|a| self.value(a))
+            .collect();
+        if !tests.is_empty() {
+            self.line(&format!("if (!({})) return;", tests.join(" && ")));
+        }
+        self.parts(path.rate);
+        self.block(path.rate, 0, Section::Bottom);
+        self.base = 1;
+        self.open.clear();
+        self.of_row.clear();
+        self.close();
+    }
+
+    fn end(&mut self, path: &Path) {
+        let counter = self.names.var(self.shape.counter).to_string();
+        self.line("template <u32 LEVEL>");
+        self.open(&format!(
+            "static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, State &state) {{"
+        ));
+        self.starts_step();
+        let first = self.names.var(path.counter).to_string();
+        if path.running {
+            self.line(&format!("u64 {first} = p.start_{first} + lf_before;"));
+        }
+        self.open.push(self.shape.root);
+        self.rate(self.shape.root);
+        self.open.pop();
+        self.close();
+    }
+
+    /// In the place of a row's elements: where they have been run, or are not to be.
+    pub(super) fn elsewhere(&mut self, rate: RateId) -> bool {
+        let (Work::Path(path) | Work::Places(path)) = &self.shape.work else {
+            return false;
+        };
+        if path.rate != rate {
+            return false;
+        }
+        let path = path.clone();
+        let counter = self.names.var(path.counter).to_string();
+        self.block(rate, 0, Section::Nest);
+        match self.shape.work {
+            Work::Path(_) => self.line(&format!("{counter} += lf_length;")),
+            _ => self.length(&path),
+        }
+        self.block(rate, 0, Section::Done);
+        true
+    }
+
+    /// How many elements a row has: counted by the counter itself, or beside it.
+    fn length(&mut self, path: &Path) {
+        let (bound, name) = (
+            self.value(path.bound),
+            self.names.var(path.counter).to_string(),
+        );
+        let place = self.shape.level_of(path.counter);
+        let place = place.map(|(k, _)| format!("state.level{k}.{name}"));
+        let from = place.as_ref().unwrap_or(&name);
+        self.line(&format!(
+            "const u64 lf_length = lf_max({from}, {bound}) - {from};"
+        ));
+        let through = match &place {
+            Some(place) => {
+                self.line(&format!("{place} += lf_length;"));
+                format!("{place} - p.start_{name}")
+            }
+            None => {
+                let k = self.shape.levels.len();
+                self.line(&format!(
+                    "if (LEVEL >= {k}) state.level{k}.lf_count += lf_length;"
+                ));
+                format!("state.level{k}.lf_count")
+            }
+        };
+        let row = self.names.var(self.shape.counter).to_string();
+        // More than can be counted would lie anywhere.
+        self.open("if (EMIT) {");
+        self.line(&format!("if ({through} < lf_length) *launch.trapped = 1;"));
+        self.line(&format!(
+            "lf_write(p.lf_places, {row} - launch.first, {through});"
+        ));
+        self.close();
+    }
+
+    /// How long rows are, if that is known before.
+    fn lengths(&mut self, path: &Path) {
+        let length = path.length.map(|a| self.outside(a));
+        self.line(&format!(
+            "static const bool UNIFORM = {};",
+            length.is_some()
+        ));
+        let (kind, value) = match length {
+            Some(length) => ("u64 length", length),
+            None => ("lf_array<u64> places", "p.lf_places".into()),
+        };
+        self.line(&format!(
+            "static LF_DEVICE {kind}(const Params &p) {{ return {value}; }}"
+        ));
+    }
+}

@@ -1,0 +1,127 @@
+//! Rows that a team of threads has: see [`crate::team`]. All of a team do what is outside of its passes, and one of them writes;
+//! a pass goes by as many elements at a time as there are threads, each with its own part of the folds.
+
+use super::Emit;
+use loop_lang::ir::{GroupId, RateId, RateKind, Section, Var};
+
+impl Emit<'_> {
+    /// The function of a row.
+    pub(super) fn team(&mut self) {
+        let mut folds: Vec<_> = self.shape.nests.folds.clone().into_iter().collect();
+        folds.retain(|(_, groups)| !groups.is_empty());
+        folds.sort_unstable();
+        for (rate, groups) in folds {
+            self.fold(rate, &groups);
+        }
+        let counter = self.names.var(self.shape.counter).to_string();
+        self.line("template <u32 LEVEL>");
+        self.open(&format!(
+            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, State &state) {{"
+        ));
+        self.line("const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;");
+        self.line("const State old = state;");
+        self.line("bool lf_ok = lf_there;");
+        self.cells(self.shape.root);
+        self.open.push(self.shape.root);
+        self.rate(self.shape.root);
+        self.open.pop();
+        self.close();
+    }
+
+    /// What a pass folds, and how it is joined.
+    fn fold(&mut self, rate: RateId, groups: &[GroupId]) {
+        let ty = format!("Fold{}", rate.index());
+        let vars = self.shape.vars(groups);
+        // Threads tell each other words of four bytes.
+        let align = vars.iter().map(|v| self.ty(*v).size()).max();
+        self.open(&format!(
+            "struct alignas({}) {ty} {{",
+            align.unwrap_or(4).max(4)
+        ));
+        for v in vars {
+            let line = format!("{} {};", self.ty(v), self.names.var(v));
+            self.line(&line);
+        }
+        let identity = groups.iter().flat_map(|g| &self.shape.group(*g).identity);
+        let identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
+        self.line(&format!(
+            "static LF_DEVICE {ty} identity(const Params &p) {{ return {ty}{{{}}}; }}",
+            identity.join(", ")
+        ));
+        self.open(&format!(
+            "static LF_DEVICE {ty} join(const Params &p, const {ty} &a, const {ty} &b) {{"
+        ));
+        self.line(&format!("{ty} ab;"));
+        groups.iter().for_each(|g| self.join(*g));
+        self.line("return ab;");
+        self.close();
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    /// A pass over a row, if that is a team's.
+    pub(super) fn pass(&mut self, rate: RateId) -> bool {
+        let Some(groups) = self.shape.nests.folds.get(&rate).cloned() else {
+            return false;
+        };
+        let RateKind::Nested { counter, bound, .. } = self.shape.program.rate(rate).kind else {
+            return false;
+        };
+        self.block(rate, 0, Section::Nest);
+        let vars = self.shape.vars(&groups);
+        let name = self.names.var(counter).to_string();
+        let bound_value = self.value(bound);
+        let place = self.opened(rate, counter, bound);
+        if let Some(place) = &place {
+            self.line(&format!("u64 {name} = {place};"));
+        }
+        let ty = format!("Fold{}", rate.index());
+        if !vars.is_empty() {
+            let held = self.held(&vars);
+            self.line(&format!("const {ty} lf_before = {ty}{{{held}}};"));
+            self.line(&format!("const {ty} lf_none = {ty}::identity(p);"));
+            self.hold(&vars, "lf_none");
+        }
+        self.line(&format!(
+            "const u64 lf_end = lf_max({name}, {bound_value});"
+        ));
+        self.open(&format!("const auto lf_turn = [&](const u64 {name}) {{"));
+        self.line("const bool EMIT = LEVEL == LEVELS;");
+        self.iteration(rate);
+        self.depth -= 1;
+        self.line("};");
+        self.line(&format!(
+            "lf_turns({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
+        ));
+        self.line(&format!("{name} = lf_end;"));
+        if let Some(place) = &place {
+            self.line(&format!("{place} = {name};"));
+        }
+        if !vars.is_empty() {
+            let held = self.held(&vars);
+            self.line(&format!(
+                "const {ty} lf_all = {ty}::join(p, lf_before, lf_of_team(p, {ty}{{{held}}}, lf_team));"
+            ));
+            self.hold(&vars, "lf_all");
+        }
+        self.close();
+        self.block(rate, 0, Section::Done);
+        true
+    }
+
+    /// What is held by variables.
+    fn held(&self, vars: &[Var]) -> String {
+        let held: Vec<String> = vars.iter().filter_map(|v| self.stored(*v)).collect();
+        held.join(", ")
+    }
+
+    /// Variables take what a fold has.
+    fn hold(&mut self, vars: &[Var], from: &str) {
+        for v in vars {
+            if let Some(place) = self.stored(*v) {
+                let line = format!("{place} = {from}.{};", self.names.var(*v));
+                self.line(&line);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
+
+use crate::driver::Fault;
+use crate::emit::{Kernel, NESTED};
+use crate::run::{Device, Launch, Launched, Room, Word};
+
+/// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
+const ENOUGH: u64 = 1 << 16;
+
+/// As many elements as a row has at least that a whole block works at.
+const LONG: u64 = 2048;
+
+/// How elements of rows are shared among threads: see [`Path`](crate::path::Path).
+#[derive(Debug)]
+pub(crate) struct Elements {
+    /// What their counter starts with, if it goes on from row to row.
+    pub start: Option<Word>,
+    /// Where that counter is in the frame.
+    pub counter: Option<usize>,
+    /// How many each row has, if they are equally many.
+    pub length: Option<Word>,
+    /// Whether rows have an end of their own.
+    pub ends: bool,
+    /// Which word of the result of the kernel that finds where rows lie is that counter, if it is not the last one that says
+    /// how many there are.
+    pub counted: Option<usize>,
+}
+
+/// What kernels are given.
+pub(crate) struct Params {
+    /// Word by word.
+    pub words: Vec<u64>,
+    /// How many threads a row has.
+    pub team: u64,
+    /// Memory that is among these.
+    pub _rooms: Vec<Box<dyn Room>>,
+}
+
+/// The rows of a loop on a device.
+pub(crate) struct Rows<'a> {
+    pub kernel: &'a Kernel,
+    pub elements: Option<&'a Elements>,
+    pub device: &'a dyn Device,
+    pub params: Params,
+    /// The counter of the first row.
+    pub first: u64,
+    /// How many there are.
+    pub rows: u64,
+}
+
+/// What became of them.
+pub(crate) struct Found {
+    pub result: Vec<u64>,
+    /// Whether that is the result of the kernel for many rows.
+    pub of_rows: bool,
+    /// What a counter comes to that goes on from row to row, and where it is in the frame.
+    pub counter: Option<(usize, u64)>,
+}
+
+impl Rows<'_> {
+    /// Runs them all; none if something trapped.
+    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
+        let Some(elements) = self.elements else {
+            return self.found(self.kernel, self.params.team);
+        };
+        if let Some(length) = elements.length {
+            return match &self.kernel.rows {
+                Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
+                    let found = self.found(kernel, self.params.team)?;
+                    Ok(found.map(|f| Found { of_rows: true, ..f }))
+                }
+                _ => {
+                    let all = self.rows.checked_mul(word(length));
+                    self.share(elements, all.ok_or_else(too_many)?, word)
+                }
+            };
+        }
+        let none = || Fault::Refused("no kernel finds where rows lie".into());
+        let places = self.kernel.places.as_ref().ok_or_else(none)?;
+        let launched = self.launch(places, self.rows, 1)?;
+        if launched.trapped {
+            return Ok(None);
+        }
+        let counted = match elements.counted {
+            Some(at) => launched.result.get(at),
+            None => launched.result.last(),
+        };
+        let start = elements.start.map_or(0, word);
+        let all = counted.ok_or_else(none)?.wrapping_sub(start);
+        self.share(elements, all, word)
+    }
+
+    /// Threads share so many elements.
+    fn share(
+        &self,
+        elements: &Elements,
+        all: u64,
+        word: &dyn Fn(Word) -> u64,
+    ) -> Result<Option<Found>, Fault> {
+        let ends = if elements.ends { self.rows } else { 0 };
+        let steps = all.checked_add(ends).ok_or_else(too_many)?;
+        let start = elements.start.map_or(0, word);
+        let counter = elements.counter.map(|at| (at, start.wrapping_add(all)));
+        if steps == 0 {
+            return Ok(Some(Found {
+                result: Vec::new(),
+                of_rows: false,
+                counter,
+            }));
+        }
+        let launched = self.launch(self.kernel, steps, 1)?;
+        Ok((!launched.trapped).then_some(Found {
+            result: launched.result,
+            of_rows: false,
+            counter,
+        }))
+    }
+
+    fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
+        let launched = self.launch(kernel, self.rows, team)?;
+        Ok((!launched.trapped).then_some(Found {
+            result: launched.result,
+            of_rows: false,
+            counter: None,
+        }))
+    }
+
+    fn launch(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Launched, Fault> {
+        let launch = Launch {
+            params: &self.params.words,
+            first: self.first,
+            steps,
+            blocks: kernel.tiles(steps.saturating_mul(team)),
+        };
+        self.device.launch(kernel, launch)
+    }
+}
+
+/// How many threads a row has where a team has it. How long rows are nobody knows before: some array has an element for each of
+/// theirs. More than a warp wait for each other in each pass, which only long rows are worth.
+pub(crate) fn team_for(length: u64) -> u64 {
+    match length {
+        0..=32 => length.next_power_of_two(),
+        33..LONG => 32,
+        _ => u64::from(NESTED),
+    }
+}
+
+pub(crate) fn too_many() -> Fault {
+    Fault::Refused("more elements than can be counted".into())
+}

@@ -1,0 +1,310 @@
+//! Segments whose elements are shared among threads: the steps of the root and of one rate that is nested in it, in their order
+//! (those of a merge path), in parts of equal numbers. So one giant among a million empty ones is as good as any other.
+//!
+//! What is in a row before its elements, the *head*, is computed again by each thread that has a part of the row; it has no
+//! effects then. Its effects, and what comes behind the elements, are the row's *end*: a step of its own, if there is anything
+//! to do.
+
+use crate::demand::Demand;
+use crate::shape::each;
+use livefusion_backend::facts::{Facts, Placed};
+use loop_lang::ir::{
+    Atom, Combine, GroupId, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+};
+use loop_lang::op::Op;
+use loop_lang::walk;
+use rustc_hash::FxHashSet;
+
+/// A root and a nested rate whose steps are shared among threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// The nested rate.
+    pub rate: RateId,
+    /// Its counter.
+    pub counter: Var,
+    /// Its bound.
+    pub bound: Atom,
+    /// Whether the counter goes on from row to row.
+    pub running: bool,
+    /// How many steps it has in each row, if that is the same in all of them, and known before.
+    pub length: Option<Atom>,
+    /// Whether rows have an end of their own.
+    pub ends: bool,
+    /// What is to be computed at the head of a row for its elements.
+    pub head: FxHashSet<Var>,
+    /// What elements read of that.
+    pub read: Vec<Var>,
+}
+
+impl Path {
+    /// The steps that threads may share.
+    ///
+    /// # Errors
+    /// Why they may not.
+    pub fn of(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Result<Path, String> {
+        let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
+        let rates: Vec<RateId> = (0..program.rates.len())
+            .map(RateId::new)
+            .filter(nested)
+            .collect();
+        let Some(rate) = rates.first().copied() else {
+            return Err("nothing is nested".into());
+        };
+        if rates.iter().any(|r| !program.is_within(*r, rate)) {
+            return Err("it has several passes".into());
+        }
+        let RateKind::Nested {
+            parent,
+            counter,
+            bound,
+            ..
+        } = program.rate(rate).kind
+        else {
+            return Err("nothing is nested".into());
+        };
+        if !program.roots.contains(&parent) {
+            return Err("not every iteration has one".into());
+        }
+        let looking = Looking {
+            program,
+            facts,
+            rate,
+        };
+        let running = facts.group.contains_key(&counter);
+        looking.flags(running, counter)?;
+        let read = looking.read(counter, bound);
+        let behind = demand.of_values(read.iter().copied());
+        let inside = |v: &Var| looking.home(*v).is_some_and(|r| program.is_within(r, rate));
+        if behind.rates.contains(&rate) || behind.vars.iter().any(|v| *v != counter && inside(v)) {
+            return Err("a row begins with what came of others' elements".into());
+        }
+        let head_reads = looking.reads_of_head();
+        if head_reads.iter().any(|v| *v != counter && inside(v)) {
+            return Err("a row begins with what came of others' elements".into());
+        }
+        looking.starts(counter, demand)?;
+        Ok(Path {
+            rate,
+            counter,
+            bound,
+            running,
+            length: looking.length(counter, bound, running),
+            ends: looking.ends(),
+            head: behind.vars,
+            read,
+        })
+    }
+}
+
+struct Looking<'l, 'a> {
+    program: &'l Loop,
+    facts: &'l Facts<'a>,
+    rate: RateId,
+}
+
+impl Looking<'_, '_> {
+    /// The loop rate at which a group's variable is updated.
+    fn home(&self, v: Var) -> Option<RateId> {
+        let (group, _) = self.facts.group.get(&v)?;
+        let step = self.program.groups[group.index()].step;
+        Some(self.facts.tree.loop_rate(step))
+    }
+
+    /// Whether a block belongs to the elements of a row.
+    fn is_inside(&self, placed: &Placed<'_>) -> bool {
+        match placed.place {
+            Place::At {
+                rate,
+                section: Section::Nest | Section::Done,
+                ..
+            } if rate == self.rate => false,
+            Place::At { rate, .. } => self.program.is_within(rate, self.rate),
+            _ => false,
+        }
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Placed<'_>> {
+        let blocks = self.facts.blocks.iter();
+        blocks.filter(|b| matches!(b.place, Place::At { .. }))
+    }
+
+    /// A row's elements end at a flag that stays down, if not at their bound.
+    fn flags(&self, running: bool, counter: Var) -> Result<(), String> {
+        let guard = |b: &&Placed<'_>| matches!(b.place, Place::At { rate, section: Section::Guard, .. } if rate == self.rate);
+        let exits = self.steps().find(guard).map_or(&[][..], |b| &b.block.exits);
+        let stays_down = |v: Var| {
+            let group = self
+                .facts
+                .group
+                .get(&v)
+                .map(|(g, _)| &self.program.groups[g.index()]);
+            group.is_some_and(|g| g.owner == self.rate && g.combine == Some(Combine::Op(Op::And)))
+        };
+        let flags = exits.iter().skip(1).map(|e| e.unless.var());
+        if !flags.clone().all(|v| v.is_some_and(stays_down)) {
+            return Err("a row may end by more than a flag".into());
+        }
+        let outside = self.steps().filter(|b| !self.is_inside(b));
+        let counted = outside
+            .map(|b| reads(&b.block.stmts))
+            .any(|r| r.contains(&counter));
+        match flags.count() > 0 && (running || counted) {
+            true => Err("what ends a row moves the next one".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// What elements read of what is outside, their bound and what their groups start with.
+    fn read(&self, counter: Var, bound: Atom) -> Vec<Var> {
+        let (mut read, mut defined) = (Vec::new(), FxHashSet::default());
+        read.extend(bound.var());
+        for placed in self.steps() {
+            let is_nest = matches!(placed.place, Place::At { rate, section: Section::Nest, .. } if rate == self.rate);
+            if is_nest {
+                carries(&placed.block.stmts, &mut |start| read.extend(start.var()));
+            }
+            if !self.is_inside(placed) {
+                continue;
+            }
+            read.extend(reads(&placed.block.stmts));
+            read.extend(placed.block.exits.iter().filter_map(|e| e.unless.var()));
+            for s in &placed.block.stmts {
+                walk::each(s, &mut |s| {
+                    walk::definitions(&s.kind, &mut |v| {
+                        defined.insert(v);
+                    });
+                });
+            }
+        }
+        let mut seen = FxHashSet::default();
+        let within = |v: Var| {
+            self.home(v)
+                .is_some_and(|r| self.program.is_within(r, self.rate))
+        };
+        read.retain(|v| *v != counter && !defined.contains(v) && !within(*v) && seen.insert(*v));
+        read
+    }
+
+    /// What is read before the elements of a row.
+    fn reads_of_head(&self) -> Vec<Var> {
+        let mut all = Vec::new();
+        for placed in self.steps() {
+            if self.is_inside(placed) {
+                break;
+            }
+            all.extend(reads(&placed.block.stmts));
+            all.extend(placed.block.exits.iter().filter_map(|e| e.unless.var()));
+        }
+        all
+    }
+
+    /// What groups of the elements start with is known before they are summed up.
+    fn starts(&self, counter: Var, demand: &Demand<'_>) -> Result<(), String> {
+        let groups = &self.program.groups;
+        for group in groups.iter().filter(|g| g.owner == self.rate) {
+            let start = group.start.iter().filter_map(|a| a.var());
+            let behind = demand.of_values(start);
+            let level = |v: &Var| Some(groups[self.facts.group.get(v)?.0.index()].level);
+            let others = behind.vars.iter().filter(|v| **v != counter);
+            if others.filter_map(level).any(|l| l >= group.level) {
+                return Err("a row starts with what is known later".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn length(&self, counter: Var, bound: Atom, running: bool) -> Option<Atom> {
+        let is_known = |a: &Atom| a.var().is_none_or(|v| self.is_given(v));
+        let mut found = None;
+        for placed in self.steps() {
+            for s in &placed.block.stmts {
+                match &s.kind {
+                    StmtKind::Carry(v, Atom::Const(zero))
+                        if *v == counter && !running && zero.bits == 0 =>
+                    {
+                        found = Some(bound).filter(is_known);
+                    }
+                    StmtKind::Let(v, Op::Add, args) if running && bound == Atom::Var(*v) => {
+                        let mut others = args.iter().filter(|a| **a != Atom::Var(counter));
+                        let other = others.next().copied().filter(|_| others.next().is_none());
+                        found = other.filter(is_known);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether no step computes a variable.
+    fn is_given(&self, v: Var) -> bool {
+        let mut computed = self.facts.group.contains_key(&v);
+        for placed in self.steps() {
+            for s in &placed.block.stmts {
+                walk::each(s, &mut |s| {
+                    walk::definitions(&s.kind, &mut |d| computed |= d == v)
+                });
+            }
+        }
+        !computed
+            && self
+                .program
+                .rates
+                .iter()
+                .all(|r| r.kind.counter() != Some(v))
+    }
+
+    /// Whether there is something to do outside of a row's elements.
+    fn ends(&self) -> bool {
+        let counts = |v: &Var| {
+            self.program
+                .rates
+                .iter()
+                .any(|r| r.kind.counter() == Some(*v))
+        };
+        let mut acts = false;
+        for placed in self.steps().filter(|b| !self.is_inside(b)) {
+            let _ = each(&placed.block.stmts, &mut |s| {
+                acts |= match &s.kind {
+                    StmtKind::Assign(v, _) => !counts(v),
+                    StmtKind::Scan { .. }
+                    | StmtKind::WriteArray(..)
+                    | StmtKind::ScatterArray { .. }
+                    | StmtKind::Trap { .. } => true,
+                    _ => false,
+                };
+                Ok::<(), ()>(())
+            });
+        }
+        acts
+    }
+}
+
+/// What statements read.
+fn reads(stmts: &[Stmt]) -> Vec<Var> {
+    let mut all = Vec::new();
+    for s in stmts {
+        walk::each(s, &mut |s| {
+            let mut read = |a: Atom| all.extend(a.var());
+            walk::operands(&s.kind, &mut read);
+            walk::handed_out(&s.kind, &mut read);
+        });
+    }
+    all
+}
+
+/// What carried variables start with.
+fn carries(stmts: &[Stmt], f: &mut dyn FnMut(Atom)) {
+    for s in stmts {
+        if let StmtKind::Carry(_, start) = &s.kind {
+            f(*start);
+        }
+    }
+}
+
+/// Whether a group belongs to a root, or to the elements of rows.
+pub fn is_shared(program: &Loop, path: &Path, id: GroupId) -> bool {
+    let group = &program.groups[id.index()];
+    let counts = path.running && group.vars[..] == [path.counter];
+    !counts && (program.roots.contains(&group.owner) || group.owner == path.rate)
+}

@@ -1,0 +1,350 @@
+//! How the iterations of a loop become work of threads: who has which of them, and why.
+
+use crate::demand::Demand;
+use crate::handed::Handed;
+use crate::path::{Path, is_shared};
+use crate::shape::{MOST_LEVELS, Refusal, each};
+use crate::team::folds;
+use livefusion_backend::facts::{Facts, Placed};
+use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
+
+/// How iterations become work of threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// No rate is nested: a thread has steps of the root that follow each other.
+    Steps,
+    /// A thread runs one iteration of the root with all that is nested in it, from left to right.
+    Rows {
+        /// Why elements of a row are not shared among threads.
+        why: String,
+    },
+    /// A team of threads runs one iteration of the root with all that is nested in it.
+    Teams {
+        /// Why elements of a row are not shared among all threads.
+        why: String,
+    },
+    /// Threads share the steps of the root and of a nested rate.
+    Path(Path),
+    /// What finds where the rows of a path lie: a thread looks at the head of a row.
+    Places(Path),
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Work::Steps => write!(f, "a thread has steps"),
+            Work::Rows { why } => write!(f, "a thread has a row, since {why}"),
+            Work::Teams { why } => write!(f, "a team has a row, since {why}"),
+            Work::Path(path) if path.length.is_some() => {
+                write!(f, "threads share elements of rows that are equally long")
+            }
+            Work::Path(_) => write!(f, "threads share elements of segments"),
+            Work::Places(_) => write!(f, "a thread finds where a segment lies"),
+        }
+    }
+}
+
+/// How a loop is run, and what follows from it.
+#[derive(Clone)]
+pub struct Plan {
+    /// How its iterations become work.
+    pub work: Work,
+    /// The groups that tiles join, level by level: none of a level hangs on another of it.
+    pub levels: Vec<Vec<GroupId>>,
+    /// What there is to know where rates are nested.
+    pub nests: Nests,
+}
+
+/// What there is to know where rates are nested.
+#[derive(Clone, Default)]
+pub struct Nests {
+    /// The level from whose summary on a nested rate must be run; where it is not in here, only at last.
+    pub runs_from: FxHashMap<RateId, u32>,
+    /// The level from whose summary on what a trap tests is what it is in the end.
+    pub known_from: FxHashMap<Var, u32>,
+    /// What each pass over a row folds, where a team has it.
+    pub folds: FxHashMap<RateId, Vec<GroupId>>,
+    /// What is to be computed of all that the loop computes, if not all of it is.
+    pub only: Option<FxHashSet<Var>>,
+    /// What finds out where rows lie, if that is not known before.
+    pub places: Option<Box<Plan>>,
+    /// How rows of a known length are run where there are many.
+    pub rows: Option<Box<Plan>>,
+}
+
+impl Plan {
+    /// How a loop is run.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here.
+    pub fn of(
+        program: &Loop,
+        facts: &Facts<'_>,
+        handed: &Handed,
+        updated: &FxHashSet<GroupId>,
+    ) -> Result<Plan, Refusal> {
+        let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
+        let rates = (0..program.rates.len()).map(RateId::new);
+        let nested: Vec<RateId> = rates.filter(is_nested).collect();
+        if nested.is_empty() {
+            return Ok(Plan {
+                work: Work::Steps,
+                levels: levels(program, |g| updated.contains(&g))?,
+                nests: Nests::default(),
+            });
+        }
+        if program.roots.len() > 1 {
+            return Err(Refusal::Roots(program.roots.len()));
+        }
+        check(program, facts)?;
+        let demand = Demand::of(program, facts, handed);
+        // Elements of one row may be more than all others: whatever can be shared is.
+        match Plan::path(program, facts, handed, &demand) {
+            Ok(plan) => Ok(plan),
+            Err(why) => match folds(program, facts) {
+                Ok(folds) => Plan::teams(why, folds, program, facts, &demand),
+                Err(also) => {
+                    let why = format!("{why}, and {also}");
+                    let levels = levels(program, |g| of_root(program, g))?;
+                    Ok(Plan::with(
+                        Work::Rows { why },
+                        levels,
+                        program,
+                        facts,
+                        &demand,
+                    ))
+                }
+            },
+        }
+    }
+
+    /// Teams have rows.
+    fn teams(
+        why: String,
+        folds: FxHashMap<RateId, Vec<GroupId>>,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, Refusal> {
+        let levels = levels(program, |g| of_root(program, g))?;
+        let mut plan = Plan::with(Work::Teams { why }, levels, program, facts, demand);
+        plan.nests.folds = folds;
+        Ok(plan)
+    }
+
+    /// Threads share elements of rows.
+    fn path(
+        program: &Loop,
+        facts: &Facts<'_>,
+        handed: &Handed,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, String> {
+        let path = Path::of(program, facts, demand)?;
+        if path.head.iter().any(|v| handed.has(*v)) {
+            return Err("a row begins with what is handed on".into());
+        }
+        let shared =
+            levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;
+        let mut plan = Plan::with(Work::Path(path.clone()), shared, program, facts, demand);
+        if path.length.is_none() {
+            plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
+        } else if !plan.levels.is_empty()
+            && let Ok(folds) = folds(program, facts)
+        {
+            // Nobody waits for what others fold of his row.
+            let why = "rows are many".into();
+            let teams = Plan::teams(why, folds, program, facts, demand);
+            plan.nests.rows = teams.ok().map(Box::new);
+        }
+        Ok(plan)
+    }
+
+    /// Of each row, how many elements there are in those up to it.
+    fn places(
+        path: Path,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, String> {
+        let group = |v: &Var| facts.group.get(v).map(|(g, _)| *g);
+        let mut known: Vec<GroupId> = path
+            .head
+            .iter()
+            .chain([&path.counter])
+            .filter_map(group)
+            .collect();
+        // A group that these hang on is placing, too.
+        let mut next = 0;
+        while let Some(g) = known.get(next).copied() {
+            let behind = demand.of_updates(&[&program.groups[g.index()]]);
+            if !behind.rates.is_empty() {
+                return Err("where rows lie hangs on what is in them".into());
+            }
+            let more: Vec<GroupId> = behind.vars.iter().filter_map(group).collect();
+            for g in more {
+                if !known.contains(&g) {
+                    known.push(g);
+                }
+            }
+            next += 1;
+        }
+        let placing = levels(program, |g| known.contains(&g)).map_err(|e| e.to_string())?;
+        if !path.running && placing.len() >= MOST_LEVELS as usize {
+            return Err("where rows lie hangs on too much".into());
+        }
+        let known: Vec<&Group> = known.iter().map(|g| &program.groups[g.index()]).collect();
+        let mut only = demand.of_updates(&known).vars;
+        only.extend(&path.head);
+        let mut plan = Plan::with(Work::Places(path), placing, program, facts, demand);
+        plan.nests.only = Some(only);
+        plan.find_known(facts, demand);
+        Ok(plan)
+    }
+
+    fn with(
+        work: Work,
+        levels: Vec<Vec<GroupId>>,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Plan {
+        let mut plan = Plan {
+            work,
+            levels,
+            nests: Nests::default(),
+        };
+        plan.find_runs(program, demand);
+        plan.find_known(facts, demand);
+        plan
+    }
+
+    fn find_runs(&mut self, program: &Loop, demand: &Demand<'_>) {
+        for k in 0..self.levels.len() {
+            let known = self.levels[..=k].iter().flatten();
+            let known: Vec<&Group> = known.map(|g| &program.groups[g.index()]).collect();
+            for rate in demand.of_updates(&known).rates {
+                self.nests.runs_from.entry(rate).or_insert(k as u32);
+            }
+        }
+    }
+
+    fn find_known(&mut self, facts: &Facts<'_>, demand: &Demand<'_>) {
+        let last = self.levels.len() as u32;
+        let mut tested = Vec::new();
+        for placed in &facts.blocks {
+            let _ = each(&placed.block.stmts, &mut |s| {
+                if let StmtKind::Trap { unless, .. } = &s.kind {
+                    tested.extend(unless.var());
+                }
+                Ok::<(), Refusal>(())
+            });
+        }
+        for v in tested {
+            let behind = demand.of_values([v]);
+            let groups = behind.vars.iter().filter_map(|v| facts.group.get(v));
+            let at = |g: &GroupId| self.levels.iter().position(|l| l.contains(g));
+            let found = groups.clone().filter_map(|(g, _)| Some(at(g)? as u32 + 1));
+            let run = behind.rates.iter();
+            let run = run.map(|r| *self.nests.runs_from.get(r).unwrap_or(&last));
+            let from = found.chain(run).max().unwrap_or(0);
+            let is_place = matches!(self.work, Work::Places(_));
+            if is_place
+                && !(behind.rates.is_empty() && groups.clone().all(|(g, _)| at(g).is_some()))
+            {
+                // Found by who has the elements.
+                continue;
+            }
+            self.nests.known_from.insert(v, from);
+            if let Some(only) = &mut self.nests.only {
+                only.extend(behind.vars);
+            }
+        }
+    }
+}
+
+fn of_root(program: &Loop, g: GroupId) -> bool {
+    program.roots.contains(&program.groups[g.index()].owner)
+}
+
+/// The groups that tiles join, level by level.
+fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<GroupId>>, Refusal> {
+    let groups = (0..program.groups.len()).map(GroupId::new);
+    let of = |g: GroupId| &program.groups[g.index()];
+    let joined: Vec<GroupId> = groups.filter(|g| joined(*g)).collect();
+    if let Some(group) = joined.iter().map(|g| of(*g)).find(|g| !joins(g)) {
+        let name = group.vars.first().map(|v| program.name(*v));
+        return Err(Refusal::Sequential(name.unwrap_or_default().into()));
+    }
+    let mut known: Vec<u32> = joined.iter().map(|g| of(*g).level).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.len() > MOST_LEVELS as usize {
+        return Err(Refusal::Levels(known.len() as u32));
+    }
+    let mut levels = vec![Vec::new(); known.len()];
+    for g in joined {
+        let at = known.binary_search(&of(g).level).unwrap_or_default();
+        levels[at].push(g);
+    }
+    Ok(levels)
+}
+
+/// Whether parts of a group can be joined in any grouping.
+fn joins(group: &Group) -> bool {
+    let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
+    whole && !group.circle && group.order != Order::Sequential
+}
+
+/// What a loop with nested rates must keep to, whoever has them.
+fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
+    for placed in &facts.blocks {
+        let Place::At { rate, section, .. } = placed.place else {
+            if let Some(counter) = stray(program, facts, placed) {
+                let name = program.name(counter);
+                return Err(Refusal::Other(format!(
+                    "{name} runs on, and is in no group"
+                )));
+            }
+            continue;
+        };
+        let own = facts.tree.way_out(program, rate);
+        let mut targets = placed.block.exits.iter().filter_map(|e| e.target);
+        if targets.any(|t| facts.tree.place(program, t) != own) {
+            return Err(Refusal::Exit);
+        }
+        let here = facts.tree.loop_rate(rate);
+        let is_outside = matches!(section, Section::Nest | Section::Done);
+        each(&placed.block.stmts, &mut |s| {
+            let group = match &s.kind {
+                StmtKind::Assign(v, _) => facts.group.get(v).map(|(g, _)| *g),
+                StmtKind::Scan { group, .. } => Some(*group),
+                _ => return Ok(()),
+            };
+            let elsewhere = |g: GroupId| {
+                let step = program.groups[g.index()].step;
+                let same_phase = program.root_of(step) == program.root_of(here);
+                same_phase && facts.tree.loop_rate(step) != here
+            };
+            match is_outside || group.is_some_and(elsewhere) {
+                true => Err(Refusal::Other("a group is updated at several rates".into())),
+                false => Ok(()),
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// The counter of a nested rate that a block starts once for all, but that no group has.
+fn stray(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> Option<Var> {
+    let started = placed.block.stmts.iter().filter_map(|s| match s.kind {
+        StmtKind::Carry(v, _) => Some(v),
+        _ => None,
+    });
+    let rates = || program.rates.iter();
+    let is_nested =
+        |v: &Var| rates().any(|r| r.kind.parent().is_some() && r.kind.counter() == Some(*v));
+    let mut strays = started.filter(|v| !facts.group.contains_key(v));
+    strays.find(is_nested)
+}

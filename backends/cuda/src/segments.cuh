@@ -1,0 +1,304 @@
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Loops in loops
+
+// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them. Whoever asks for the
+// next one is done with what the block shares.
+template <class L> struct lf_tiles_of_block {
+  u64 tiles, turn;
+  LF_DEVICE u64 next(const lf_launch &launch) {
+    LF_SHARED(u32, ticket);
+    __syncthreads();
+    if (L::LEVELS == 0) return blockIdx.x + turn++ * gridDim.x;
+    if (threadIdx.x == 0) ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+    __syncthreads();
+    return ticket;
+  }
+};
+
+// What all tiles before this one, and the threads before this one in it, come to in a level of groups.
+template <class L, u32 K>
+LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params &p, const lf_launch &launch, u64 tile,
+                                                        bool is_last, const typename L::template Level<K>::Part &own) {
+  typedef typename L::template Level<K> Group;
+  typedef typename Group::Part Part;
+  LF_SHARED_ARRAY(Part, room, LF_WARP);
+  LF_SHARED(Part, through);
+  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
+  if (threadIdx.x < LF_WARP) {
+    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
+    if (threadIdx.x == 0) through = found;
+  }
+  __syncthreads();
+  const Part before = through;
+  if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
+  return Group::join(p, before, scanned.before);
+}
+
+// The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
+// what is known from the levels below.
+template <class L, class Work, u32 K, bool ANY> struct lf_found {
+  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
+                             const Work &work, typename L::State &state) {
+    typedef typename L::template Level<K> Group;
+    typename L::State mine = state;
+    Group::of(mine) = Group::identity(p);
+    work.template run<K>(p, launch, mine);
+    typedef typename Group::Part Part;
+    const Part before = lf_before<L, K>(p, launch, tile, is_last, work.speaks() ? Group::of(mine) : Group::identity(p));
+    Group::of(state) = work.told(before);
+    lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
+  }
+};
+template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
+  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {}
+};
+
+// Rows that follow each other.
+template <class L> struct lf_rows {
+  u64 from, to;
+  // Whether what a thread sums up counts, and what it has of what comes before.
+  LF_DEVICE bool speaks() const { return true; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, state);
+  }
+};
+
+// A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
+// blocks.
+template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, const lf_launch &launch) {
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
+    lf_rows<L> rows;
+    rows.from = begin < launch.steps ? begin : launch.steps;
+    rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
+    typename L::State state = typename L::State();
+    lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state);
+    rows.template run<L::LEVELS>(p, launch, state);
+  }
+}
+
+// What a team's first thread has, for all of it. A team is a power of two of neighbours in a warp, or whole warps: then all of
+// the block come here.
+template <class T> LF_DEVICE T lf_from_first(const T &x, u32 team) {
+  if (team <= LF_WARP) return lf_from_lane(x, threadIdx.x % LF_WARP / team * team);
+  LF_SHARED_ARRAY(T, firsts, LF_WARP);
+  if (threadIdx.x % team == 0) firsts[threadIdx.x / team] = x;
+  __syncthreads();
+  const T first = firsts[threadIdx.x / team];
+  __syncthreads();
+  return first;
+}
+
+// What the threads of a team come to, in any order.
+template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, Fold own, u32 team) {
+  const u32 lane = threadIdx.x % LF_WARP, part = team < LF_WARP ? team : LF_WARP;
+  for (u32 reach = part / 2; reach > 0; reach /= 2) {
+    const Fold other = lf_from_lane(own, lane % part < reach ? lane + reach : lane);
+    if (lane % part < reach) own = Fold::join(p, own, other);
+  }
+  if (team > LF_WARP) {
+    LF_SHARED_ARRAY(Fold, warps, LF_WARP);
+    const u32 warp = threadIdx.x / LF_WARP, count = team / LF_WARP;
+    if (lane == 0) warps[warp] = own;
+    __syncthreads();
+    for (u32 k = 1; warp % count == 0 && k < count; ++k) own = Fold::join(p, own, warps[warp + k]);
+    __syncthreads();
+  }
+  return lf_from_first(own, team);
+}
+
+// The turns of a pass over a row, those of a team's thread. As long as there are several, their reads need not wait for each
+// other.
+template <class Turn>
+LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
+  u64 left = end - begin > lane ? (end - begin - lane + team - 1) / team : 0, i = begin + lane;
+  for (; goes_on && left >= 4; left -= 4, i += 4 * u64(team)) {
+    turn(i);
+    turn(i + team);
+    turn(i + 2 * u64(team));
+    turn(i + 3 * u64(team));
+  }
+  for (; goes_on && left > 0; --left, i += team) turn(i);
+}
+
+// The row of a team.
+template <class L> struct lf_team {
+  u64 at;
+  u32 threads, lane;
+  bool is_there;
+  // One thread speaks for all.
+  LF_DEVICE bool speaks() const { return is_there && lane == 0; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const {
+    return lf_from_first(before, threads);
+  }
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, state);
+  }
+};
+
+// A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
+// whoever is in a block takes part in what it exchanges.
+template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const lf_launch &launch) {
+  lf_team<L> team;
+  team.threads = u32(p.lf_team);
+  team.lane = threadIdx.x % team.threads;
+  const u64 teams = L::THREADS / team.threads;
+  lf_tiles_of_block<L> tiles = {(launch.steps + teams - 1) / teams, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    team.at = tile * teams + threadIdx.x / team.threads;
+    team.is_there = team.at < launch.steps;
+    typename L::State state = typename L::State();
+    lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, team, state);
+    team.template run<L::LEVELS>(p, launch, state);
+  }
+}
+
+// Most numbers have no more than 32 bits, in which a device divides several times as fast.
+LF_DEVICE u64 lf_quotient(u64 x, u64 y) { return ((x | y) >> 32) == 0 ? u64(u32(x) / u32(y)) : x / y; }
+
+// The first row, from `low` on and at most `high`, in which a step is: each has a step more than elements if it has an end.
+LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 low, u64 high) {
+  while (low < high) {
+    const u64 middle = low + (high - low) / 2;
+    if (through[middle] + (middle + 1) * ends > step) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// Where the rows of a tile lie, whose steps are from `begin` to `end`: a number says it of those that are equally long.
+template <class L, bool UNIFORM> struct lf_places {
+  u64 length;
+  LF_DEVICE lf_places(const typename L::Params &p, u64, u64) : length(L::length(p)) {}
+  // The row of a step.
+  LF_DEVICE u64 find(u64 step) const { return lf_quotient(step, length + L::ENDS); }
+  // How many elements there are in the rows up to one, itself included.
+  LF_DEVICE u64 through(u64 row) const { return (row + 1) * length; }
+};
+
+// Of others it is read once, and kept near. Where rows have an end, no more of them are in a tile than steps.
+template <class L> struct lf_places<L, false> {
+  const u64 *far;
+  const u64 *near;
+  u64 first, last;
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u64 end) : far(L::places(p).at) {
+    LF_SHARED_ARRAY(u64, rows, 2);
+    LF_SHARED_ARRAY(u64, kept, L::ENDS > 0 ? L::TILE : 1);
+    if (threadIdx.x < 2) {
+      rows[threadIdx.x] = lf_find(far, L::ENDS, threadIdx.x == 0 ? begin : end - 1, 0, L::places(p).length - 1);
+    }
+    __syncthreads();
+    first = rows[0];
+    last = rows[1];
+    near = kept;
+    for (u64 k = threadIdx.x; L::ENDS > 0 && k <= last - first; k += L::THREADS) kept[k] = far[first + k];
+    __syncthreads();
+  }
+  LF_DEVICE u64 find(u64 step) const {
+    return L::ENDS > 0 ? first + lf_find(near, L::ENDS, step - first * L::ENDS, 0, last - first)
+                       : lf_find(far, L::ENDS, step, first, last);
+  }
+  LF_DEVICE u64 through(u64 row) const { return L::ENDS > 0 && row >= first ? near[row - first] : far[row]; }
+};
+
+// Steps of a path that follow each other: elements of rows, and ends of rows.
+template <class L> struct lf_share {
+  lf_places<L, L::UNIFORM> places;
+  u64 from, to, row;
+  // Whether what a thread sums up counts, and what it has of what comes before.
+  LF_DEVICE bool speaks() const { return true; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    if (from >= to) return;
+    u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
+    u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
+    typename L::Row head = L::row(p, launch.first + i, before, state);
+    if (at == 0) L::begin(head, state);
+    for (u64 step = from;;) {
+      if (at < length) {
+        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, state);
+      } else if constexpr (L::ENDS > 0) {
+        L::template end<K>(p, launch, launch.first + i, before, length, state);
+      }
+      at += 1;
+      step += 1;
+      if (step == to) break;
+      if (at < length + L::ENDS) continue;
+      before += length;
+      do {
+        i += 1;
+        length = places.through(i) - before;
+      } while (length + L::ENDS == 0);
+      at = 0;
+      head = L::row(p, launch.first + i, before, state);
+      L::begin(head, state);
+    }
+  }
+};
+
+// A step of a row, where none needs to know of another.
+template <class L>
+LF_DEVICE void lf_step_apart(const typename L::Params &p, const lf_launch &launch, u64 i, u64 before, u64 at, u64 length) {
+  typename L::State state = typename L::State();
+  const typename L::Row head = L::row(p, launch.first + i, before, state);
+  if (at < length) {
+    L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + at, state);
+  } else if constexpr (L::ENDS > 0) {
+    L::template end<0>(p, launch, launch.first + i, before, length, state);
+  }
+}
+
+// Steps of equally long rows in squares: what is near in a column is in the caches for a block, as what is near in a row is. A
+// warp has neighbours of a row.
+template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, const lf_launch &launch, u64 length) {
+  const u64 width = length + L::ENDS, rows = lf_quotient(launch.steps, width);
+  const u64 across = (width + LF_WARP - 1) / LF_WARP, squares = across * ((rows + LF_WARP - 1) / LF_WARP);
+  for (u64 square = blockIdx.x; square < squares; square += gridDim.x) {
+    const u64 down = lf_quotient(square, across), at = (square - down * across) * LF_WARP + threadIdx.x % LF_WARP;
+    for (u32 k = threadIdx.x / LF_WARP; k < LF_WARP; k += L::THREADS / LF_WARP) {
+      const u64 i = down * LF_WARP + k;
+      if (i < rows && at < width) lf_step_apart<L>(p, launch, i, i * length, at, length);
+    }
+  }
+}
+
+// Where no step needs to know of another: neighbours have neighbouring steps.
+template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf_launch &launch) {
+  if constexpr (L::UNIFORM) {
+    const u64 length = L::length(p);
+    if (length + L::ENDS >= LF_WARP) return lf_in_squares<L>(p, launch, length);
+  }
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+    const lf_places<L, L::UNIFORM> places(p, begin, end);
+    for (u64 step = begin + threadIdx.x; step < end; step += L::THREADS) {
+      const u64 i = places.find(step), before = i > 0 ? places.through(i - 1) : 0;
+      lf_step_apart<L>(p, launch, i, before, step - before - i * L::ENDS, places.through(i) - before);
+    }
+  }
+}
+
+// Threads have equal numbers of steps, wherever rows begin.
+template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
+    const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
+    const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
+    const lf_places<L, L::UNIFORM> places(p, begin, end);
+    const lf_share<L> share = {places, from, to, from < to ? places.find(from) : 0};
+    typename L::State state = typename L::State();
+    lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
+    share.template run<L::LEVELS>(p, launch, state);
+  }
+}

@@ -1,0 +1,115 @@
+//! Rows that a team of threads has, a power of two of neighbours in a block: each has every so many elements of a pass over the
+//! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
+//! when they are read again, and nothing has to be kept of a row between them.
+
+use livefusion_backend::facts::Facts;
+use loop_lang::ir::{
+    Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, StmtKind, Var,
+};
+use loop_lang::walk;
+use rustc_hash::FxHashMap;
+
+/// The groups that each pass over a row folds, if a team may have rows.
+///
+/// # Errors
+/// Why it may not.
+pub fn folds(program: &Loop, facts: &Facts<'_>) -> Result<FxHashMap<RateId, Vec<GroupId>>, String> {
+    let passes = passes(program)?;
+    for placed in &facts.blocks {
+        let Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } = placed.place
+        else {
+            continue;
+        };
+        if passes.contains(&rate) && placed.block.exits.len() > 1 {
+            return Err("a row may end early".into());
+        }
+    }
+    let mut folds: FxHashMap<RateId, Vec<GroupId>> = FxHashMap::default();
+    for pass in &passes {
+        folds.insert(*pass, Vec::new());
+    }
+    for (i, group) in program.groups.iter().enumerate() {
+        let Some(pass) = passes.iter().find(|p| program.is_within(group.step, **p)) else {
+            continue;
+        };
+        let is_inner = group.owner != *pass && program.is_within(group.owner, *pass);
+        let counts = program.rate(*pass).kind.counter();
+        if is_inner || group.vars.iter().any(|v| counts == Some(*v)) {
+            continue;
+        }
+        if facts.tree.loop_rate(group.step) != *pass || !is_fold(program, facts, group) {
+            let name = group.vars.first().map_or("", |v| program.name(*v));
+            return Err(format!("{name} goes from element to element"));
+        }
+        folds.entry(*pass).or_default().push(GroupId::new(i));
+    }
+    Ok(folds)
+}
+
+/// The passes over a row. Whether there is one is the same for all threads of a warp.
+fn passes(program: &Loop) -> Result<Vec<RateId>, String> {
+    let mut passes = Vec::new();
+    for root in &program.roots {
+        for part in &program.rate(*root).parts {
+            let Part::Child(child) = *part else { continue };
+            let is_nested = |r: RateId| matches!(program.rate(r).kind, RateKind::Nested { .. });
+            if is_nested(child) {
+                passes.push(child);
+                continue;
+            }
+            let mut rates = (0..program.rates.len()).map(RateId::new);
+            if rates.any(|r| is_nested(r) && program.is_within(r, child)) {
+                return Err("not every iteration has each pass".into());
+            }
+        }
+    }
+    Ok(passes)
+}
+
+/// Whether elements may be joined in any order, and none reads what came of those before it.
+fn is_fold(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
+    let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
+    let in_any_order = match group.order {
+        // The verifier sees to it that nobody reads a lane.
+        Order::Lanes(_) => true,
+        Order::Exact => !is_read(program, facts, group),
+        Order::Runs(_) | Order::Prefix(_) | Order::Sequential => false,
+    };
+    whole && !group.circle && in_any_order
+}
+
+/// Whether anything in the loop that updates a group reads it, but for what it takes next.
+fn is_read(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
+    let is_next = |v: &Var| group.next.iter().any(|a| a.var() == Some(*v));
+    let is_own = |v: &Var| group.vars.contains(v);
+    let pass = facts.tree.loop_rate(group.step);
+    let mut is_read = false;
+    for placed in &facts.blocks {
+        let is_inside = match placed.place {
+            Place::At { rate, section, .. } => {
+                program.is_within(rate, pass) && section != Section::Nest
+            }
+            _ => false,
+        };
+        if !is_inside {
+            continue;
+        }
+        let exits = placed.block.exits.iter().filter_map(|e| e.unless.var());
+        is_read |= exits.into_iter().any(|v| is_own(&v) || is_next(&v));
+        for stmt in &placed.block.stmts {
+            walk::each(stmt, &mut |s| {
+                let mut read = Vec::new();
+                walk::operands(&s.kind, &mut |a| read.extend(a.var()));
+                walk::handed_out(&s.kind, &mut |a| read.extend(a.var()));
+                let mut updates = matches!(&s.kind, StmtKind::Assign(v, _) if is_own(v));
+                walk::definitions(&s.kind, &mut |v| updates |= is_next(&v));
+                is_read |= !updates && read.iter().any(|v| is_own(v) || is_next(v));
+            });
+        }
+    }
+    is_read
+}
