@@ -1,52 +1,117 @@
 //! A driver without a device: memory is the host's, what is queued is done at once, calls are counted, and fail where a
-//! test wants them to. Addresses are those of the host, so that kernels which are compiled for the shim can run on
-//! them.
-#![allow(dead_code)]
+//! test wants them to. Addresses are those of the host.
 
+use crate::memory::Memory;
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::{Address, Device, Driver, Fault, Function, Mark, Needs, Words};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A call of the driver's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Call {
+    /// Memory is asked for.
     Allocate,
+    /// Memory is given back.
     Free,
+    /// Bytes go to the device.
     ToDevice,
+    /// Bytes come from it.
     ToHost,
+    /// Bytes are copied within it.
     Copy,
+    /// Bytes are given one value.
     Fill,
+    /// A kernel is loaded.
     Load,
+    /// A kernel is run.
     Launch,
+    /// Somebody waits for all that is queued.
     Wait,
+    /// A mark is put into the queue.
     Mark,
+    /// Words of the host are asked for.
     Words,
 }
 
-/// What is in memory that nobody has written to.
-pub const POISON: u8 = 0xcd;
+/// What loads kernels.
+pub trait Kernels: Send + Sync {
+    /// A kernel of a name.
+    ///
+    /// # Errors
+    /// What is wrong with the code.
+    fn load(&self, cubin: &Cubin, name: &str) -> Result<Box<dyn Run>, Fault>;
+
+    /// How many blocks one multiprocessor runs at once.
+    fn blocks_at_once(&self, threads: u32) -> u32 {
+        2048 / threads.max(1)
+    }
+}
+
+/// What runs a kernel.
+pub trait Run: Send + Sync {
+    /// So many blocks of so many threads, with its parameters.
+    ///
+    /// # Errors
+    /// What goes wrong.
+    fn run(
+        &self,
+        memory: &mut Memory,
+        blocks: u32,
+        threads: u32,
+        params: &[&[u8]],
+    ) -> Result<(), Fault>;
+}
 
 /// Runs a kernel: its name, how many blocks and threads, its parameters.
-type Run = dyn Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync;
+type Play = dyn Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync;
+
+/// Kernels whose code is a function of a test.
+struct Played(Arc<Play>);
+
+/// One of them.
+struct PlayedKernel {
+    name: String,
+    play: Arc<Play>,
+}
+
+impl Kernels for Played {
+    fn load(&self, _: &Cubin, name: &str) -> Result<Box<dyn Run>, Fault> {
+        Ok(Box::new(PlayedKernel {
+            name: name.into(),
+            play: self.0.clone(),
+        }))
+    }
+}
+
+impl Run for PlayedKernel {
+    fn run(
+        &self,
+        _: &mut Memory,
+        blocks: u32,
+        threads: u32,
+        params: &[&[u8]],
+    ) -> Result<(), Fault> {
+        (self.play)(&self.name, blocks, threads, params)
+    }
+}
 
 /// The driver.
 pub struct Stub {
     device: Device,
     state: Mutex<State>,
-    run: Box<Run>,
+    kernels: Box<dyn Kernels>,
     /// How many kernels are loaded.
     pub loaded: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Memory that is allocated, by where it begins.
-    blocks: BTreeMap<u64, Box<[Line]>>,
+    memory: Memory,
     calls: BTreeMap<Call, u64>,
     /// What fails: the call of which number, and how.
     fails: BTreeMap<(Call, u64), Fault>,
@@ -55,14 +120,9 @@ struct State {
     marks: u32,
 }
 
-/// Memory begins at multiples of this.
-#[derive(Clone)]
-#[repr(align(256))]
-struct Line([u8; 256]);
-
 /// The driver's own part of a function.
 struct Loaded {
-    name: String,
+    kernel: Box<dyn Run>,
     count: Arc<AtomicUsize>,
 }
 
@@ -90,8 +150,13 @@ impl Stub {
     /// A device with so many bytes of memory, and what its kernels do.
     pub fn with(
         memory: u64,
-        run: impl Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync + 'static,
+        play: impl Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync + 'static,
     ) -> Arc<Stub> {
+        Stub::of(memory, Box::new(Played(Arc::new(play))))
+    }
+
+    /// A device with so many bytes of memory, and what loads its kernels.
+    pub fn of(memory: u64, kernels: Box<dyn Kernels>) -> Arc<Stub> {
         Arc::new(Stub {
             device: Device {
                 name: "stub".into(),
@@ -101,7 +166,7 @@ impl Stub {
                 bandwidth: None,
             },
             state: Mutex::default(),
-            run: Box::new(run),
+            kernels,
             loaded: Arc::default(),
         })
     }
@@ -124,11 +189,16 @@ impl Stub {
 
     /// How many blocks are allocated.
     pub fn blocks(&self) -> usize {
-        self.state().blocks.len()
+        self.state().memory.blocks()
+    }
+
+    /// How many bytes the host read that nobody wrote.
+    pub fn unwritten(&self) -> u64 {
+        self.state().memory.unwritten
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no test fails with it")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a call, which may have to fail.
@@ -144,25 +214,6 @@ impl Stub {
     }
 }
 
-impl State {
-    /// The bytes at an address; a fault if they are not all of one block.
-    fn at(&self, at: Address, bytes: usize) -> Result<*mut u8, Fault> {
-        let below = self.blocks.range(..=at.0).next_back();
-        let inside = below.is_some_and(|(start, block)| {
-            (at.0 - start) as usize + bytes <= size_of_val::<[Line]>(block)
-        });
-        match inside || bytes == 0 {
-            true => Ok(at.0 as *mut u8),
-            false => Err(error("CUDA_ERROR_ILLEGAL_ADDRESS")),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let sizes = self.blocks.values().map(|b| size_of_val::<[Line]>(b));
-        sizes.sum()
-    }
-}
-
 impl Driver for Stub {
     fn device(&self) -> &Device {
         &self.device
@@ -170,58 +221,39 @@ impl Driver for Stub {
 
     fn allocate(&self, bytes: usize) -> Result<Address, Fault> {
         let mut state = self.begin(Call::Allocate)?;
-        let lines = bytes.div_ceil(size_of::<Line>()).max(1);
-        let more = lines.saturating_mul(size_of::<Line>());
-        if state.bytes().saturating_add(more) as u64 > self.device.memory {
+        let more = Memory::rounded(bytes);
+        if state.memory.bytes().saturating_add(more) as u64 > self.device.memory {
             return Err(Fault::OutOfMemory { bytes });
         }
-        let mut block = vec![Line([POISON; 256]); lines].into_boxed_slice();
-        let at = block.as_mut_ptr() as u64;
-        state.blocks.insert(at, block);
-        Ok(Address(at))
+        Ok(state.memory.allocate(more))
     }
 
     unsafe fn free(&self, at: Address) {
         if let Ok(mut state) = self.begin(Call::Free) {
-            let freed = state.blocks.remove(&at.0);
-            assert!(freed.is_some(), "{at:?} was freed, and was not allocated");
+            let freed = state.memory.free(at);
+            assert!(freed, "{at:?} was freed, and was not allocated");
         }
     }
 
     unsafe fn to_device(&self, to: Address, from: &[u8]) -> Result<(), Fault> {
-        let state = self.begin(Call::ToDevice)?;
-        let to = state.at(to, from.len())?;
-        // SAFETY: a block has these bytes, and nobody else writes to them while the state is held.
-        unsafe { to.copy_from(from.as_ptr(), from.len()) };
-        Ok(())
+        self.begin(Call::ToDevice)?.memory.write(to, from)
     }
 
     unsafe fn to_host(&self, to: &mut [u8], from: Address) -> Result<(), Fault> {
-        let state = self.begin(Call::ToHost)?;
-        let from = state.at(from, to.len())?;
-        // SAFETY: as above.
-        unsafe { to.as_mut_ptr().copy_from(from, to.len()) };
-        Ok(())
+        self.begin(Call::ToHost)?.memory.read(to, from)
     }
 
     unsafe fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Fault> {
-        let state = self.begin(Call::Copy)?;
-        let (to, from) = (state.at(to, bytes)?, state.at(from, bytes)?);
-        // SAFETY: as above.
-        unsafe { to.copy_from(from, bytes) };
-        Ok(())
+        self.begin(Call::Copy)?.memory.copy(to, from, bytes)
     }
 
     unsafe fn fill(&self, at: Address, bytes: usize, value: u8) -> Result<(), Fault> {
-        let state = self.begin(Call::Fill)?;
-        let at = state.at(at, bytes)?;
-        // SAFETY: as above.
-        unsafe { at.write_bytes(value, bytes) };
-        Ok(())
+        self.begin(Call::Fill)?.memory.fill(at, bytes, value)
     }
 
-    fn load(&self, _: &Cubin, kernel: &str) -> Result<Function, Fault> {
+    fn load(&self, cubin: &Cubin, name: &str) -> Result<Function, Fault> {
         drop(self.begin(Call::Load)?);
+        let kernel = self.kernels.load(cubin, name)?;
         self.loaded.fetch_add(1, Ordering::Relaxed);
         let needs = Needs {
             registers: 32,
@@ -229,7 +261,7 @@ impl Driver for Stub {
             ..Needs::default()
         };
         let loaded = Loaded {
-            name: kernel.into(),
+            kernel,
             count: self.loaded.clone(),
         };
         Ok(Function::new(needs, loaded))
@@ -237,7 +269,7 @@ impl Driver for Stub {
 
     fn blocks_at_once(&self, function: &Function, threads: u32) -> Result<u32, Fault> {
         function.made::<Loaded>()?;
-        Ok(2048 / threads.max(1))
+        Ok(self.kernels.blocks_at_once(threads))
     }
 
     unsafe fn launch(
@@ -248,8 +280,9 @@ impl Driver for Stub {
         params: &[&[u8]],
     ) -> Result<(), Fault> {
         let loaded: &Loaded = function.made()?;
-        drop(self.begin(Call::Launch)?);
-        (self.run)(&loaded.name, blocks, threads, params)
+        let mut state = self.begin(Call::Launch)?;
+        let memory = &mut state.memory;
+        loaded.kernel.run(memory, blocks, threads, params)
     }
 
     fn wait(&self) -> Result<(), Fault> {
@@ -269,11 +302,12 @@ impl Driver for Stub {
     }
 
     fn words(&self, count: usize) -> Result<Words, Fault> {
-        drop(self.begin(Call::Words)?);
+        let mut state = self.begin(Call::Words)?;
         let words: Arc<[AtomicU64]> = (0..count).map(|_| AtomicU64::new(0)).collect();
+        state.memory.know(&words);
         let at = NonNull::from(&words[..]).cast::<AtomicU64>();
         let address = Address(at.as_ptr() as u64);
-        // SAFETY: there are so many, which live as long as the owner; kernels of tests run before a launch returns.
+        // SAFETY: there are so many, which live as long as the owner; kernels run before a launch returns.
         Ok(unsafe { Words::new(address, at, count, words) })
     }
 }
