@@ -172,7 +172,7 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// A copy of the elements.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for it.
+    /// [`ErrorKind::Memory`] if there is no room for it; [`ErrorKind::Backend`] if they are on a device that fails.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.clone().into_vec()
     }
@@ -188,8 +188,9 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    /// [`ErrorKind::Memory`] if there is no room for a copy; [`ErrorKind::Backend`] if they are on a device that fails.
     pub fn into_vec(self) -> Result<Vec<T>> {
+        self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // The columns' types were checked when they were put together: only memory can be missing.
         T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))
