@@ -59,11 +59,11 @@ struct Shimmed {
 }
 
 impl Kernels for Shimmed {
-    fn load(&self, cubin: &Cubin, name: &str) -> Result<Box<dyn Run>, Fault> {
+    fn load(&self, cubin: &Cubin, name: &str) -> Result<Arc<dyn Run>, Fault> {
         let text = std::str::from_utf8(cubin.image()).unwrap_or_default();
         let code = code(text.lines(), name);
         let code = code.ok_or_else(|| super::error("CUDA_ERROR_INVALID_IMAGE"))?;
-        Ok(Box::new(Kernel {
+        Ok(Arc::new(Kernel {
             library: opened(&code.library)?,
             code,
             turns: self.shim.turns,

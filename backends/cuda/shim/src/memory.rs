@@ -2,8 +2,8 @@
 
 use livefusion_cuda::driver::{Address, Fault};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Weak};
 
 /// What is in memory that nobody has written to.
 pub const POISON: u8 = 0xcd;
@@ -29,7 +29,8 @@ struct Block {
 #[derive(Default)]
 pub struct Memory {
     blocks: BTreeMap<u64, Block>,
-    words: Vec<Weak<[AtomicU64]>>,
+    /// Words of the host, which are there until kernels that were queued before they were dropped have run.
+    words: Vec<Arc<[AtomicU64]>>,
     /// Bytes that the host read and nobody wrote.
     pub unwritten: u64,
 }
@@ -82,8 +83,12 @@ impl Memory {
 
     /// Knows words of the host.
     pub fn know(&mut self, words: &Arc<[AtomicU64]>) {
-        self.words.retain(|w| w.strong_count() > 0);
-        self.words.push(Arc::downgrade(words));
+        self.words.push(words.clone());
+    }
+
+    /// Forgets words that nobody has: nothing is queued.
+    pub fn settle(&mut self) {
+        self.words.retain(|w| Arc::strong_count(w) > 1);
     }
 
     /// The bytes at an address, if they are all of one block.
@@ -106,8 +111,7 @@ impl Memory {
 
     /// All bytes from an address on to the end of the words of the host that it is in.
     pub fn rest_of_words(&self, at: Address) -> Option<Part> {
-        let all = self.words.iter().filter_map(Weak::upgrade);
-        let mut rests = all.filter_map(|words| {
+        let mut rests = self.words.iter().filter_map(|words| {
             let (begin, bytes) = (words.as_ptr() as u64, size_of_val(&words[..]));
             let offset = usize::try_from(at.0.checked_sub(begin)?).ok()?;
             (offset < bytes).then(|| Part {

@@ -1,5 +1,6 @@
-//! A driver without a device: memory is the host's, what is queued is done at once, calls are counted, and fail where a
-//! test wants them to. Addresses are those of the host.
+//! A driver without a device: memory is the host's, calls are counted, and fail where a test wants them to. Addresses are
+//! those of the host. What is queued is done at once, or as late as it can where a test wants that: then a kernel's fault
+//! is that of a later call, and of all that follow.
 
 use crate::memory::Memory;
 use livefusion_cuda::driver::cubin::Cubin;
@@ -44,7 +45,7 @@ pub trait Kernels: Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the code.
-    fn load(&self, cubin: &Cubin, name: &str) -> Result<Box<dyn Run>, Fault>;
+    fn load(&self, cubin: &Cubin, name: &str) -> Result<Arc<dyn Run>, Fault>;
 
     /// How many blocks one multiprocessor runs at once.
     fn blocks_at_once(&self, threads: u32) -> u32 {
@@ -80,8 +81,8 @@ struct PlayedKernel {
 }
 
 impl Kernels for Played {
-    fn load(&self, _: &Cubin, name: &str) -> Result<Box<dyn Run>, Fault> {
-        Ok(Box::new(PlayedKernel {
+    fn load(&self, _: &Cubin, name: &str) -> Result<Arc<dyn Run>, Fault> {
+        Ok(Arc::new(PlayedKernel {
             name: name.into(),
             play: self.0.clone(),
         }))
@@ -118,11 +119,61 @@ struct State {
     /// What every call fails with.
     lost: Option<Fault>,
     marks: u32,
+    /// What is to be done, if that is put off.
+    queue: Option<Vec<Queued>>,
+}
+
+/// What may be done later.
+enum Queued {
+    Write(Address, Vec<u8>),
+    Copy(Address, Address, usize),
+    Fill(Address, usize, u8),
+    Run(Arc<dyn Run>, u32, u32, Vec<Vec<u8>>),
+}
+
+impl Queued {
+    fn go(self, memory: &mut Memory) -> Result<(), Fault> {
+        match self {
+            Queued::Write(to, from) => memory.write(to, &from),
+            Queued::Copy(to, from, bytes) => memory.copy(to, from, bytes),
+            Queued::Fill(at, bytes, value) => memory.fill(at, bytes, value),
+            Queued::Run(kernel, blocks, threads, params) => {
+                let params: Vec<&[u8]> = params.iter().map(|p| &p[..]).collect();
+                kernel.run(memory, blocks, threads, &params)
+            }
+        }
+    }
+}
+
+impl State {
+    /// Does something at its time.
+    fn put(&mut self, queued: Queued) -> Result<(), Fault> {
+        match &mut self.queue {
+            Some(queue) => {
+                queue.push(queued);
+                Ok(())
+            }
+            None => queued.go(&mut self.memory),
+        }
+    }
+
+    /// Does all that was put off.
+    fn catch_up(&mut self) -> Result<(), Fault> {
+        let queue = self.queue.as_mut().map(std::mem::take);
+        for queued in queue.unwrap_or_default() {
+            if let Err(fault) = queued.go(&mut self.memory) {
+                self.lost = Some(fault.clone());
+                return Err(fault);
+            }
+        }
+        self.memory.settle();
+        Ok(())
+    }
 }
 
 /// The driver's own part of a function.
 struct Loaded {
-    kernel: Box<dyn Run>,
+    kernel: Arc<dyn Run>,
     count: Arc<AtomicUsize>,
 }
 
@@ -182,6 +233,11 @@ impl Stub {
         self.state().lost = Some(fault);
     }
 
+    /// From now on, what is queued is done when somebody waits for it, and not before.
+    pub fn be_late(&self) {
+        self.state().queue = Some(Vec::new());
+    }
+
     /// How often it was called so.
     pub fn calls(&self, call: Call) -> u64 {
         self.state().calls.get(&call).copied().unwrap_or(0)
@@ -230,25 +286,30 @@ impl Driver for Stub {
 
     unsafe fn free(&self, at: Address) {
         if let Ok(mut state) = self.begin(Call::Free) {
+            // Who asks next is told what went wrong.
+            let _ = state.catch_up();
             let freed = state.memory.free(at);
             assert!(freed, "{at:?} was freed, and was not allocated");
         }
     }
 
     unsafe fn to_device(&self, to: Address, from: &[u8]) -> Result<(), Fault> {
-        self.begin(Call::ToDevice)?.memory.write(to, from)
+        self.begin(Call::ToDevice)?
+            .put(Queued::Write(to, from.to_vec()))
     }
 
     unsafe fn to_host(&self, to: &mut [u8], from: Address) -> Result<(), Fault> {
-        self.begin(Call::ToHost)?.memory.read(to, from)
+        let mut state = self.begin(Call::ToHost)?;
+        state.catch_up()?;
+        state.memory.read(to, from)
     }
 
     unsafe fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Fault> {
-        self.begin(Call::Copy)?.memory.copy(to, from, bytes)
+        self.begin(Call::Copy)?.put(Queued::Copy(to, from, bytes))
     }
 
     unsafe fn fill(&self, at: Address, bytes: usize, value: u8) -> Result<(), Fault> {
-        self.begin(Call::Fill)?.memory.fill(at, bytes, value)
+        self.begin(Call::Fill)?.put(Queued::Fill(at, bytes, value))
     }
 
     fn load(&self, cubin: &Cubin, name: &str) -> Result<Function, Fault> {
@@ -280,13 +341,14 @@ impl Driver for Stub {
         params: &[&[u8]],
     ) -> Result<(), Fault> {
         let loaded: &Loaded = function.made()?;
-        let mut state = self.begin(Call::Launch)?;
-        let memory = &mut state.memory;
-        loaded.kernel.run(memory, blocks, threads, params)
+        let kernel = loaded.kernel.clone();
+        let params = params.iter().map(|p| p.to_vec()).collect();
+        self.begin(Call::Launch)?
+            .put(Queued::Run(kernel, blocks, threads, params))
     }
 
     fn wait(&self) -> Result<(), Fault> {
-        self.begin(Call::Wait).map(drop)
+        self.begin(Call::Wait)?.catch_up()
     }
 
     fn mark(&self) -> Result<Mark, Fault> {
@@ -298,6 +360,7 @@ impl Driver for Stub {
     /// A millisecond from mark to mark.
     fn elapsed(&self, from: &Mark, to: &Mark) -> Result<Duration, Fault> {
         let (from, to): (&u32, &u32) = (from.made()?, to.made()?);
+        self.state().catch_up()?;
         Ok(Duration::from_millis(to.saturating_sub(*from).into()))
     }
 
