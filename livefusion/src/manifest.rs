@@ -172,7 +172,7 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// A copy of the elements.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for it.
+    /// [`ErrorKind::Memory`] if there is no room for it; [`ErrorKind::Backend`] if they are on a device that fails.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.clone().into_vec()
     }
@@ -188,7 +188,7 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy; as [`fetch`](Manifest::fetch).
+    /// [`ErrorKind::Memory`] if there is no room for a copy; [`ErrorKind::Backend`] if they are on a device that fails.
     pub fn into_vec(self) -> Result<Vec<T>> {
         self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);

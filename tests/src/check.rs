@@ -163,6 +163,7 @@ pub fn data(value: &Value) -> Data {
         Value::Array(columns) => {
             let n = columns.first().map_or(0, |c| c.len());
             let words = |c: &Arc<livefusion_backend::Buffer>| {
+                let c = c.here().expect("the device works");
                 (0..c.len())
                     .map(|i| c.get_word(i).unwrap_or_default())
                     .collect()

@@ -1,17 +1,15 @@
 //! What is said where something is missing or goes wrong.
 
-mod stub;
-
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::cuda::Cuda;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::driver::{Driver, Fault, Function, Mark, Needs};
+use livefusion_cuda_shim::{Call, Stub, error};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stub::{Call, Stub, error};
 
 /// The variable that makes a child of this test's process.
 const CHILD: &str = "LIVEFUSION_TEST_NVRTC";

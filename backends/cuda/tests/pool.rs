@@ -1,12 +1,11 @@
 //! Memory of a device: what is used again, what is given back, and what happens when there is no more.
 
-mod stub;
-
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::pool::Pool;
 use livefusion_cuda::driver::{Driver, Fault};
+use livefusion_cuda_shim::memory::POISON;
+use livefusion_cuda_shim::{Call, Stub, error};
 use std::sync::Arc;
-use stub::{Call, POISON, Stub, error};
 
 const KB: usize = 1 << 10;
 

@@ -2,21 +2,17 @@
 //! `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
 
 mod record;
-#[path = "shim/mod.rs"]
 mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
 use livefusion_backend::{Frame, Kernel as _, Outcome, Pass, Value};
-use livefusion_cuda::emit::PRELUDE;
+use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::scalar::same;
 use record::inexact::Inexact;
 use record::{Accepted, Case, accepted};
-use shimmed::{Shim, alike, can_compile, first_apart, on, plain};
-
-/// Kernels in one text for the compiler.
-const BATCH: usize = 40;
+use shimmed::{OnShim, alike, first_apart, here, plain};
 
 /// Results that were compared.
 #[derive(Default, Debug)]
@@ -36,16 +32,15 @@ fn loops_give_what_the_interpreter_gives() {
     }
     let all = accepted();
     let (mut compared, mut apart) = (Compared::default(), Vec::new());
-    for (k, batch) in all.chunks(BATCH).enumerate() {
-        let programs: Vec<_> = batch.iter().map(|a| &a.case.program).collect();
-        let shims = Shim::all(&format!("batch_{k}"), &programs, PRELUDE);
-        for (shim, accepted) in shims.iter().zip(batch) {
-            if let Err(why) = compare(shim, accepted, &mut compared) {
-                let case = &accepted.case;
-                println!("{}: {why}\n{}", case.name, case.program);
-                accepted.kernels.iter().for_each(|k| println!("{}", k.text));
-                apart.push(format!("{}: {why}", case.name));
-            }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let texts = all.iter().map(|a| &a.kernel.text[..]);
+    cxx.prepare(texts).expect("they compile");
+    for accepted in &all {
+        let shim = OnShim::of(&cxx, &accepted.case.program);
+        if let Err(why) = compare(&shim, accepted, &mut compared) {
+            let Accepted { case, kernel } = accepted;
+            println!("{}: {why}\n{}\n{}", case.name, case.program, kernel.text);
+            apart.push(format!("{}: {why}", case.name));
         }
     }
     println!("{compared:?}");
@@ -57,11 +52,11 @@ fn loops_give_what_the_interpreter_gives() {
     assert!(compared.nearly > compared.not, "{compared:?}");
 }
 
-fn compare(shim: &Shim, accepted: &Accepted, compared: &mut Compared) -> Result<(), String> {
+fn compare(shim: &OnShim, accepted: &Accepted, compared: &mut Compared) -> Result<(), String> {
     let case = &accepted.case;
     let args = case.args();
     let inexact = Inexact::of(&case.program);
-    let (outcome, values) = on(shim, &args)?;
+    let (outcome, values) = shim.run(&case.far_args())?;
     if inexact.decides {
         compared.not += values.len();
         return Ok(());
@@ -114,6 +109,7 @@ fn equal(x: &Value, y: &Value) -> bool {
     match (x, y) {
         (Value::Scalar(x), Value::Scalar(y)) => same(x.ty, x.bits, y.bits),
         (Value::Array(x), Value::Array(y)) => {
+            let (x, y) = (here(x), here(y));
             let words = |i| (x.get_word(i).unwrap_or(0), y.get_word(i).unwrap_or(0));
             x.len() == y.len() && (0..x.len()).map(words).all(|(a, b)| same(x.ty(), a, b))
         }

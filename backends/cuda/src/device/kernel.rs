@@ -5,7 +5,7 @@ use super::session::{Loaded, Session};
 use crate::driver::Fault;
 use crate::run::{Phase, Ready};
 use livefusion_backend::kernel::check_args;
-use livefusion_backend::{Arg, CompileError, Frame, Kernel, Maker, Outcome, Pass};
+use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpKernel;
 use loop_lang::Loop;
 use loop_lang::ir::CombId;
@@ -22,7 +22,8 @@ pub struct CudaKernel {
     /// The kernels of the phases, and those beside them.
     loaded: Vec<Arc<Loaded>>,
     source: String,
-    maker: Arc<dyn Maker>,
+    /// Which arrays it fills, by slot.
+    filled: Arc<[bool]>,
 }
 
 impl CudaKernel {
@@ -38,10 +39,6 @@ impl CudaKernel {
     ) -> Result<CudaKernel, CompileError> {
         let filled = loop_lang::filled::filled(program);
         let slots = host.layout().arrays.iter();
-        let making = Making {
-            arrays: session.arrays().clone(),
-            filled: slots.map(|a| filled.contains(a)).collect(),
-        };
         let mut loaded = Vec::new();
         for phase in &phases {
             loaded.push(session.load(&phase.kernel)?);
@@ -52,13 +49,13 @@ impl CudaKernel {
         }
         let texts = phases.iter().map(|p| p.kernel.text.as_str());
         Ok(CudaKernel {
+            filled: slots.map(|a| filled.contains(a)).collect(),
             loaded,
             program: program.clone(),
             source: texts.collect::<Vec<_>>().join("\n"),
             phases,
             host,
             session: session.clone(),
-            maker: Arc::new(making),
         })
     }
 
@@ -74,6 +71,21 @@ impl CudaKernel {
     }
 }
 
+fn is_memory(fault: &Fault) -> bool {
+    matches!(fault, Fault::OutOfMemory { .. })
+}
+
+/// What a fault comes to.
+fn said(fault: &Fault) -> Outcome {
+    match fault {
+        Fault::OutOfMemory { bytes } => Outcome::NoMemory {
+            comb: CombId(0),
+            bytes: *bytes as u64,
+        },
+        other => Outcome::BadArgs(other.to_string()),
+    }
+}
+
 impl Kernel for CudaKernel {
     fn layout(&self) -> &Layout {
         self.host.layout()
@@ -86,16 +98,17 @@ impl Kernel for CudaKernel {
         if let Err(why) = check_args(&self.program, args) {
             return Outcome::BadArgs(why);
         }
-        frame.maker = Some(self.maker.clone());
+        let making = Making::new(self.session.arrays().clone(), self.filled.clone());
+        let making = Arc::new(making);
+        frame.maker = Some(making.clone());
         let outcome = self.on_device(frame, args);
         frame.maker = None;
-        outcome.unwrap_or_else(|fault| match fault {
-            Fault::OutOfMemory { bytes } => Outcome::NoMemory {
-                comb: CombId(0),
-                bytes: bytes as u64,
-            },
-            other => Outcome::BadArgs(other.to_string()),
-        })
+        match (outcome, making.fault()) {
+            // The device's memory suffices, or it does not: who asked for an array was told neither.
+            (Ok(Outcome::NoMemory { .. }), Some(fault)) if !is_memory(fault) => said(fault),
+            (Ok(outcome), _) => outcome,
+            (Err(fault), _) => said(&fault),
+        }
     }
 
     fn takes_far(&self) -> bool {

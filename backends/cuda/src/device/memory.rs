@@ -7,7 +7,7 @@ use livefusion_backend::{Buffer, Far, Held, Maker};
 use loop_lang::types::Ty;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Elements that are written once, before they are copied on within the device.
 const FIRST: usize = 64 << 10;
@@ -159,13 +159,35 @@ fn fill(memory: &mut Memory, ty: Ty, len: usize, word: u64) -> Result<(), Fault>
     Ok(())
 }
 
-/// Makes the arrays of one loop on its device.
+/// Makes the arrays of one run of a loop on its device.
 #[derive(Debug)]
 pub struct Making {
-    /// The device's arrays.
-    pub arrays: Arc<Arrays>,
-    /// Which of the loop's arrays it fills, by slot: nobody sees what is in them before.
-    pub filled: Vec<bool>,
+    arrays: Arc<Arrays>,
+    filled: Arc<[bool]>,
+    /// Why there is no array, the first time that there is none.
+    fault: OnceLock<Fault>,
+}
+
+impl Making {
+    /// In the device's memory. `filled` says which of the loop's arrays it fills, by slot: nobody sees what is in them
+    /// before.
+    pub fn new(arrays: Arc<Arrays>, filled: Arc<[bool]>) -> Making {
+        Making {
+            arrays,
+            filled,
+            fault: OnceLock::new(),
+        }
+    }
+
+    /// Why there was no array, if there was none.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
+    fn noted(&self, made: Result<Buffer, Fault>) -> Option<Buffer> {
+        let note = |fault| drop(self.fault.set(fault));
+        made.map_err(note).ok()
+    }
 }
 
 impl Maker for Making {
@@ -175,10 +197,10 @@ impl Maker for Making {
             Content::Word(0) if is_filled => Content::Any,
             other => other,
         };
-        self.arrays.make(ty, len, content).ok()
+        self.noted(self.arrays.make(ty, len, content))
     }
 
     fn copy(&self, of: &Buffer) -> Option<Buffer> {
-        self.arrays.copy(of).ok()
+        self.noted(self.arrays.copy(of))
     }
 }

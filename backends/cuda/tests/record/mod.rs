@@ -30,6 +30,15 @@ impl Case {
     pub fn args(&self) -> Vec<Arg<'_>> {
         self.args.iter().map(Argument::arg).collect()
     }
+
+    /// The same, wherever they are.
+    pub fn far_args(&self) -> Vec<Arg<'_>> {
+        let arg = |arg| match arg {
+            &Argument::Scalar(c) => Arg::Scalar(c),
+            Argument::Array(array) => Arg::Far(array),
+        };
+        self.args.iter().map(arg).collect()
+    }
 }
 
 /// Several tiles, and parts of one.

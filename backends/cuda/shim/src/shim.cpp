@@ -3,7 +3,7 @@
 //
 // The compiler tells of each access to memory (`-fsanitize=thread` writes the calls, and what they call is here). What is in
 // no array, or was written by nobody before it is read, ends the run with a report.
-#include "../../src/prelude.cuh"
+#include "prelude.cuh"
 #undef memcpy
 #include <algorithm>
 #include <csetjmp>
@@ -296,14 +296,9 @@ LF_ACCESSES(16)
 void __tsan_read_range(void *at, unsigned long bytes) { access(at, bytes, false); }
 void __tsan_write_range(void *at, unsigned long bytes) { access(at, bytes, true); }
 
-// What the kernel may use from now on; what nobody has written yet is poisoned.
+// What the kernel may use from now on.
 void lf_memory(const lf_range *all, u64 n) {
   ranges.assign(all, all + n);
-  for (const lf_range &r : ranges) {
-    for (u64 i = 0; r.written != nullptr && i < r.bytes; ++i) {
-      if (r.written[i] == 0) r.at[i] = POISON;
-    }
-  }
   for (lf_index *own : {&lf_thread, &lf_block, &lf_threads, &lf_blocks}) {
     ranges.push_back({"an index", reinterpret_cast<u8 *>(own), sizeof *own, nullptr});
   }
