@@ -21,7 +21,9 @@ typedef double f64;
 #else
 
 #define LF_DEVICE __device__ __forceinline__
-#define LF_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// Of how many threads a block has; and perhaps how many blocks a processor has at least: who says so has no registers spilled
+// to make room for more.
+#define LF_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")

@@ -112,11 +112,11 @@ template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, F
 }
 
 // The turns of a pass over a row, those of a team's thread. As long as there are several, their reads need not wait for each
-// other.
-template <class Turn>
+// other, where that is what there is to wait for.
+template <bool LIGHT, class Turn>
 LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
   u64 left = end - begin > lane ? (end - begin - lane + team - 1) / team : 0, i = begin + lane;
-  for (; goes_on && left >= 4; left -= 4, i += 4 * u64(team)) {
+  for (; LIGHT && goes_on && left >= 4; left -= 4, i += 4 * u64(team)) {
     turn(i);
     turn(i + team);
     turn(i + 2 * u64(team));
@@ -212,26 +212,27 @@ template <class L> struct lf_places<L, false> {
 // Steps of a path that follow each other: elements of rows, and ends of rows.
 template <class L> struct lf_share {
   lf_places<L, L::UNIFORM> places;
-  u64 from, to, row;
+  u64 from, row;
+  u32 count;
   // Whether what a thread sums up counts, and what it has of what comes before.
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    if (from >= to) return;
+    if (count == 0) return;
     u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
     u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
     typename L::Row head = L::row(p, launch.first + i, before, state);
     if (at == 0) L::begin(head, state);
-    for (u64 step = from;;) {
+    for (u32 left = count;;) {
       if (at < length) {
         L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, state);
       } else if constexpr (L::ENDS > 0) {
         L::template end<K>(p, launch, launch.first + i, before, length, state);
       }
       at += 1;
-      step += 1;
-      if (step == to) break;
+      left -= 1;
+      if (left == 0) break;
       if (at < length + L::ENDS) continue;
       before += length;
       do {
@@ -293,10 +294,10 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
   lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
     const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-    const u64 own = begin + u64(threadIdx.x) * L::ELEMENTS, from = own < end ? own : end;
-    const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
+    const u64 from = begin + threadIdx.x * L::ELEMENTS;
+    const u32 count = from >= end ? 0 : end - from < L::ELEMENTS ? u32(end - from) : L::ELEMENTS;
     const lf_places<L, L::UNIFORM> places(p, begin, end);
-    const lf_share<L> share = {places, from, to, from < to ? places.find(from) : 0};
+    const lf_share<L> share = {places, from, count > 0 ? places.find(from) : 0, count};
     typename L::State state = typename L::State();
     lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
     share.template run<L::LEVELS>(p, launch, state);

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #define LF_DEVICE inline
-#define LF_KERNEL(threads) static inline void
+#define LF_KERNEL(...) static inline void
 #define LF_UNROLL
 #define LF_ROLLED
 #define LF_SHARED(T, name)                                                                                                 \

@@ -44,6 +44,9 @@ pub const PRELUDE: &str = concat!(
     include_str!("../segments.cuh")
 );
 
+/// How many blocks a processor has at once at least, where rates are nested.
+const BLOCKS: u32 = 5;
+
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -249,7 +252,10 @@ impl<'a> Emit<'a> {
         };
         self.open(&format!(
             "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
-            self.tiles.threads
+            match self.tiles.form {
+                Form::Nested => format!("{}, {BLOCKS}", self.tiles.threads),
+                _ => self.tiles.threads.to_string(),
+            }
         ));
         let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));

@@ -2,7 +2,10 @@
 //! a pass goes by as many elements at a time as there are threads, each with its own part of the folds.
 
 use super::Emit;
-use loop_lang::ir::{GroupId, RateId, RateKind, Section, Var};
+use loop_lang::ir::{GroupId, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
+
+/// Statements of a pass up to which its turns go by several.
+const LIGHT: usize = 16;
 
 impl Emit<'_> {
     /// The function of a row.
@@ -76,6 +79,7 @@ impl Emit<'_> {
             self.line(&format!("u64 {name} = {place};"));
         }
         let ty = format!("Fold{}", rate.index());
+        let light = self.is_light(rate);
         if !vars.is_empty() {
             let held = self.held(&vars);
             self.line(&format!("const {ty} lf_before = {ty}{{{held}}};"));
@@ -91,7 +95,7 @@ impl Emit<'_> {
         self.depth -= 1;
         self.line("};");
         self.line(&format!(
-            "lf_turns({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
+            "lf_turns<{light}>({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
         ));
         self.line(&format!("{name} = lf_end;"));
         if let Some(place) = &place {
@@ -107,6 +111,19 @@ impl Emit<'_> {
         self.close();
         self.block(rate, 0, Section::Done);
         true
+    }
+
+    /// Whether a pass waits for memory more than it computes.
+    fn is_light(&self, rate: RateId) -> bool {
+        let program = self.shape.program;
+        let blocks = self.shape.facts.blocks.iter();
+        let within =
+            |p: Place| matches!(p, Place::At { rate: r, .. } if program.is_within(r, rate));
+        let stmts = blocks
+            .filter(|b| within(b.place))
+            .flat_map(|b| &b.block.stmts);
+        let heavy = |s: &Stmt| matches!(&s.kind, StmtKind::Let(_, op, _) if op.is_transcendental());
+        stmts.clone().count() <= LIGHT && !stmts.clone().any(heavy)
     }
 
     /// What is held by variables.

@@ -85,7 +85,7 @@ struct row_sums_v {
   static const bool UNIFORM = true;
   static LF_DEVICE u64 length(const Params &p) { return p.w_1; }
 };
-LF_KERNEL(128) row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 5) row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) {
   lf_along_path<row_sums_v>(p, launch);
 }
 struct row_sums_v_rows {
@@ -128,7 +128,7 @@ struct row_sums_v_rows {
         acc_2 = new_2;
         const u64 nix_1 = ix_1 + 1ull;
       };
-      lf_turns(ix_1, lf_end, lf_lane, lf_team, lf_ok, lf_turn);
+      lf_turns<true>(ix_1, lf_end, lf_lane, lf_team, lf_ok, lf_turn);
       ix_1 = lf_end;
       const Fold1 lf_all = Fold1::join(p, lf_before, lf_of_team(p, Fold1{acc_2}, lf_team));
       acc_2 = lf_all.acc_2;
@@ -138,6 +138,6 @@ struct row_sums_v_rows {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128) row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) {
+LF_KERNEL(128, 5) row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) {
   lf_by_teams<row_sums_v_rows>(p, launch);
 }

@@ -107,7 +107,7 @@ struct segmented_v {
   static const bool UNIFORM = false;
   static LF_DEVICE lf_array<u64> places(const Params &p) { return p.lf_places; }
 };
-LF_KERNEL(128) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 5) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
   lf_along_path<segmented_v>(p, launch);
 }
 struct segmented_v_places {
@@ -159,6 +159,6 @@ struct segmented_v_places {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
+LF_KERNEL(128, 5) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
   lf_row_by_row<segmented_v_places>(p, launch);
 }
