@@ -26,6 +26,8 @@ typedef double f64;
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
+// What is known without a look; the shim looks.
+#define LF_CERTAIN(x) true
 
 // Between two looks at a word that another block is to write.
 LF_DEVICE void lf_wait() { __nanosleep(20); }
@@ -445,21 +447,28 @@ struct lf_launch {
   u64 first;     // the counter of the first step
   u64 steps;     // how many there are
   u64 number;    // of the launch, from 1 on: no other had the same memory and this number
-  u32 *ticket;   // the next tile, or how many blocks are done; zero between launches
+  u32 *tickets;  // the next tile, and how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
   u64 *result;   // what groups come to: their words, level by level
-  lf_told told[4];
+  lf_told told[5];
 };
 
 // An array that a filter fills: the element at the count `begin` has the first place of `at`. For a whole tile that is memory
 // that the block shares.
 template <class T> struct lf_kept {
-  T *at;
-  u64 begin;
-  u64 places;
+  lf_array<T> array;
+  T *room;
+  u32 begin, places;
+  bool in_room;
 };
 template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
-  if (i - kept.begin < kept.places) kept.at[i - kept.begin] = x;
+  if (!kept.in_room) {
+    lf_write(kept.array, i, x);
+  } else {
+    // A tile keeps no more than it has elements, each at the count behind the last.
+    const u32 at = u32(i) - kept.begin;
+    if (LF_CERTAIN(at < kept.places)) kept.room[at] = x;
+  }
 }
 
 // A step by itself: its elements are read and written one by one.
@@ -478,9 +487,8 @@ template <class L> LF_DEVICE typename L::Kept lf_kept_in_place(const typename L:
   typename L::Kept kept;
   const typename L::State none = typename L::State();
   L::keeps(p, none, none, [&](const auto &array, auto of, u64, u64) {
-    (kept.*of).at = array.at;
-    (kept.*of).begin = 0;
-    (kept.*of).places = array.length;
+    (kept.*of).array = array;
+    (kept.*of).in_room = false;
   });
   return kept;
 }
@@ -523,10 +531,10 @@ LF_DEVICE u32 lf_take_ticket(u32 *at, u32 all) { return atomicInc(at, all - 1); 
 // Groups that nobody reads before the end: a block tells what its threads came to, and the last one to do so joins the blocks,
 // in their order.
 template <class L> struct lf_groups<L, true> {
-  typedef typename L::template Level<0> Group;
+  typedef typename L::template Level<L::LEVELS> Group;
   typedef typename Group::Part Part;
   static LF_DEVICE typename L::State identities(const typename L::Params &p) {
-    typename L::State state;
+    typename L::State state = typename L::State();
     Group::of(state) = Group::identity(p);
     return state;
   }
@@ -537,8 +545,8 @@ template <class L> struct lf_groups<L, true> {
     typename L::State mine = state;
     const Part of_block = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room).all;
     if (threadIdx.x == 0) {
-      lf_tell(launch.told[0].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
-      is_last = lf_take_ticket(launch.ticket, gridDim.x) == gridDim.x - 1;
+      lf_tell(launch.told[L::LEVELS].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
+      is_last = lf_take_ticket(launch.tickets + 1, gridDim.x) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last) return;
@@ -546,7 +554,7 @@ template <class L> struct lf_groups<L, true> {
     Part of_blocks = Group::identity(p);
     for (u32 block = threadIdx.x * each; block < (threadIdx.x + 1) * each && block < gridDim.x; ++block) {
       Part part;
-      lf_hear(launch.told[0].cells + block * cells, launch.number, part);
+      lf_hear(launch.told[L::LEVELS].cells + block * cells, launch.number, part);
       of_blocks = Group::join(p, of_blocks, part);
     }
     const Part all = lf_scan_block<Group, L::THREADS>(p, of_blocks, room).all;
@@ -589,6 +597,7 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
   typename L::Out out[L::ELEMENTS];
   L::reads(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
+    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     const T *at = array.at + mine;
     const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
     LF_UNROLL
@@ -610,6 +619,7 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
   }
   L::writes(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
+    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     T *at = array.at + mine;
     const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
     LF_UNROLL
@@ -628,7 +638,7 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
 }
 
 template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, const lf_launch &launch) {
-  typedef lf_groups<L, (0 < L::LEVELS)> Groups;
+  typedef lf_groups<L, L::ENDS> Groups;
   typename L::State state = Groups::identities(p);
   const typename L::Kept kept = lf_kept_in_place<L>(p);
   for (u64 begin = blockIdx.x * L::TILE; begin < launch.steps; begin += gridDim.x * L::TILE) {
@@ -668,13 +678,14 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
   if (!lf_is_inside<L>(p, launch, begin, L::TILE)) return;
   L::reads(p, [&](const auto &array, auto) {
     typedef typename lf_element<decltype(array)>::type T;
+    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     const T *from = array.at + launch.first + begin;
     const u32 pieces = L::TILE * sizeof(T) / 16;
     if (lf_is_aligned<16>(from)) {
       LF_UNROLL
       for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
         const u32 at = 16 * (k * L::THREADS + threadIdx.x);
-        if (at < 16 * pieces) lf_copy_async<16>(room + at, reinterpret_cast<const u8 *>(from) + at);
+        if (pieces % L::THREADS == 0 || at < 16 * pieces) lf_copy_async<16>(room + at, reinterpret_cast<const u8 *>(from) + at);
       }
     } else {
       LF_UNROLL
@@ -748,12 +759,13 @@ template <class L> struct lf_elements {
         reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
       }
       __syncthreads();
+      if (!LF_CERTAIN(launch.first + tile + L::TILE <= array.length)) return;
       T *to = array.at + launch.first + tile;
       if (lf_is_aligned<16>(to)) {
         LF_UNROLL
         for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
           const u32 at = k * L::THREADS + threadIdx.x;
-          if (at < pieces) lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
+          if (pieces % L::THREADS == 0 || at < pieces) lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
         }
       } else {
         LF_UNROLL
@@ -775,9 +787,11 @@ LF_DEVICE typename L::Kept lf_kept_in_room(const typename L::Params &p, const ty
   typename L::Kept kept;
   L::keeps(p, before, after, [&](const auto &array, auto of, u64 begin, u64) {
     typedef typename lf_element<decltype(array)>::type T;
-    (kept.*of).at = reinterpret_cast<T *>(room);
-    (kept.*of).begin = begin;
+    (kept.*of).array = array;
+    (kept.*of).room = reinterpret_cast<T *>(room);
+    (kept.*of).begin = u32(begin);
     (kept.*of).places = L::TILE;
+    (kept.*of).in_room = true;
     room += L::TILE * sizeof(T);
   });
   return kept;
@@ -790,10 +804,18 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
     typedef typename lf_element<decltype(array)>::type T;
     const u64 last = end < array.length ? end : array.length;
     const u32 count = begin < last ? u32(last - begin) : 0;
-    LF_UNROLL
-    for (u32 e = 0; e < L::ELEMENTS; ++e) {
-      const u32 at = e * L::THREADS + threadIdx.x;
-      if (at < count) array.at[begin + at] = reinterpret_cast<const T *>(room)[at];
+    // Several at once, as shared memory takes a while.
+    const u32 each = L::ELEMENTS % 5 == 0 ? 5 : L::ELEMENTS % 4 == 0 ? 4 : L::ELEMENTS % 3 == 0 ? 3 : 1;
+    LF_ROLLED
+    for (u32 from = 0; from < count; from += each * L::THREADS) {
+      T x[each];
+      LF_UNROLL
+      for (u32 k = 0; k < each; ++k) x[k] = reinterpret_cast<const T *>(room)[from + k * L::THREADS + threadIdx.x];
+      LF_UNROLL
+      for (u32 k = 0; k < each; ++k) {
+        const u32 at = from + k * L::THREADS + threadIdx.x;
+        if (at < count) array.at[begin + at] = x[k];
+      }
     }
     room += L::TILE * sizeof(T);
   });
@@ -811,7 +833,7 @@ template <class L> struct lf_next {
 
   LF_DEVICE void take(const lf_launch &launch) {
     // Each block takes one more than it has tiles.
-    if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+    if (threadIdx.x == 0) taken = lf_take_ticket(launch.tickets, u32(tiles) + gridDim.x);
   }
   // Before a barrier: a ticket takes a while to come.
   LF_DEVICE void show() {
@@ -857,12 +879,14 @@ template <class L, u32 K> struct lf_levels<L, K, false> {
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
   LF_SHARED(lf_rooms<L>, rooms);
   LF_SHARED(u32, ticket);
+  typedef lf_groups<L, L::ENDS> Groups;
   lf_next<L> next = {&ticket, lf_tiles<L>(launch), 0};
   next.take(launch);
   next.show();
   __syncthreads();
   u64 tile = ticket;
   lf_fetch<L>(p, launch, tile * L::TILE, rooms.side(0));
+  typename L::State state = Groups::identities(p);
   for (u32 side = 0; tile < next.tiles; side ^= 1) {
     u8 *room = rooms.side(side);
     lf_copies_done();
@@ -870,7 +894,7 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
     next.take(launch);
     lf_elements<L> elements;
     elements.take(p, launch, tile * L::TILE, room);
-    typename L::State state = typename L::State(), before = state, after = state;
+    typename L::State before = state, after = state;
     u64 following = 0;
     lf_levels<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, [&] {
       following = ticket;
@@ -881,17 +905,19 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
     elements.store(p, launch, tile * L::TILE, room);
     tile = following;
   }
+  Groups::finish(p, launch, state);
 }
 
 // Groups that nobody reads before the end, whose joins need not commute: a block has tiles that follow each other.
 template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, const lf_launch &launch) {
-  typedef typename L::template Level<0> Group;
-  typedef typename Group::Part Part;
+  typedef lf_groups<L, true> Groups;
+  typedef typename Groups::Group Group;
+  typedef typename Groups::Part Part;
   LF_SHARED(lf_rooms<L>, rooms);
   LF_SHARED_ARRAY(Part, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;
-  typename L::State all = lf_groups<L, true>::identities(p);
+  typename L::State all = Groups::identities(p);
   lf_fetch<L>(p, launch, from * L::TILE, rooms.side(0));
   for (u64 tile = from; tile < to; ++tile) {
     u8 *room = rooms.side(u32(tile - from) % 2);
@@ -900,14 +926,14 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
     if (tile + 1 < to) lf_fetch<L>(p, launch, (tile + 1) * L::TILE, rooms.side(u32(tile + 1 - from) % 2));
     lf_elements<L> elements;
     elements.take(p, launch, tile * L::TILE, room);
-    typename L::State state = lf_groups<L, true>::identities(p);
+    typename L::State state = Groups::identities(p);
     elements.template run<true>(p, launch, state, typename L::Kept());
     const Part of_tile = lf_scan_block<Group, L::THREADS>(p, Group::of(state), warps).all;
     Group::of(all) = Group::join(p, Group::of(all), of_tile);
     elements.store(p, launch, tile * L::TILE, room);
   }
   // What a block came to is its first thread's.
-  if (threadIdx.x > 0) all = lf_groups<L, true>::identities(p);
+  if (threadIdx.x > 0) all = Groups::identities(p);
   lf_copies_done();
-  lf_groups<L, true>::finish(p, launch, all);
+  Groups::finish(p, launch, all);
 }

@@ -2,7 +2,7 @@
 
 use super::streams::Streams;
 use crate::shape::Shape;
-use loop_lang::ir::{Atom, Combine, GroupId, Place, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Place, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
@@ -16,6 +16,72 @@ pub enum Form {
     OneByOne,
     /// Steps read groups: tiles look back.
     InOrder,
+}
+
+/// A loop's groups, by what steps know of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Groups {
+    /// The form that follows.
+    pub form: Form,
+    /// Those that a step must know, level by level.
+    pub known: Vec<Vec<GroupId>>,
+    /// Those that nobody reads before the end.
+    pub ends: Vec<GroupId>,
+}
+
+impl Groups {
+    /// Those of a loop.
+    pub fn of(shape: &Shape<'_>) -> Groups {
+        let groups = shape.program.groups.iter().enumerate();
+        let at_end = groups
+            .map(|(i, _)| GroupId::new(i))
+            .filter(|g| is_read_at_end(shape, *g));
+        let (commuting, ordered): (Vec<_>, Vec<_>) =
+            at_end.partition(|g| commutes(shape.group(*g)));
+        let count = shape.program.groups.len();
+        if commuting.len() + ordered.len() == count {
+            let form = if ordered.is_empty() {
+                Form::SideBySide
+            } else {
+                Form::OneByOne
+            };
+            let ends = (0..count).map(GroupId::new).collect();
+            return Groups {
+                form,
+                known: Vec::new(),
+                ends,
+            };
+        }
+        // What is joined in order goes with the rest.
+        let rest = shape.levels.iter().map(|level| {
+            let rest = level.iter().filter(|g| !commuting.contains(g));
+            rest.copied().collect::<Vec<_>>()
+        });
+        let known = rest.filter(|level| !level.is_empty()).collect();
+        Groups {
+            form: Form::InOrder,
+            known,
+            ends: commuting,
+        }
+    }
+
+    /// The levels that are known, and behind them what is read at the end.
+    pub fn levels(&self) -> Vec<Vec<GroupId>> {
+        let ends = Some(self.ends.clone()).filter(|e| !e.is_empty());
+        self.known.iter().cloned().chain(ends).collect()
+    }
+}
+
+fn commutes(group: &Group) -> bool {
+    match group.combine {
+        Some(Combine::Op(op)) => {
+            matches!(
+                op,
+                Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
+            )
+        }
+        _ => false,
+    }
 }
 
 /// How a loop's elements are dealt out.
@@ -44,8 +110,7 @@ const HEAVY: usize = 64;
 
 impl Tiles {
     /// Those of a loop.
-    pub fn of(shape: &Shape<'_>, streams: &Streams) -> Tiles {
-        let form = form(shape);
+    pub fn of(shape: &Shape<'_>, streams: &Streams, form: Form) -> Tiles {
         let (elements, piece) = match form {
             Form::SideBySide => side_by_side(shape, streams),
             Form::OneByOne | Form::InOrder => {
@@ -93,29 +158,10 @@ fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
         .map(|b| &b.block.stmts[..])
 }
 
-fn form(shape: &Shape<'_>) -> Form {
-    let groups = &shape.program.groups;
-    if shape.levels.len() > 1 || !(0..groups.len()).all(|i| is_read_at_end(shape, i)) {
-        return Form::InOrder;
-    }
-    let commutes = |c: &Option<Combine>| match c {
-        Some(Combine::Op(op)) => matches!(
-            op,
-            Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
-        ),
-        _ => false,
-    };
-    match groups.iter().all(|g| commutes(&g.combine)) {
-        true => Form::SideBySide,
-        false => Form::OneByOne,
-    }
-}
-
 /// Whether nothing comes of a group in a step but its own next value.
-fn is_read_at_end(shape: &Shape<'_>, group: usize) -> bool {
-    let own = &shape.program.groups[group].vars;
+fn is_read_at_end(shape: &Shape<'_>, id: GroupId) -> bool {
+    let own = &shape.group(id).vars;
     let mut of_it: FxHashSet<Var> = own.iter().copied().collect();
-    let id = GroupId::new(group);
     let mut stmts = steps(shape).flatten();
     let exits = shape.facts.blocks.iter().flat_map(|b| &b.block.exits);
     let mut tests = exits.filter_map(|e| e.unless.var());

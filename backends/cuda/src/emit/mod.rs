@@ -18,9 +18,10 @@ mod names;
 mod step;
 mod streams;
 
+use form::Groups;
 pub use form::{Form, Tiles};
 
-use crate::shape::{Refusal, Shape};
+use crate::shape::{MOST_LEVELS, Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
 use names::Names;
@@ -29,6 +30,9 @@ use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = include_str!("../prelude.cuh");
+
+/// How many levels tiles may tell each other of: those that steps know, and what is read at the end.
+pub const MOST_TOLD: usize = MOST_LEVELS as usize + 1;
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -82,6 +86,10 @@ struct Emit<'a> {
     shape: &'a Shape<'a>,
     streams: Streams,
     tiles: Tiles,
+    form: Form,
+    /// What is known before a step, level by level, and behind that what is read at the end.
+    levels: Vec<Vec<GroupId>>,
+    known: usize,
     names: Names,
     functions: Functions,
     out: String,
@@ -91,10 +99,14 @@ struct Emit<'a> {
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
         let streams = Streams::of(shape);
+        let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &streams),
+            tiles: Tiles::of(shape, &streams, groups.form),
             streams,
+            form: groups.form,
+            levels: groups.levels(),
+            known: groups.known.len(),
             names: Names::of(shape.program),
             functions: Functions::default(),
             out: String::new(),
@@ -109,13 +121,13 @@ impl<'a> Emit<'a> {
         self.params(&given);
         self.state();
         self.memory();
-        let levels = 0..self.shape.levels.len();
+        let levels = 0..self.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
         self.step();
         self.depth -= 1;
         self.line("};");
-        let pass = match self.tiles.form {
+        let pass = match self.form {
             Form::SideBySide => "lf_side_by_side",
             Form::OneByOne => "lf_one_by_one",
             Form::InOrder => "lf_in_order",
@@ -126,7 +138,7 @@ impl<'a> Emit<'a> {
         ));
         self.line(&format!("{pass}<{name}>(p, launch);"));
         self.close();
-        let levels = self.shape.levels.iter();
+        let levels = self.levels.iter();
         Kernel {
             text: self.functions.text() + &self.out,
             name: format!("{name}_kernel"),
@@ -157,7 +169,7 @@ impl<'a> Emit<'a> {
             Type::Scalar(_) => Given::Scalar(*v),
             Type::Array(_) => Given::Array(*v),
         });
-        let groups = self.shape.levels.iter().flat_map(|l| self.shape.vars(l));
+        let groups = self.levels.iter().flat_map(|l| self.shape.vars(l));
         given.chain(groups.map(Given::Start)).collect()
     }
 
@@ -179,7 +191,7 @@ impl<'a> Emit<'a> {
     }
 
     fn state(&mut self) {
-        for (k, level) in self.shape.levels.iter().enumerate() {
+        for (k, level) in self.levels.clone().iter().enumerate() {
             let vars = self.shape.vars(level);
             let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
             // Threads tell each other words of four bytes.
@@ -194,7 +206,7 @@ impl<'a> Emit<'a> {
             self.line("};");
         }
         self.open("struct State {");
-        for k in 0..self.shape.levels.len() {
+        for k in 0..self.levels.len() {
             self.line(&format!("Part{k} level{k};"));
         }
         self.depth -= 1;
@@ -223,7 +235,7 @@ impl<'a> Emit<'a> {
             format!(" lf_kept<{ty}> {};", self.names.var(*v))
         });
         let keeps = self.streams.keeps.iter().map(|(v, count)| {
-            let level = self.shape.level_of(*count).map_or(0, |(level, _)| level);
+            let level = self.level_of(*count).unwrap_or_default();
             let (name, count) = (self.names.var(*v), self.names.var(*count));
             let array = self.outside(Atom::Var(*v));
             format!(" each({array}, &Kept::{name}, before.level{level}.{count}, after.level{level}.{count});")
@@ -253,9 +265,9 @@ impl<'a> Emit<'a> {
     /// How parts of a level begin, and are joined.
     fn level(&mut self, k: usize) {
         let shape = self.shape;
-        let level = &shape.levels[k];
+        let level = &self.levels[k].clone();
         let vars = shape.vars(level);
-        let before: usize = shape.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
+        let before: usize = self.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
         self.open(&format!(
             "template <class Unused> struct Level<{k}, Unused> {{"
         ));
@@ -328,7 +340,8 @@ impl<'a> Emit<'a> {
     }
 
     fn constants(&mut self) {
-        let levels = self.shape.levels.len();
+        let levels = self.known;
+        let ends = self.levels.len() > levels;
         let Tiles {
             threads,
             elements,
@@ -344,10 +357,16 @@ impl<'a> Emit<'a> {
             "static const u64 TILE = THREADS * ELEMENTS;".into(),
             "// Of an element in a room.".into(),
             format!("static const u32 BYTES = {bytes};"),
-            format!("static const bool KEEPS = {keeps};"),
+            format!("static const bool KEEPS = {keeps}, ENDS = {ends};"),
         ] {
             self.line(&line);
         }
+    }
+
+    /// Where in the state a carried variable is.
+    fn level_of(&self, v: Var) -> Option<usize> {
+        let (id, _) = *self.shape.facts.group.get(&v)?;
+        self.levels.iter().position(|level| level.contains(&id))
     }
 
     /// A value that no step computes: a constant, what the kernel is given, or what a function defines.

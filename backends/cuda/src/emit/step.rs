@@ -57,8 +57,8 @@ impl Emit<'_> {
     fn value(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => constant(c),
-            Atom::Var(v) => match self.shape.level_of(v) {
-                Some((level, _)) if v != self.shape.counter => {
+            Atom::Var(v) => match self.level_of(v) {
+                Some(level) if v != self.shape.counter => {
                     format!("old.level{level}.{}", self.names.var(v))
                 }
                 _ => self.outside(a),
@@ -80,8 +80,8 @@ impl Emit<'_> {
                 let value = self.functions.op(*op, from, to, &args);
                 format!("const {to} {} = {value};", self.names.var(*v))
             }
-            StmtKind::Assign(v, a) => match self.shape.level_of(*v) {
-                Some((level, _)) if *v != self.shape.counter => {
+            StmtKind::Assign(v, a) => match self.level_of(*v) {
+                Some(level) if *v != self.shape.counter => {
                     let (name, value) = (self.names.var(*v), self.value(*a));
                     format!("state.level{level}.{name} = {value};")
                 }
@@ -201,7 +201,7 @@ impl Emit<'_> {
     fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);
-        let level = group.level;
+        let level = self.level_of(group.vars[0]).unwrap_or_default();
         match group.combine {
             Some(Combine::Op(op)) => {
                 let ty = self.ty(results[0]);

@@ -53,6 +53,7 @@ ucontext_t scheduler;
 Fiber *running;
 void (*kernel)(const void *);
 const void *arguments;
+bool is_certain;
 
 void entry() {
   kernel(arguments);
@@ -124,6 +125,11 @@ void *lf_shared(const void *place, u64 bytes) {
   return memory.data();
 }
 
+bool lf_certain(bool x) {
+  is_certain = is_certain && x;
+  return x;
+}
+
 void lf_copy_later(void *to, const void *from, u32 bytes) {
   if (u64(to) % bytes != 0 || u64(from) % bytes != 0) abort();
   running->copies.push_back({to, from, bytes});
@@ -135,8 +141,10 @@ void lf_copies_done() {
 }
 
 // Runs `blocks` blocks of `threads`, of which `resident` at once. 0 if all came to their end; 1 if `turns` turns were not
-// enough, as where threads wait for each other.
+// enough, as where threads wait for each other; 2 if
+// something that the prelude is certain of was not so.
 i32 lf_run(void (*body)(const void *), const void *args, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {
+  is_certain = true;
   kernel = body;
   arguments = args;
   lf_threads = {threads};
@@ -169,6 +177,6 @@ i32 lf_run(void (*body)(const void *), const void *args, u32 blocks, u32 threads
     living.erase(std::find_if(living.begin(), living.end(), is_it));
     if (next < blocks) admit();
   }
-  return 0;
+  return is_certain ? 0 : 2;
 }
 }

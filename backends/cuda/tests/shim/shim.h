@@ -8,6 +8,7 @@
 #define LF_KERNEL(threads) static inline void
 #define LF_UNROLL
 #define LF_ROLLED
+#define LF_CERTAIN(x) lf_certain(x)
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
@@ -35,6 +36,8 @@ void lf_yield();
 void lf_barrier();
 // Gives each thread of a warp the words of all of them.
 void lf_exchange(u64 word, u64 *all);
+// Notes where what was taken for certain is not so.
+bool lf_certain(bool x);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
 // Begins a copy, and ends all that this thread has begun: nothing is there before.
