@@ -306,6 +306,14 @@ template <class To, class From> LF_DEVICE To lf_cast(From x) { return lf_cast_of
 // Values that go from thread to thread, and from block to block, word by word
 
 // Of four bytes: what a group's part is made of.
+template <class T> LF_DEVICE T lf_from_before(T x, u32 reach) {
+  u32 words[sizeof(T) / 4];
+  memcpy(words, &x, sizeof x);
+  LF_UNROLL
+  for (u32 k = 0; k < sizeof(T) / 4; ++k) words[k] = __shfl_up_sync(LF_ALL, words[k], reach);
+  memcpy(&x, words, sizeof x);
+  return x;
+}
 template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
   u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
@@ -325,22 +333,36 @@ template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
   LF_UNROLL
   for (u32 k = 0; k < lf_cells<T>::count; ++k) lf_store_cell(at + k, words[k], tag);
 }
-// Waits for a value of this launch, all of whose cells say the same of it; its tag.
-template <class T> LF_DEVICE u64 lf_hear(const lf_cell *at, u64 number, T &x) {
-  for (;; lf_wait()) {
-    u64 words[lf_cells<T>::count], tag = 0;
-    bool is_whole = true;
-    LF_UNROLL
-    for (u32 k = 0; k < lf_cells<T>::count; ++k) {
-      const lf_cell cell = lf_load_cell(at + k);
-      words[k] = cell.word;
-      is_whole = is_whole && (k == 0 || cell.tag == tag);
-      tag = cell.tag;
-    }
-    if (is_whole && tag / 2 == number) {
-      memcpy(&x, words, sizeof x);
-      return tag;
-    }
+// What is found in the cells of a value.
+template <class T> struct lf_heard {
+  u64 words[lf_cells<T>::count];
+  u64 tag;
+  bool is_whole;  // all cells say the same of it
+
+  LF_DEVICE bool is_of(u64 number) const { return is_whole && tag / 2 == number; }
+  LF_DEVICE T value() const {
+    T x;
+    memcpy(&x, words, sizeof x);
+    return x;
+  }
+};
+template <class T> LF_DEVICE lf_heard<T> lf_listen(const lf_cell *at) {
+  lf_heard<T> heard;
+  heard.is_whole = true;
+  LF_UNROLL
+  for (u32 k = 0; k < lf_cells<T>::count; ++k) {
+    const lf_cell cell = lf_load_cell(at + k);
+    heard.words[k] = cell.word;
+    heard.is_whole = heard.is_whole && (k == 0 || cell.tag == heard.tag);
+    heard.tag = cell.tag;
+  }
+  return heard;
+}
+// Waits for a value of this launch. Most are there soon: sleeping takes longer.
+template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_heard<T> &heard) {
+  for (u32 looks = 0; !heard.is_of(number); ++looks) {
+    if (looks > 64) lf_wait();
+    heard = lf_listen<T>(at);
   }
 }
 
@@ -358,37 +380,50 @@ template <class Part> struct lf_scanned {
   Part all;
 };
 
-// Of the first `THREADS` threads of a warp, a power of two; the others have nothing to say.
+// Of groups that count nothing.
+template <class Part> struct lf_as_it_is {
+  typedef Part Short;
+  static LF_DEVICE const Part &shorten(const Part &x) { return x; }
+  static LF_DEVICE const Part &lengthen(const Part &x) { return x; }
+};
+// A group within a block, where what it counts is short.
+template <class Group> struct lf_short {
+  typedef typename Group::Short Part;
+  template <class Params> static LF_DEVICE Part identity(const Params &p) { return Group::shorten(Group::identity(p)); }
+  template <class Params> static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+    return Group::shorten(Group::join(p, Group::lengthen(a), Group::lengthen(b)));
+  }
+};
+
+// What the first `THREADS` threads of a warp, a power of two, come to up to this one; the others have nothing to say.
 template <class Group, u32 THREADS, class Params>
-LF_DEVICE lf_scanned<typename Group::Part> lf_scan_warp(const Params &p, typename Group::Part own) {
-  typedef typename Group::Part Part;
-  const u32 lane = threadIdx.x % LF_WARP;
+LF_DEVICE typename Group::Part lf_scan_warp(const Params &p, typename Group::Part own) {
   LF_UNROLL
   for (u32 reach = 1; reach < THREADS; reach *= 2) {
-    const Part earlier = lf_from_lane(own, lane >= reach ? lane - reach : lane);
-    if (lane >= reach) own = Group::join(p, earlier, own);
+    const typename Group::Part earlier = lf_from_before(own, reach);
+    if (threadIdx.x % LF_WARP >= reach) own = Group::join(p, earlier, own);
   }
-  lf_scanned<Part> scanned;
-  const Part before = lf_from_lane(own, lane > 0 ? lane - 1 : 0);
-  scanned.before = lane > 0 ? before : Group::identity(p);
-  scanned.all = lf_from_lane(own, THREADS - 1);
-  return scanned;
+  return own;
 }
 
 // The same for a block of a power of two of warps, at most a warp of them. `room` has a place for each warp; nobody may
 // write to it before the block's next barrier.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typename Group::Part own,
-                                                        typename Group::Part *room) {
-  typedef typename Group::Part Part;
+                                                        typename lf_short<Group>::Part *room) {
+  typedef lf_short<Group> Short;
+  typedef typename Short::Part Part;
   const u32 lane = threadIdx.x % LF_WARP, warp = threadIdx.x / LF_WARP, warps = THREADS / LF_WARP;
-  const lf_scanned<Part> in_warp = lf_scan_warp<Group, LF_WARP>(p, own);
-  if (lane == 0) room[warp] = in_warp.all;
+  const Part in_warp = lf_scan_warp<Short, LF_WARP>(p, Group::shorten(own));
+  if (lane == LF_WARP - 1) room[warp] = in_warp;
   __syncthreads();
-  const lf_scanned<Part> of_warps = lf_scan_warp<Group, warps>(p, room[lane % warps]);
-  lf_scanned<Part> scanned;
-  scanned.before = Group::join(p, lf_from_lane(of_warps.before, warp), in_warp.before);
-  scanned.all = of_warps.all;
+  const Part of_warps = lf_scan_warp<Short, warps>(p, room[lane % warps]);
+  Part before = lf_from_before(in_warp, 1);
+  if (lane == 0) before = Short::identity(p);
+  if (warp > 0) before = Short::join(p, lf_from_lane(of_warps, warp - 1), before);
+  lf_scanned<typename Group::Part> scanned;
+  scanned.before = Group::lengthen(before);
+  scanned.all = Group::lengthen(lf_from_lane(of_warps, warps - 1));
   return scanned;
 }
 
@@ -398,6 +433,7 @@ LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typena
 
 const u64 LF_OWN = 0;      // what the tile alone comes to
 const u64 LF_THROUGH = 1;  // what all tiles up to it come to
+const u32 LF_REACH = 4;    // cells that a thread looks at, at once
 
 // What tiles tell each other of one group: cells for each.
 struct lf_told {
@@ -410,25 +446,41 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
                                             typename Group::Part own, typename Group::Part start) {
   typedef typename Group::Part Part;
   const u64 cells = lf_cells<Part>::count;
+  const u32 reach = LF_REACH / cells > 0 ? LF_REACH / cells : 1;
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
     if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_OWN, own);
     Part since = Group::identity(p);
-    // A warp looks at as many tiles at once as it has threads, the nearest first.
-    for (u64 end = tile;; end -= LF_WARP) {
-      const bool is_there = lane < end;
+    // A warp looks at several tiles for each of its threads at once, the nearest first: the more there are, the fewer looks
+    // it takes to those that know all, and a look takes as long as memory does.
+    for (u64 end = tile;; end -= LF_WARP * reach) {
+      const u64 nearest = end - lane * reach;  // one behind
+      const lf_cell *at = told.cells + (nearest - 1) * cells;
+      const u32 count = lane * reach >= end ? 0 : nearest < reach ? u32(nearest) : reach;
+      lf_heard<Part> heard[reach];
+      LF_UNROLL
+      for (u32 k = 0; k < reach; ++k) {
+        if (k < count) heard[k] = lf_listen<Part>(at - k * cells);
+      }
       Part part = Group::identity(p);
-      u64 tag = 2 * number + LF_OWN;
-      if (is_there) tag = lf_hear(told.cells + (end - 1 - lane) * cells, number, part);
-      const u32 known = __ballot_sync(LF_ALL, is_there && tag == 2 * number + LF_THROUGH);
-      // The nearest that knows all: what is further is in it.
+      bool knows = false;
+      LF_UNROLL
+      for (u32 k = reach; k-- > 0;) {
+        if (k >= count) continue;
+        lf_hear(at - k * cells, number, heard[k]);
+        const bool is_through = heard[k].tag == 2 * number + LF_THROUGH;
+        // What is further is in it.
+        part = is_through ? heard[k].value() : Group::join(p, part, heard[k].value());
+        knows = knows || is_through;
+      }
+      const u32 known = __ballot_sync(LF_ALL, knows);
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
       if (lane > last) part = Group::identity(p);
       LF_UNROLL
-      for (u32 reach = 1; reach < LF_WARP; reach *= 2) {
-        const Part earlier = lf_from_lane(part, lane + reach < LF_WARP ? lane + reach : lane);
-        if (lane + reach < LF_WARP) part = Group::join(p, earlier, part);
+      for (u32 step = 1; step < LF_WARP; step *= 2) {
+        const Part earlier = lf_from_lane(part, lane + step < LF_WARP ? lane + step : lane);
+        if (lane + step < LF_WARP) part = Group::join(p, earlier, part);
       }
       since = Group::join(p, lf_from_lane(part, 0), since);
       if (known != 0) break;
@@ -539,7 +591,7 @@ template <class L> struct lf_groups<L, true> {
     return state;
   }
   static LF_DEVICE void finish(const typename L::Params &p, const lf_launch &launch, const typename L::State &state) {
-    LF_SHARED_ARRAY(Part, room, LF_WARP);
+    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
     LF_SHARED(bool, is_last);
     const u64 cells = lf_cells<Part>::count;
     typename L::State mine = state;
@@ -553,9 +605,10 @@ template <class L> struct lf_groups<L, true> {
     const u32 each = (gridDim.x + L::THREADS - 1) / L::THREADS;
     Part of_blocks = Group::identity(p);
     for (u32 block = threadIdx.x * each; block < (threadIdx.x + 1) * each && block < gridDim.x; ++block) {
-      Part part;
-      lf_hear(launch.told[L::LEVELS].cells + block * cells, launch.number, part);
-      of_blocks = Group::join(p, of_blocks, part);
+      const lf_cell *at = launch.told[L::LEVELS].cells + block * cells;
+      lf_heard<Part> heard = lf_listen<Part>(at);
+      lf_hear(at, launch.number, heard);
+      of_blocks = Group::join(p, of_blocks, heard.value());
     }
     const Part all = lf_scan_block<Group, L::THREADS>(p, of_blocks, room).all;
     if (threadIdx.x == 0) Group::give(launch.result, Group::join(p, Group::start(p), all));
@@ -806,16 +859,19 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
     const u32 count = begin < last ? u32(last - begin) : 0;
     // Several at once, as shared memory takes a while.
     const u32 each = L::ELEMENTS % 5 == 0 ? 5 : L::ELEMENTS % 4 == 0 ? 4 : L::ELEMENTS % 3 == 0 ? 3 : 1;
+    const T *from = reinterpret_cast<const T *>(room) + threadIdx.x;
+    T *to = array.at + begin + threadIdx.x;
     LF_ROLLED
-    for (u32 from = 0; from < count; from += each * L::THREADS) {
+    for (u32 at = threadIdx.x; at < count; at += each * L::THREADS) {
       T x[each];
       LF_UNROLL
-      for (u32 k = 0; k < each; ++k) x[k] = reinterpret_cast<const T *>(room)[from + k * L::THREADS + threadIdx.x];
+      for (u32 k = 0; k < each; ++k) x[k] = from[k * L::THREADS];
       LF_UNROLL
       for (u32 k = 0; k < each; ++k) {
-        const u32 at = from + k * L::THREADS + threadIdx.x;
-        if (at < count) array.at[begin + at] = x[k];
+        if (at + k * L::THREADS < count) to[k * L::THREADS] = x[k];
       }
+      from += each * L::THREADS;
+      to += each * L::THREADS;
     }
     room += L::TILE * sizeof(T);
   });
@@ -850,7 +906,7 @@ template <class L, u32 K, bool ANY> struct lf_levels {
                              lf_next<L> &next, Meanwhile meanwhile) {
     typedef typename L::template Level<K> Group;
     typedef typename Group::Part Part;
-    LF_SHARED_ARRAY(Part, room, LF_WARP);
+    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
     LF_SHARED(Part, shared);
     typename L::State mine = state;
     Group::of(mine) = Group::identity(p);
@@ -914,7 +970,7 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
   typedef typename Groups::Group Group;
   typedef typename Groups::Part Part;
   LF_SHARED(lf_rooms<L>, rooms);
-  LF_SHARED_ARRAY(Part, warps, LF_WARP);
+  LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;
   typename L::State all = Groups::identities(p);

@@ -23,7 +23,9 @@ pub use form::{Form, Tiles};
 
 use crate::shape::{MOST_LEVELS, Refusal, Shape};
 use expr::Functions;
-use loop_lang::ir::{Atom, Combine, GroupId, Loop, Type, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateKind, Type, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use names::Names;
 use std::fmt::Write;
 use streams::Streams;
@@ -268,10 +270,22 @@ impl<'a> Emit<'a> {
         let level = &self.levels[k].clone();
         let vars = shape.vars(level);
         let before: usize = self.levels[..k].iter().map(|l| shape.vars(l).len()).sum();
+        let counts = vars
+            .iter()
+            .filter(|v| k < self.known && self.counts(**v))
+            .copied();
+        let counts: Vec<Var> = counts.collect();
+        let base = match counts.is_empty() {
+            true => format!(" : lf_as_it_is<Part{k}>"),
+            false => String::new(),
+        };
         self.open(&format!(
-            "template <class Unused> struct Level<{k}, Unused> {{"
+            "template <class Unused> struct Level<{k}, Unused>{base} {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
+        if !counts.is_empty() {
+            self.short(&vars, &counts);
+        }
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
@@ -300,6 +314,54 @@ impl<'a> Emit<'a> {
         self.close();
         self.depth -= 1;
         self.line("};");
+    }
+
+    /// A part within a tile, where nothing counts further than a tile has elements.
+    fn short(&mut self, vars: &[Var], counts: &[Var]) {
+        let types = vars.iter().map(|v| match counts.contains(v) {
+            true => Ty::U32,
+            false => self.shape.program.ty(*v).elem(),
+        });
+        let types: Vec<Ty> = types.collect();
+        let align = types.iter().map(|ty| ty.size()).max().unwrap_or(4).max(4);
+        let names = vars.iter().map(|v| self.names.var(*v));
+        let fields = types
+            .iter()
+            .zip(names.clone())
+            .map(|(ty, name)| format!(" {ty} {name};"));
+        let fields: String = fields.collect();
+        let shortened = types
+            .iter()
+            .zip(names.clone())
+            .map(|(ty, name)| format!("{ty}(x.{name})"));
+        let shortened: Vec<String> = shortened.collect();
+        let lengthened: Vec<String> = names.map(|name| format!("x.{name}")).collect();
+        for line in [
+            format!("struct alignas({align}) Short {{{fields} }};"),
+            format!(
+                "static LF_DEVICE Short shorten(const Part &x) {{ return Short{{{}}}; }}",
+                shortened.join(", ")
+            ),
+            format!(
+                "static LF_DEVICE Part lengthen(const Short &x) {{ return Part{{{}}}; }}",
+                lengthened.join(", ")
+            ),
+        ] {
+            self.line(&line);
+        }
+    }
+
+    /// Whether a variable is the count of a sub rate: from none on, one more for each element that is admitted.
+    fn counts(&self, v: Var) -> bool {
+        let program = self.shape.program;
+        let is_count =
+            |kind: RateKind| matches!(kind, RateKind::Sub { count: Some(c), .. } if c == v);
+        let adds = self.shape.facts.group.get(&v).is_some_and(|(id, _)| {
+            let group = self.shape.group(*id);
+            let none = Atom::Const(Const::new(Ty::U64, 0));
+            group.combine == Some(Combine::Op(Op::Add)) && group.identity == [none]
+        });
+        adds && program.rates.iter().any(|r| is_count(r.kind))
     }
 
     /// `ab` of `a` and `b`, in the variables of a group.

@@ -27,7 +27,10 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
-            self.open(&format!("if ({}) {{", admits.join(" && ")));
+            match admits.is_empty() {
+                true => self.open("{"),
+                false => self.open(&format!("if ({}) {{", admits.join(" && "))),
+            }
         }
         for part in self.shape.parts(rate) {
             match *part {

@@ -35,6 +35,9 @@ struct filter_max_v {
   }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
+    struct alignas(8) Short { u32 ix_2; i64 acc_4; };
+    static LF_DEVICE Short shorten(const Part &x) { return Short{u32(x.ix_2), i64(x.acc_4)}; }
+    static LF_DEVICE Part lengthen(const Short &x) { return Part{x.ix_2, x.acc_4}; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2, p.start_acc_4};
@@ -53,7 +56,7 @@ struct filter_max_v {
       to[1] = lf_word(x.acc_4);
     }
   };
-  template <class Unused> struct Level<1, Unused> {
+  template <class Unused> struct Level<1, Unused> : lf_as_it_is<Part1> {
     typedef Part1 Part;
     static LF_DEVICE Part &of(State &state) { return state.level1; }
     static LF_DEVICE Part start(const Params &p) {

@@ -32,6 +32,9 @@ struct filter_sum_v {
   }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
+    struct alignas(4) Short { u32 ix_2; };
+    static LF_DEVICE Short shorten(const Part &x) { return Short{u32(x.ix_2)}; }
+    static LF_DEVICE Part lengthen(const Short &x) { return Part{x.ix_2}; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2};
@@ -48,7 +51,7 @@ struct filter_sum_v {
       to[0] = lf_word(x.ix_2);
     }
   };
-  template <class Unused> struct Level<1, Unused> {
+  template <class Unused> struct Level<1, Unused> : lf_as_it_is<Part1> {
     typedef Part1 Part;
     static LF_DEVICE Part &of(State &state) { return state.level1; }
     static LF_DEVICE Part start(const Params &p) {

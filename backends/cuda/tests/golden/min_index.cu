@@ -26,7 +26,7 @@ struct min_index_v {
   static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {
    
   }
-  template <class Unused> struct Level<0, Unused> {
+  template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
