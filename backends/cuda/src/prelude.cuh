@@ -21,7 +21,7 @@ typedef double f64;
 #else
 
 #define LF_DEVICE __device__ __forceinline__
-#define LF_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define LF_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")
@@ -440,7 +440,12 @@ struct lf_told {
   lf_cell *cells;
 };
 
-// What comes before a tile, which is joined onto `start`. A whole warp calls it; `own` is what the tile comes to.
+// Tells what a tile comes to by itself. The first need not: it knows what comes before it.
+template <class Part> LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const Part &own) {
+  if (tile > 0) lf_tell(told.cells + tile * lf_cells<Part>::count, 2 * number + LF_OWN, own);
+}
+
+// What comes before a tile that has told what it comes to, joined onto `start`. A whole warp calls it.
 template <class Group, class Params>
 LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 number, u64 tile,
                                             typename Group::Part own, typename Group::Part start) {
@@ -450,7 +455,6 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
-    if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_OWN, own);
     Part since = Group::identity(p);
     // A warp looks at several tiles for each of its threads at once, the nearest first: the more there are, the fewer looks
     // it takes to those that know all, and a look takes as long as memory does.
@@ -710,11 +714,11 @@ template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, c
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Tiles in order: each thread has elements that follow each other, so that groups are joined in order. Memory is read and
-// written side by side all the same, by way of rooms that the block shares: while a tile is at work in one of them, the next
-// one's elements come into the other.
+// written side by side all the same, by way of rooms that the block shares. While a tile waits for those before it, the next
+// one is summed up and tells what it comes to, so that nobody waits for it, and the elements of the one after that come in.
 
-template <class L> struct lf_rooms {
-  uint4 at[2][(L::TILE * L::BYTES + 15) / 16 + 1];
+template <class L, u32 COUNT> struct lf_rooms {
+  uint4 at[COUNT][(L::TILE * L::BYTES + 15) / 16 + 1];
   LF_DEVICE u8 *side(u32 k) { return reinterpret_cast<u8 *>(at[k]); }
 };
 
@@ -888,8 +892,8 @@ template <class L> struct lf_next {
   u32 taken;
 
   LF_DEVICE void take(const lf_launch &launch) {
-    // Each block takes one more than it has tiles.
-    if (threadIdx.x == 0) taken = lf_take_ticket(launch.tickets, u32(tiles) + gridDim.x);
+    // Each block takes three more than it has tiles.
+    if (threadIdx.x == 0) taken = lf_take_ticket(launch.tickets, u32(tiles) + 3 * gridDim.x);
   }
   // Before a barrier: a ticket takes a while to come.
   LF_DEVICE void show() {
@@ -897,23 +901,31 @@ template <class L> struct lf_next {
   }
 };
 
-// The groups of a level, and of those above it: each thread sums its elements up, the block its threads, the tile looks
-// back; then the groups of this level are known to each thread as they are before its first element.
+// What a tile comes to in the groups of a level, and what its threads before this one do, if those of the levels below are
+// known in `state`: each thread sums its elements up, the block its threads.
+template <class L, u32 K>
+LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typename L::Params &p, const lf_launch &launch,
+                                                                   u64 tile, lf_elements<L> &elements,
+                                                                   const typename L::State &state) {
+  typedef typename L::template Level<K> Group;
+  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
+  typename L::State mine = state;
+  Group::of(mine) = Group::identity(p);
+  elements.template run<false>(p, launch, mine, typename L::Kept());
+  const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
+  if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
+  return scanned;
+}
+
+// The groups of a level, and of those above it, as each thread finds them before its first element: what the tile and its
+// threads come to, behind those before it.
 template <class L, u32 K, bool ANY> struct lf_levels {
-  template <class Meanwhile>
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, lf_elements<L> &elements,
-                             typename L::State &state, typename L::State &before, typename L::State &after,
-                             lf_next<L> &next, Meanwhile meanwhile) {
-    typedef typename L::template Level<K> Group;
-    typedef typename Group::Part Part;
-    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
+  typedef typename L::template Level<K> Group;
+  typedef typename Group::Part Part;
+  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile,
+                             const lf_scanned<Part> &scanned, lf_elements<L> &elements, typename L::State &state,
+                             typename L::State &before, typename L::State &after) {
     LF_SHARED(Part, shared);
-    typename L::State mine = state;
-    Group::of(mine) = Group::identity(p);
-    elements.template run<false>(p, launch, mine, typename L::Kept());
-    if (K == 0) next.show();
-    const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
-    if (K == 0) meanwhile();
     if (threadIdx.x < LF_WARP) {
       const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
       if (threadIdx.x == 0) shared = found;
@@ -923,43 +935,67 @@ template <class L, u32 K, bool ANY> struct lf_levels {
     Group::of(after) = Group::join(p, Group::of(before), scanned.all);
     Group::of(state) = Group::join(p, Group::of(before), scanned.before);
     if (threadIdx.x == 0 && (tile + 1) * L::TILE >= launch.steps) Group::give(launch.result, Group::of(after));
-    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, meanwhile);
+    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::above(p, launch, tile, elements, state, before, after);
+  }
+  static LF_DEVICE void above(const typename L::Params &p, const lf_launch &launch, u64 tile, lf_elements<L> &elements,
+                              typename L::State &state, typename L::State &before, typename L::State &after) {
+    find(p, launch, tile, lf_sum_up<L, K>(p, launch, tile, elements, state), elements, state, before, after);
   }
 };
 template <class L, u32 K> struct lf_levels<L, K, false> {
-  template <class Meanwhile>
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, lf_elements<L> &, typename L::State &,
-                             typename L::State &, typename L::State &, lf_next<L> &, Meanwhile) {}
+  static LF_DEVICE void above(const typename L::Params &, const lf_launch &, u64, lf_elements<L> &, typename L::State &,
+                              typename L::State &, typename L::State &) {}
 };
 
+// What a tile comes to in the first level.
+template <class L>
+LF_DEVICE lf_scanned<typename L::template Level<0>::Part> lf_sum_up_first(const typename L::Params &p,
+                                                                         const lf_launch &launch, u64 tile, const u8 *room) {
+  lf_elements<L> elements;
+  elements.take(p, launch, tile * L::TILE, room);
+  return lf_sum_up<L, 0>(p, launch, tile, elements, typename L::State());
+}
+
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
-  LF_SHARED(lf_rooms<L>, rooms);
-  LF_SHARED(u32, ticket);
   typedef lf_groups<L, L::ENDS> Groups;
-  lf_next<L> next = {&ticket, lf_tiles<L>(launch), 0};
-  next.take(launch);
-  next.show();
+  typedef lf_rooms<L, 3> Rooms;
+  LF_SHARED(Rooms, rooms);
+  LF_SHARED_ARRAY(u32, tickets, 2);
+  lf_next<L> following = {&tickets[1], lf_tiles<L>(launch), 0};
+  following.take(launch);
+  if (threadIdx.x == 0) tickets[0] = following.taken;
+  following.take(launch);
+  following.show();
   __syncthreads();
-  u64 tile = ticket;
+  u64 tile = tickets[0], next = tickets[1];
   lf_fetch<L>(p, launch, tile * L::TILE, rooms.side(0));
+  lf_copies_done();
+  __syncthreads();
+  lf_fetch<L>(p, launch, next * L::TILE, rooms.side(1));
+  following.take(launch);
   typename L::State state = Groups::identities(p);
-  for (u32 side = 0; tile < next.tiles; side ^= 1) {
-    u8 *room = rooms.side(side);
+  lf_scanned<typename L::template Level<0>::Part> scanned, scanned_next;
+  if (tile < following.tiles) scanned = lf_sum_up_first<L>(p, launch, tile, rooms.side(0));
+  for (u32 side = 0; tile < following.tiles; side = (side + 1) % 3) {
+    following.show();
     lf_copies_done();
+    // The next tile's elements are there, and nobody is in the last one's room.
     __syncthreads();
-    next.take(launch);
+    const u64 after_next = tickets[1];
+    following.take(launch);
+    lf_fetch<L>(p, launch, after_next * L::TILE, rooms.side((side + 2) % 3));
+    if (next < following.tiles) scanned_next = lf_sum_up_first<L>(p, launch, next, rooms.side((side + 1) % 3));
+    u8 *room = rooms.side(side);
     lf_elements<L> elements;
     elements.take(p, launch, tile * L::TILE, room);
     typename L::State before = state, after = state;
-    u64 following = 0;
-    lf_levels<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, [&] {
-      following = ticket;
-      lf_fetch<L>(p, launch, following * L::TILE, rooms.side(side ^ 1));
-    });
+    lf_levels<L, 0, true>::find(p, launch, tile, scanned, elements, state, before, after);
     elements.template run<true>(p, launch, state, lf_kept_in_room<L>(p, before, after, room));
     lf_store_kept<L>(p, before, after, room);
     elements.store(p, launch, tile * L::TILE, room);
-    tile = following;
+    tile = next;
+    next = after_next;
+    scanned = scanned_next;
   }
   Groups::finish(p, launch, state);
 }
@@ -969,7 +1005,8 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
   typedef lf_groups<L, true> Groups;
   typedef typename Groups::Group Group;
   typedef typename Groups::Part Part;
-  LF_SHARED(lf_rooms<L>, rooms);
+  typedef lf_rooms<L, 2> Rooms;
+  LF_SHARED(Rooms, rooms);
   LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;

@@ -12,8 +12,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use support::{golden_texts, parse};
 
-/// A processor of a device has 65536 registers: with more than this it would hold fewer than five blocks at once.
-const REGISTERS: u32 = 96;
+/// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
+const REGISTERS: u32 = 128;
 
 /// NVIDIA's compiler.
 struct Nvrtc {

@@ -97,54 +97,58 @@ pub struct Tiles {
     pub piece: u32,
 }
 
-/// The threads of a block.
-const THREADS: u32 = 256;
-/// The bytes that a thread of a tile in order may have in a room: two rooms for five blocks are what a processor shares.
+/// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
 const HELD: u32 = 96;
-/// The bytes that a thread asks for at once.
+/// The bytes that a thread asks for at once where it goes on and on.
 const AT_ONCE: u32 = 64;
-/// Statements of a step from which on there is more to compute than to wait for.
-const HEAVY: usize = 64;
+
+/// The threads that a processor of a device is to hold at once, at least: each may then have 128 registers.
+const AT_LEAST: u32 = 512;
 
 impl Tiles {
-    /// Those of a loop.
-    pub fn of(shape: &Shape<'_>, streams: &Streams, form: Form) -> Tiles {
-        let (elements, piece) = match form {
-            Form::SideBySide => side_by_side(shape, streams),
-            Form::OneByOne | Form::InOrder => {
-                let bytes = streams.room_bytes(shape).max(4);
-                // An odd number of pieces of memory: threads that read their own then use all banks.
-                let held = streams.read_bytes(shape) + streams.write_bytes(shape);
-                let fits = |e: &u32| e * bytes <= ROOM && e * held <= HELD;
+    /// The blocks that a processor of a device is to hold at once, at least.
+    pub fn blocks(&self) -> u32 {
+        (AT_LEAST / self.threads).max(1)
+    }
+
+    /// Those of a loop, as measured on an H200.
+    pub fn of(shape: &Shape<'_>, streams: &Streams, groups: &Groups) -> Tiles {
+        let form = groups.form;
+        let (threads, elements, piece) = match form {
+            Form::SideBySide => {
+                let piece = 16 / streams.widest(shape);
+                // A piece for each thread of as many blocks as that takes is quickest where blocks come to nothing.
+                let pieces = match groups.ends.is_empty() {
+                    true => 1,
+                    false => (AT_ONCE / (streams.read_bytes(shape).max(1) * piece)).clamp(1, 4),
+                };
                 (
-                    [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1),
-                    1,
+                    if groups.ends.is_empty() { 256 } else { 512 },
+                    piece * pieces,
+                    piece,
                 )
             }
+            Form::OneByOne => (256, elements(shape, streams), 1),
+            Form::InOrder => (128, elements(shape, streams), 1),
         };
         Tiles {
             form,
-            threads: THREADS,
+            threads,
             elements,
             piece,
         }
     }
 }
 
-fn side_by_side(shape: &Shape<'_>, streams: &Streams) -> (u32, u32) {
-    let piece = 16 / streams.widest(shape);
-    let bytes = streams
-        .read_bytes(shape)
-        .max(streams.write_bytes(shape))
-        .max(1);
-    let statements: usize = steps(shape).map(|s| s.len()).sum();
-    let pieces = match statements > HEAVY {
-        true => 1,
-        false => (AT_ONCE / (bytes * piece)).clamp(1, 4),
-    };
-    (piece * pieces, piece)
+/// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then
+/// use all banks.
+fn elements(shape: &Shape<'_>, streams: &Streams) -> u32 {
+    let bytes = streams.room_bytes(shape).max(4);
+    let held = streams.read_bytes(shape) + streams.write_bytes(shape);
+    let fits = |e: &u32| e * bytes <= ROOM && e * held <= HELD;
+    [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1)
 }
 
 fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {

@@ -9,7 +9,7 @@
 //!   template <u32> struct Level;           how parts of a level are joined
 //!   template <bool EMIT> static void step(..)
 //! };
-//! LF_KERNEL(256) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! LF_KERNEL(256, 2) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
 mod expr;
@@ -68,10 +68,19 @@ impl Kernel {
         self.tiles.form == Form::InOrder
     }
 
-    /// How many tiles so many steps are. A launch has any number of blocks up to this: best as many as a device holds at
-    /// once.
+    /// How many tiles so many steps are. Any number of blocks from one up to this will do.
     pub fn tiles(&self, steps: u64) -> u64 {
         steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
+    }
+
+    /// How many blocks are best for so many steps on a device that holds so many at once.
+    pub fn blocks(&self, steps: u64, held: u64) -> u64 {
+        let tiles = self.tiles(steps);
+        // Blocks that come to nothing are quicker begun than gone on with.
+        match self.levels.is_empty() {
+            true => tiles,
+            false => tiles.min(held.max(1)),
+        }
     }
 }
 
@@ -104,7 +113,7 @@ impl<'a> Emit<'a> {
         let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &streams, groups.form),
+            tiles: Tiles::of(shape, &streams, &groups),
             streams,
             form: groups.form,
             levels: groups.levels(),
@@ -135,8 +144,9 @@ impl<'a> Emit<'a> {
             Form::InOrder => "lf_in_order",
         };
         self.open(&format!(
-            "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
-            self.tiles.threads
+            "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
+            self.tiles.threads,
+            self.tiles.blocks()
         ));
         self.line(&format!("{pass}<{name}>(p, launch);"));
         self.close();

@@ -74,7 +74,7 @@ struct filter_max_v {
       to[2] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 6, PIECE = 1;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 6, PIECE = 1;
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 8;
@@ -100,6 +100,6 @@ struct filter_max_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(256) filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 4) filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) {
   lf_in_order<filter_max_v>(p, launch);
 }

@@ -69,7 +69,7 @@ struct filter_sum_v {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 20, PIECE = 1;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20, PIECE = 1;
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 4;
@@ -92,6 +92,6 @@ struct filter_sum_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(256) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 4) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
   lf_in_order<filter_sum_v>(p, launch);
 }

@@ -93,6 +93,6 @@ struct min_index_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(256) min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) {
+LF_KERNEL(256, 2) min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) {
   lf_one_by_one<min_index_v>(p, launch);
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #define LF_DEVICE inline
-#define LF_KERNEL(threads) static inline void
+#define LF_KERNEL(threads, blocks) static inline void
 #define LF_UNROLL
 #define LF_ROLLED
 #define LF_CERTAIN(x) lf_certain(x)
