@@ -16,6 +16,8 @@ typedef double f64;
 // ---------------------------------------------------------------------------------------------------------------------
 // The machine
 
+const u32 LF_PAUSE = 100;  // nanoseconds
+
 #ifdef LF_HOST
 #include "shim.h"
 #else
@@ -24,13 +26,17 @@ typedef double f64;
 #define LF_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
+// Memory that is given at the launch.
+#define LF_SHARED_GIVEN(T, name)                                                                                           \
+  extern __shared__ uint4 lf_given[];                                                                                      \
+  T &name = *reinterpret_cast<T *>(lf_given)
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
 // What is known without a look; the shim looks.
 #define LF_CERTAIN(x) true
 
 // Between two looks at a word that another block is to write.
-LF_DEVICE void lf_wait() { __nanosleep(20); }
+LF_DEVICE void lf_wait() { __nanosleep(LF_PAUSE); }
 
 // What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
 // nothing of other blocks.
@@ -86,8 +92,14 @@ LF_DEVICE void lf_copies_done() { asm volatile("cp.async.wait_all;" : : : "memor
 
 // Memory that nobody writes while the kernel runs.
 template <class T> LF_DEVICE T lf_load_constant(const T *at) { return __ldg(at); }
-// A store of a piece of memory: what is a struct of words would be stored word by word.
-template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { __stwb(at, x); }
+// Stores of pieces of memory: what is a struct of words would be stored word by word.
+template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { *at = x; }
+template <> LF_DEVICE void lf_store_whole(uint4 *at, uint4 x) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(at), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+}
+template <> LF_DEVICE void lf_store_whole(uint2 *at, uint2 x) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(at), "r"(x.x), "r"(x.y) : "memory");
+}
 #endif
 
 const u32 LF_WARP = 32;
@@ -358,10 +370,10 @@ template <class T> LF_DEVICE lf_heard<T> lf_listen(const lf_cell *at) {
   }
   return heard;
 }
-// Waits for a value of this launch. Most are there soon: sleeping takes longer.
+// Waits for a value of this launch. Who asks without a pause keeps the answer from coming.
 template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_heard<T> &heard) {
-  for (u32 looks = 0; !heard.is_of(number); ++looks) {
-    if (looks > 64) lf_wait();
+  while (!heard.is_of(number)) {
+    lf_wait();
     heard = lf_listen<T>(at);
   }
 }
@@ -433,7 +445,6 @@ LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typena
 
 const u64 LF_OWN = 0;      // what the tile alone comes to
 const u64 LF_THROUGH = 1;  // what all tiles up to it come to
-const u32 LF_REACH = 4;    // cells that a thread looks at, at once
 
 // What tiles tell each other of one group: cells for each.
 struct lf_told {
@@ -451,40 +462,29 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
                                             typename Group::Part own, typename Group::Part start) {
   typedef typename Group::Part Part;
   const u64 cells = lf_cells<Part>::count;
-  const u32 reach = LF_REACH / cells > 0 ? LF_REACH / cells : 1;
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
     Part since = Group::identity(p);
-    // A warp looks at several tiles for each of its threads at once, the nearest first: the more there are, the fewer looks
-    // it takes to those that know all, and a look takes as long as memory does.
-    for (u64 end = tile;; end -= LF_WARP * reach) {
-      const u64 nearest = end - lane * reach;  // one behind
-      const lf_cell *at = told.cells + (nearest - 1) * cells;
-      const u32 count = lane * reach >= end ? 0 : nearest < reach ? u32(nearest) : reach;
-      lf_heard<Part> heard[reach];
-      LF_UNROLL
-      for (u32 k = 0; k < reach; ++k) {
-        if (k < count) heard[k] = lf_listen<Part>(at - k * cells);
-      }
+    // A warp looks at as many tiles at once as it has threads, the nearest first. To look at more keeps others waiting.
+    for (u64 end = tile;; end -= LF_WARP) {
+      const bool is_there = lane < end;
+      const lf_cell *at = told.cells + (end - 1 - lane) * cells;
       Part part = Group::identity(p);
-      bool knows = false;
-      LF_UNROLL
-      for (u32 k = reach; k-- > 0;) {
-        if (k >= count) continue;
-        lf_hear(at - k * cells, number, heard[k]);
-        const bool is_through = heard[k].tag == 2 * number + LF_THROUGH;
-        // What is further is in it.
-        part = is_through ? heard[k].value() : Group::join(p, part, heard[k].value());
-        knows = knows || is_through;
+      lf_heard<Part> heard;
+      if (is_there) {
+        heard = lf_listen<Part>(at);
+        lf_hear(at, number, heard);
+        part = heard.value();
       }
-      const u32 known = __ballot_sync(LF_ALL, knows);
+      const u32 known = __ballot_sync(LF_ALL, is_there && heard.tag == 2 * number + LF_THROUGH);
+      // The nearest that knows all: what is further is in it.
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
       if (lane > last) part = Group::identity(p);
       LF_UNROLL
-      for (u32 step = 1; step < LF_WARP; step *= 2) {
-        const Part earlier = lf_from_lane(part, lane + step < LF_WARP ? lane + step : lane);
-        if (lane + step < LF_WARP) part = Group::join(p, earlier, part);
+      for (u32 reach = 1; reach < LF_WARP; reach *= 2) {
+        const Part earlier = lf_from_lane(part, lane + reach < LF_WARP ? lane + reach : lane);
+        if (lane + reach < LF_WARP) part = Group::join(p, earlier, part);
       }
       since = Group::join(p, lf_from_lane(part, 0), since);
       if (known != 0) break;
@@ -755,87 +755,92 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
   });
 }
 
-// The elements of a tile that a thread has.
-template <class L> struct lf_elements {
-  typename L::In in[L::ELEMENTS];
-  typename L::Out out[L::ELEMENTS];
-  u64 begin;
-  u32 count;
-  bool is_whole;
-
-  // From a room, if the tile is inside of all arrays; else they are read one by one, when they are needed.
-  LF_DEVICE void take(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room) {
-    begin = tile + threadIdx.x * L::ELEMENTS;
-    const u64 left = begin < launch.steps ? launch.steps - begin : 0;
-    count = left < L::ELEMENTS ? u32(left) : L::ELEMENTS;
-    is_whole = lf_is_inside<L>(p, launch, tile, L::TILE);
-    if (!is_whole) return;
-    L::reads(p, [&](const auto &array, auto of) {
-      typedef typename lf_element<decltype(array)>::type T;
-      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes;
-      typedef typename lf_piece<each>::type Piece;
-      T x[L::ELEMENTS];
-      LF_UNROLL
-      for (u32 k = 0; k < bytes / each; ++k) {
-        const Piece piece = reinterpret_cast<const Piece *>(room)[threadIdx.x * (bytes / each) + k];
-        memcpy(reinterpret_cast<u8 *>(x) + k * each, &piece, each);
-      }
-      LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) in[e].*of = x[e];
-      room += L::TILE * sizeof(T);
-    });
-  }
-
-  template <bool EMIT>
-  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state,
-                     const typename L::Kept &kept) {
-    const u64 first = launch.first + begin;
-    if (is_whole) {
-      LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) L::template step<EMIT>(p, launch, first + e, in[e], state, out[e], kept);
-    } else {
-      LF_ROLLED
-      for (u32 e = 0; e < count; ++e) lf_step<L, EMIT>(p, launch, first + e, state, kept);
+// The elements of a whole tile that a thread has, as they are in a room: those of each array follow each other.
+template <class L>
+LF_DEVICE void lf_take(const typename L::Params &p, const u8 *room, typename L::In *in) {
+  L::reads(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes;
+    typedef typename lf_piece<each>::type Piece;
+    T x[L::ELEMENTS];
+    LF_UNROLL
+    for (u32 k = 0; k < bytes / each; ++k) {
+      const Piece piece = reinterpret_cast<const Piece *>(room)[threadIdx.x * (bytes / each) + k];
+      memcpy(reinterpret_cast<u8 *>(x) + k * each, &piece, each);
     }
-  }
+    LF_UNROLL
+    for (u32 e = 0; e < L::ELEMENTS; ++e) in[e].*of = x[e];
+    room += L::TILE * sizeof(T);
+  });
+}
 
-  // What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
-  LF_DEVICE void store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room) const {
-    if (!is_whole) return;
-    L::writes(p, [&](const auto &array, auto of) {
-      typedef typename lf_element<decltype(array)>::type T;
-      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes, pieces = L::TILE * sizeof(T) / 16;
-      typedef typename lf_piece<each>::type Piece;
-      T x[L::ELEMENTS];
+// What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
+template <class L>
+LF_DEVICE void lf_store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room,
+                        const typename L::Out *out) {
+  L::writes(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes, pieces = L::TILE * sizeof(T) / 16;
+    typedef typename lf_piece<each>::type Piece;
+    T x[L::ELEMENTS];
+    LF_UNROLL
+    for (u32 e = 0; e < L::ELEMENTS; ++e) x[e] = out[e].*of;
+    LF_UNROLL
+    for (u32 k = 0; k < bytes / each; ++k) {
+      Piece piece;
+      memcpy(&piece, reinterpret_cast<const u8 *>(x) + k * each, each);
+      reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
+    }
+    __syncthreads();
+    if (!LF_CERTAIN(launch.first + tile + L::TILE <= array.length)) return;
+    T *to = array.at + launch.first + tile;
+    if (lf_is_aligned<16>(to)) {
       LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) x[e] = out[e].*of;
-      LF_UNROLL
-      for (u32 k = 0; k < bytes / each; ++k) {
-        Piece piece;
-        memcpy(&piece, reinterpret_cast<const u8 *>(x) + k * each, each);
-        reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
-      }
-      __syncthreads();
-      if (!LF_CERTAIN(launch.first + tile + L::TILE <= array.length)) return;
-      T *to = array.at + launch.first + tile;
-      if (lf_is_aligned<16>(to)) {
-        LF_UNROLL
-        for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
-          const u32 at = k * L::THREADS + threadIdx.x;
-          if (pieces % L::THREADS == 0 || at < pieces) lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
-        }
-      } else {
-        LF_UNROLL
-        for (u32 e = 0; e < L::ELEMENTS; ++e) {
-          const u32 at = e * L::THREADS + threadIdx.x;
-          to[at] = reinterpret_cast<const T *>(room)[at];
+      for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
+        const u32 at = k * L::THREADS + threadIdx.x;
+        if (pieces % L::THREADS == 0 || at < pieces) {
+          lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
         }
       }
-      // The next array's elements, or tile's, are put there.
-      __syncthreads();
-    });
+    } else {
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) {
+        const u32 at = e * L::THREADS + threadIdx.x;
+        to[at] = reinterpret_cast<const T *>(room)[at];
+      }
+    }
+    // The next array's elements, or tile's, are put there.
+    __syncthreads();
+  });
+}
+
+// The steps of a thread in a tile that is not inside of all arrays: elements are read and written one by one.
+template <class L, bool EMIT>
+LF_DEVICE void lf_steps(const typename L::Params &p, const lf_launch &launch, u64 tile, typename L::State &state,
+                        const typename L::Kept &kept) {
+  const u64 begin = tile + threadIdx.x * L::ELEMENTS;
+  const u64 end = begin + L::ELEMENTS < launch.steps ? begin + L::ELEMENTS : launch.steps;
+  LF_ROLLED
+  for (u64 i = begin; i < end; ++i) lf_step<L, EMIT>(p, launch, launch.first + i, state, kept);
+}
+
+// What the steps of a thread come to.
+template <class L>
+LF_DEVICE void lf_sum(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room,
+                      typename L::State &state) {
+  if (!lf_is_inside<L>(p, launch, tile, L::TILE)) {
+    lf_steps<L, false>(p, launch, tile, state, typename L::Kept());
+    return;
   }
-};
+  typename L::In in[L::ELEMENTS];
+  lf_take<L>(p, room, in);
+  const u64 first = launch.first + tile + threadIdx.x * L::ELEMENTS;
+  LF_UNROLL
+  for (u32 e = 0; e < L::ELEMENTS; ++e) {
+    typename L::Out out;
+    L::template step<false>(p, launch, first + e, in[e], state, out, typename L::Kept());
+  }
+}
 
 // Places in a room for what filters keep of a tile, and the way from there to their arrays.
 template <class L>
@@ -882,6 +887,28 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
   if (L::KEEPS) __syncthreads();
 }
 
+// The steps of a thread, with all that they write. The room that their elements are in is for what they write, too.
+template <class L>
+LF_DEVICE void lf_emit(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room, typename L::State &state,
+                       const typename L::State &before, const typename L::State &after) {
+  const typename L::Kept kept = lf_kept_in_room<L>(p, before, after, room);
+  if (!lf_is_inside<L>(p, launch, tile, L::TILE)) {
+    if (L::STORES) __syncthreads();
+    lf_steps<L, true>(p, launch, tile, state, kept);
+    lf_store_kept<L>(p, before, after, room);
+    return;
+  }
+  typename L::In in[L::ELEMENTS];
+  typename L::Out out[L::ELEMENTS];
+  lf_take<L>(p, room, in);
+  if (L::STORES) __syncthreads();
+  const u64 first = launch.first + tile + threadIdx.x * L::ELEMENTS;
+  LF_UNROLL
+  for (u32 e = 0; e < L::ELEMENTS; ++e) L::template step<true>(p, launch, first + e, in[e], state, out[e], kept);
+  lf_store_kept<L>(p, before, after, room);
+  lf_store<L>(p, launch, tile, room, out);
+}
+
 template <class L> LF_DEVICE u64 lf_tiles(const lf_launch &launch) { return (launch.steps + L::TILE - 1) / L::TILE; }
 
 // The tile that a block has next. Tiles begin in the order of their tickets, whatever blocks they are on: those that a tile
@@ -905,14 +932,14 @@ template <class L> struct lf_next {
 // known in `state`: each thread sums its elements up, the block its threads.
 template <class L, u32 K>
 LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typename L::Params &p, const lf_launch &launch,
-                                                                   u64 tile, lf_elements<L> &elements,
+                                                                   u64 tile, const u8 *room,
                                                                    const typename L::State &state) {
   typedef typename L::template Level<K> Group;
-  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
+  LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   typename L::State mine = state;
   Group::of(mine) = Group::identity(p);
-  elements.template run<false>(p, launch, mine, typename L::Kept());
-  const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
+  lf_sum<L>(p, launch, tile * L::TILE, room, mine);
+  const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), warps);
   if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
   return scanned;
 }
@@ -923,7 +950,7 @@ template <class L, u32 K, bool ANY> struct lf_levels {
   typedef typename L::template Level<K> Group;
   typedef typename Group::Part Part;
   static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile,
-                             const lf_scanned<Part> &scanned, lf_elements<L> &elements, typename L::State &state,
+                             const lf_scanned<Part> &scanned, const u8 *room, typename L::State &state,
                              typename L::State &before, typename L::State &after) {
     LF_SHARED(Part, shared);
     if (threadIdx.x < LF_WARP) {
@@ -935,31 +962,22 @@ template <class L, u32 K, bool ANY> struct lf_levels {
     Group::of(after) = Group::join(p, Group::of(before), scanned.all);
     Group::of(state) = Group::join(p, Group::of(before), scanned.before);
     if (threadIdx.x == 0 && (tile + 1) * L::TILE >= launch.steps) Group::give(launch.result, Group::of(after));
-    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::above(p, launch, tile, elements, state, before, after);
+    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::above(p, launch, tile, room, state, before, after);
   }
-  static LF_DEVICE void above(const typename L::Params &p, const lf_launch &launch, u64 tile, lf_elements<L> &elements,
+  static LF_DEVICE void above(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room,
                               typename L::State &state, typename L::State &before, typename L::State &after) {
-    find(p, launch, tile, lf_sum_up<L, K>(p, launch, tile, elements, state), elements, state, before, after);
+    find(p, launch, tile, lf_sum_up<L, K>(p, launch, tile, room, state), room, state, before, after);
   }
 };
 template <class L, u32 K> struct lf_levels<L, K, false> {
-  static LF_DEVICE void above(const typename L::Params &, const lf_launch &, u64, lf_elements<L> &, typename L::State &,
+  static LF_DEVICE void above(const typename L::Params &, const lf_launch &, u64, const u8 *, typename L::State &,
                               typename L::State &, typename L::State &) {}
 };
-
-// What a tile comes to in the first level.
-template <class L>
-LF_DEVICE lf_scanned<typename L::template Level<0>::Part> lf_sum_up_first(const typename L::Params &p,
-                                                                         const lf_launch &launch, u64 tile, const u8 *room) {
-  lf_elements<L> elements;
-  elements.take(p, launch, tile * L::TILE, room);
-  return lf_sum_up<L, 0>(p, launch, tile, elements, typename L::State());
-}
 
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
   typedef lf_groups<L, L::ENDS> Groups;
   typedef lf_rooms<L, 3> Rooms;
-  LF_SHARED(Rooms, rooms);
+  LF_SHARED_GIVEN(Rooms, rooms);
   LF_SHARED_ARRAY(u32, tickets, 2);
   lf_next<L> following = {&tickets[1], lf_tiles<L>(launch), 0};
   following.take(launch);
@@ -967,32 +985,28 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
   following.take(launch);
   following.show();
   __syncthreads();
-  u64 tile = tickets[0], next = tickets[1];
-  lf_fetch<L>(p, launch, tile * L::TILE, rooms.side(0));
+  u32 tile = tickets[0], next = tickets[1];
+  lf_fetch<L>(p, launch, u64(tile) * L::TILE, rooms.side(0));
   lf_copies_done();
   __syncthreads();
-  lf_fetch<L>(p, launch, next * L::TILE, rooms.side(1));
+  lf_fetch<L>(p, launch, u64(next) * L::TILE, rooms.side(1));
   following.take(launch);
   typename L::State state = Groups::identities(p);
   lf_scanned<typename L::template Level<0>::Part> scanned, scanned_next;
-  if (tile < following.tiles) scanned = lf_sum_up_first<L>(p, launch, tile, rooms.side(0));
+  if (tile < following.tiles) scanned = lf_sum_up<L, 0>(p, launch, tile, rooms.side(0), state);
   for (u32 side = 0; tile < following.tiles; side = (side + 1) % 3) {
     following.show();
     lf_copies_done();
     // The next tile's elements are there, and nobody is in the last one's room.
     __syncthreads();
-    const u64 after_next = tickets[1];
+    const u32 after_next = tickets[1];
     following.take(launch);
-    lf_fetch<L>(p, launch, after_next * L::TILE, rooms.side((side + 2) % 3));
-    if (next < following.tiles) scanned_next = lf_sum_up_first<L>(p, launch, next, rooms.side((side + 1) % 3));
+    lf_fetch<L>(p, launch, u64(after_next) * L::TILE, rooms.side((side + 2) % 3));
+    if (next < following.tiles) scanned_next = lf_sum_up<L, 0>(p, launch, next, rooms.side((side + 1) % 3), state);
     u8 *room = rooms.side(side);
-    lf_elements<L> elements;
-    elements.take(p, launch, tile * L::TILE, room);
     typename L::State before = state, after = state;
-    lf_levels<L, 0, true>::find(p, launch, tile, scanned, elements, state, before, after);
-    elements.template run<true>(p, launch, state, lf_kept_in_room<L>(p, before, after, room));
-    lf_store_kept<L>(p, before, after, room);
-    elements.store(p, launch, tile * L::TILE, room);
+    lf_levels<L, 0, true>::find(p, launch, tile, scanned, room, state, before, after);
+    lf_emit<L>(p, launch, u64(tile) * L::TILE, room, state, before, after);
     tile = next;
     next = after_next;
     scanned = scanned_next;
@@ -1006,7 +1020,7 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
   typedef typename Groups::Group Group;
   typedef typename Groups::Part Part;
   typedef lf_rooms<L, 2> Rooms;
-  LF_SHARED(Rooms, rooms);
+  LF_SHARED_GIVEN(Rooms, rooms);
   LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;
@@ -1017,13 +1031,10 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
     lf_copies_done();
     __syncthreads();
     if (tile + 1 < to) lf_fetch<L>(p, launch, (tile + 1) * L::TILE, rooms.side(u32(tile + 1 - from) % 2));
-    lf_elements<L> elements;
-    elements.take(p, launch, tile * L::TILE, room);
     typename L::State state = Groups::identities(p);
-    elements.template run<true>(p, launch, state, typename L::Kept());
+    lf_emit<L>(p, launch, tile * L::TILE, room, state, state, state);
     const Part of_tile = lf_scan_block<Group, L::THREADS>(p, Group::of(state), warps).all;
     Group::of(all) = Group::join(p, Group::of(all), of_tile);
-    elements.store(p, launch, tile * L::TILE, room);
   }
   // What a block came to is its first thread's.
   if (threadIdx.x > 0) all = Groups::identities(p);

@@ -100,12 +100,12 @@ pub struct Tiles {
 /// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
-const HELD: u32 = 96;
+const HELD: u32 = 160;
 /// The bytes that a thread asks for at once where it goes on and on.
 const AT_ONCE: u32 = 64;
 
-/// The threads that a processor of a device is to hold at once, at least: each may then have 128 registers.
-const AT_LEAST: u32 = 512;
+/// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
+const AT_LEAST: u32 = 768;
 
 impl Tiles {
     /// The blocks that a processor of a device is to hold at once, at least.
@@ -131,7 +131,7 @@ impl Tiles {
                 )
             }
             Form::OneByOne => (256, elements(shape, streams), 1),
-            Form::InOrder => (128, elements(shape, streams), 1),
+            Form::InOrder => (256, elements(shape, streams), 1),
         };
         Tiles {
             form,

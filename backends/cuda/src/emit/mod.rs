@@ -421,6 +421,7 @@ impl<'a> Emit<'a> {
             ..
         } = self.tiles;
         let keeps = !self.streams.keeps.is_empty();
+        let stores = keeps || !self.streams.writes.is_empty();
         let bytes = self.streams.room_bytes(self.shape);
         for line in [
             format!(
@@ -429,7 +430,7 @@ impl<'a> Emit<'a> {
             "static const u64 TILE = THREADS * ELEMENTS;".into(),
             "// Of an element in a room.".into(),
             format!("static const u32 BYTES = {bytes};"),
-            format!("static const bool KEEPS = {keeps}, ENDS = {ends};"),
+            format!("static const bool KEEPS = {keeps}, STORES = {stores}, ENDS = {ends};"),
         ] {
             self.line(&line);
         }

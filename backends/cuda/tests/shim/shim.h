@@ -12,6 +12,7 @@
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
+#define LF_SHARED_GIVEN(T, name) LF_SHARED(T, name)
 #define LF_SHARED_ARRAY(T, name, n)                                                                                        \
   static const char lf_place_of_##name = 0;                                                                                \
   T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
