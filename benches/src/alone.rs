@@ -117,6 +117,7 @@ impl Seen {
         let keep = |arg: &Arg<'_>| match arg {
             Arg::Scalar(c) => Kept::Scalar(*c),
             Arg::Array(view) => Kept::Array(self.inputs.copy_of(*view)),
+            Arg::Far(array) => Kept::Array(self.inputs.copy_of(array.view())),
         };
         let run = Run {
             kernel: kernel.clone(),

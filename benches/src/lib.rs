@@ -6,6 +6,7 @@
 //! | [`alone`] | kernels without the calls around them |
 //! | [`cases`] | what is compared: a program, its data, the same by hand |
 //! | [`data`] | columns of numbers |
+//! | `device` | the cases on a GPU (feature `cuda`) |
 //! | [`growth`] | what each stage costs as graphs grow |
 //! | [`kernels`] | hand-written C, compiled and called |
 
@@ -15,6 +16,8 @@ pub mod backends;
 pub mod cases;
 pub mod compare;
 pub mod data;
+#[cfg(feature = "cuda")]
+pub mod device;
 pub mod growth;
 pub mod kernels;
 pub mod latency;

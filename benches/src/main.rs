@@ -25,7 +25,7 @@ Runs every case on every backend of livefusion, beside hand-written C and Rust.
 
   --case NAME      only this case
   --n N            this many elements, not 10^4 and the case's large size
-  --backend B      only this backend
+  --backend B      only this backend; cuda is for GPUs, and has a table of its own (feature cuda)
   --threads T      this many threads, not one and all
   --inputs WHERE   inputs at the start of a cache line (aligned), or as a Vec has them (vec)
   --json FILE      writes all figures to FILE
@@ -67,6 +67,9 @@ fn run() -> Outcome<()> {
     match first {
         Some(Arg::Value(v)) if v == "compare" => {
             let command = command(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
+            if command.options.backend.as_deref() == Some("cuda") {
+                return on_device(&command.options);
+            }
             let report = compare(&command.options)?;
             publish(&command, &report)
         }
@@ -80,6 +83,16 @@ fn run() -> Outcome<()> {
             Ok(())
         }
     }
+}
+
+#[cfg(feature = "cuda")]
+fn on_device(options: &Options) -> Outcome<()> {
+    livefusion_bench::device::compare(options)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn on_device(_: &Options) -> Outcome<()> {
+    Err("this program was built without the feature `cuda`".into())
 }
 
 fn command(parser: &mut Parser) -> Result<Command, lexopt::Error> {

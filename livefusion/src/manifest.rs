@@ -7,6 +7,7 @@ use crate::ast::{Builder, Shape, Types};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
+use crate::runtime::lost;
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::fmt;
@@ -130,9 +131,38 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         self.element(place(self.shape.as_ref(), index)?)
     }
 
-    /// The elements, one by one: of scalars the slice's iterator, of tuples and structs by value.
+    /// The elements, one by one: of scalars the slice's iterator, of tuples and structs by value. Those that are on a device
+    /// come here first.
+    ///
+    /// # Panics
+    /// If they do not come: [`fetch`](Manifest::fetch) says so as an error.
     pub fn iter(&self) -> T::Iter<'_> {
+        if let Err(why) = self.fetch() {
+            panic!("{why}");
+        }
         T::iter(&self.columns)
+    }
+
+    /// Brings elements here that are on a device: what a forced array is where a backend for devices made it. They come by
+    /// themselves when they are first looked at, which cannot fail gracefully; this can. Elements that are here stay as
+    /// they are, at no cost.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let ys = Array::from(vec![1.0f64, 2.0]).map(|x| x + 1.0).force()?;
+    /// ys.fetch()?;
+    /// assert_eq!(ys, [2.0, 3.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if there is no room for them here, [`ErrorKind::Backend`] if the device fails.
+    pub fn fetch(&self) -> Result<()> {
+        let far = self.columns.iter().filter(|column| column.is_far());
+        for column in far {
+            column.here().map_err(|why| lost(column, why))?;
+        }
+        Ok(())
     }
 
     fn elements(&self) -> Rows<'_, T> {
@@ -158,8 +188,9 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    /// [`ErrorKind::Memory`] if there is no room for a copy; as [`fetch`](Manifest::fetch).
     pub fn into_vec(self) -> Result<Vec<T>> {
+        self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // The columns' types were checked when they were put together: only memory can be missing.
         T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))

@@ -6,8 +6,10 @@
 //!
 //! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says, or keeps its owner; what is not its own is never written.
+//! * the buffer owns the memory, as `storage` says, or keeps its owner; what is not its own is never written;
+//! * of an array that is far there are no elements at `ptr`: [`Buffer::here`] brings them.
 
+mod far;
 mod foreign;
 mod pages;
 pub mod recycle;
@@ -15,6 +17,7 @@ mod spare;
 
 pub use crate::prim::Prim;
 use crate::prim::with_layout;
+pub use far::{Far, FarError};
 use foreign::Owner;
 pub use foreign::ReadError;
 use loop_lang::types::Ty;
@@ -26,6 +29,7 @@ use std::marker::PhantomData;
 use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 /// Alignment of allocations made here: a cache line, and the widest vector registers.
 pub const ALIGN: usize = 64;
@@ -55,6 +59,8 @@ pub struct Buffer {
     storage: Storage,
     /// Whether it gives no memory back when it is shortened.
     keeps_room: bool,
+    /// The elements in a device's memory, if they are there.
+    far: OnceLock<Box<dyn Far>>,
 }
 
 /// Who allocated a buffer's memory, and so how it is freed.
@@ -69,6 +75,8 @@ enum Storage {
     Vec { capacity: usize },
     /// Memory of whoever this keeps alive; it is only read. A panic leaves the owner as it was: it is dropped, and nothing else.
     Foreign { _owner: AssertUnwindSafe<Owner> },
+    /// None, until the elements that are far come here.
+    Far { here: OnceLock<Box<Buffer>> },
 }
 
 // SAFETY: a buffer owns its memory, or keeps an owner that is as free to move, and gives access to it only under Rust's borrow rules.
@@ -95,6 +103,7 @@ impl Buffer {
             ptr: DANGLING,
             storage: Storage::Empty,
             keeps_room: false,
+            far: OnceLock::new(),
         }
     }
 
@@ -129,6 +138,7 @@ impl Buffer {
             ptr: pages.base(),
             storage: Storage::Pages(pages),
             keeps_room: false,
+            far: OnceLock::new(),
         };
         Some((buffer, dirty))
     }
@@ -153,6 +163,7 @@ impl Buffer {
                 bytes: layout.size(),
             },
             keeps_room: false,
+            far: OnceLock::new(),
         })
     }
 
@@ -212,6 +223,7 @@ impl Buffer {
                 capacity: vec.capacity(),
             },
             keeps_room: false,
+            far: OnceLock::new(),
         }
     }
 
@@ -252,7 +264,8 @@ impl Buffer {
         self.ty
     }
 
-    /// Bytes of memory that the buffer keeps, used or not; none of what is [another's](Buffer::is_foreign).
+    /// Bytes of memory that the buffer keeps, used or not, here or, if it was made [far](Buffer::is_far), there; none of what is
+    /// [another's](Buffer::is_foreign).
     pub fn bytes(&self) -> usize {
         match self.storage {
             Storage::Empty => 0,
@@ -260,23 +273,33 @@ impl Buffer {
             Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
             Storage::Foreign { .. } => 0,
+            Storage::Far { .. } => self.far().map_or(0, Far::bytes),
         }
     }
 
-    /// The elements, if they are of type `T`.
+    /// The elements, if they are of type `T`. Those that are far come here first: None if that [fails](Buffer::here).
     pub fn as_slice<T: Prim>(&self) -> Option<&[T]> {
-        self.view().as_slice()
+        self.here().ok()?.own_view().as_slice()
     }
 
     /// The elements, to be changed, if they are of type `T` and not [another's](Buffer::is_foreign).
     pub fn as_mut_slice<T: Prim>(&mut self) -> Option<&mut [T]> {
+        self.settle().ok()?;
         (T::TY == self.ty && !self.is_foreign())
             // SAFETY: `len` valid elements laid out as `T`, which may be written, borrowed exclusively through `self`.
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr.cast().as_ptr(), self.len) })
     }
 
-    /// A view of all elements.
+    /// A view of all elements. Those that are far come here first; if that [fails](Buffer::here), it is a view of none.
+    #[inline]
     pub fn view(&self) -> View<'_> {
+        match self.here() {
+            Ok(here) => here.own_view(),
+            Err(_) => View::empty(self.ty),
+        }
+    }
+
+    fn own_view(&self) -> View<'_> {
         View {
             ty: self.ty,
             ptr: self.ptr,
@@ -294,6 +317,11 @@ impl Buffer {
     /// back if most of it is unused.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+        if let Storage::Far { here } = &mut self.storage {
+            here.get_mut()
+                .into_iter()
+                .for_each(|here| here.truncate(len));
+        }
         if self.keeps_room {
             return;
         }
@@ -308,7 +336,8 @@ impl Buffer {
                 }
                 return;
             }
-            Storage::Empty | Storage::Vec { .. } | Storage::Foreign { .. } => return,
+            Storage::Empty | Storage::Vec { .. } => return,
+            Storage::Foreign { .. } | Storage::Far { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -344,11 +373,11 @@ impl Buffer {
         self.view().get_word(i)
     }
 
-    /// Sets an element from a canonical word. False, with nothing done, outside, and if they are
-    /// [another's](Buffer::is_foreign).
+    /// Sets an element from a canonical word. False, with nothing done, outside, if they are
+    /// [another's](Buffer::is_foreign), and if they cannot [come here](Buffer::here).
     #[inline]
     pub fn set_word(&mut self, i: usize, word: u64) -> bool {
-        if i >= self.len || self.is_foreign() {
+        if i >= self.len || self.is_foreign() || self.settle().is_err() {
             return false;
         }
         // SAFETY: `i` is inside; `T` is laid out as `ty`; a `Bool`'s byte is made 0 or 1.
@@ -359,20 +388,23 @@ impl Buffer {
         true
     }
 
-    /// Where the memory begins.
+    /// Where the memory here begins.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.ptr
     }
 
-    /// The memory, for compiled kernels to read `len` elements.
+    /// The memory, to read as many elements as its [view](Buffer::view) has.
     pub fn as_ptr(&self) -> *const u8 {
-        self.ptr.as_ptr()
+        self.view().as_ptr()
     }
 
-    /// The memory, for compiled kernels to write `len` elements. Writers must leave valid values: a
-    /// `Bool` is a byte 0 or 1. Nobody may write what is [another's](Buffer::is_foreign).
+    /// The memory, for compiled kernels to write as many elements as the [view](Buffer::view) has. Writers must leave valid
+    /// values: a `Bool` is a byte 0 or 1. Nobody may write what is [another's](Buffer::is_foreign).
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.ptr.as_ptr()
+        match self.settle() {
+            Ok(()) => self.ptr.as_ptr(),
+            Err(_) => DANGLING.as_ptr(),
+        }
     }
 }
 
@@ -380,7 +412,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.storage, Storage::Empty) {
             // An owner drops what it has.
-            Storage::Empty | Storage::Foreign { .. } => {}
+            Storage::Empty | Storage::Foreign { .. } | Storage::Far { .. } => {}
             Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.

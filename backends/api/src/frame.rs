@@ -6,7 +6,7 @@
 //! are read and written one by one, without a slice between, no two threads ever have a slice of what
 //! either writes.
 
-use crate::buffer::{ALIGN, Buffer, Spare, View};
+use crate::buffer::{ALIGN, Buffer, Content, Far, Spare, View};
 use crate::kernel::Value;
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// How much memory a run may still allocate.
@@ -30,7 +31,7 @@ impl Default for Memory {
 }
 
 /// The state of a run between spans. What it was lent, it has for `'m`.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Frame<'m> {
     /// Words as [`Layout`] says.
     pub words: Vec<u64>,
@@ -40,6 +41,8 @@ pub struct Frame<'m> {
     pub given: Vec<usize>,
     /// Memory that arrays may be made in.
     pub spare: Spare,
+    /// Who makes arrays elsewhere, if they are to be there.
+    pub maker: Option<Arc<dyn Maker>>,
     /// Results, once the loop is done.
     pub results: SmallVec<[Value; 1]>,
     /// What may still be allocated.
@@ -59,9 +62,24 @@ impl<'m> Frame<'m> {
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),
             given: Vec::new(),
             spare: Spare::default(),
+            maker: None,
             results: SmallVec::new(),
             memory: Memory::default(),
             stop: None,
+        }
+    }
+
+    /// An array for a slot, by the frame's [`Maker`] if it has one; none if there is no memory for it.
+    pub fn make(
+        &mut self,
+        slot: usize,
+        ty: Ty,
+        len: usize,
+        content: Content<'_>,
+    ) -> Option<Held<'m>> {
+        match &self.maker {
+            Some(maker) => maker.make(slot, ty, len, content).map(Held::anywhere),
+            None => self.spare.make(slot, ty, len, content).map(Held::from),
         }
     }
 
@@ -79,7 +97,7 @@ impl<'m> Frame<'m> {
     pub fn give(&mut self, slot: usize, array: Buffer) -> bool {
         match self.arrays.get_mut(slot) {
             Some(place) => {
-                *place = Some(array.into());
+                *place = Some(Held::anywhere(array));
                 self.given.push(slot);
                 true
             }
@@ -106,6 +124,7 @@ impl<'m> Frame<'m> {
                 .collect(),
             given: Vec::new(),
             spare: Spare::default(),
+            maker: None,
             results: SmallVec::new(),
             memory: this.memory,
             stop: this.stop,
@@ -118,6 +137,24 @@ impl<'m> Frame<'m> {
         let at = given.iter().position(|s| *s == slot);
         at.map(|at| given.swap_remove(at)).is_some()
     }
+}
+
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame")
+            .field("words", &self.words)
+            .field("arrays", &self.arrays)
+            .field("results", &self.results)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a loop's arrays, where the loop's kernel wants them.
+pub trait Maker: Send + Sync {
+    /// The array of a slot; none if there is no memory for it.
+    fn make(&self, slot: usize, ty: Ty, len: usize, content: Content<'_>) -> Option<Buffer>;
+    /// A copy of an array; none if there is no memory for it.
+    fn copy(&self, of: &Buffer) -> Option<Buffer>;
 }
 
 /// An array that a frame holds: its own [`Buffer`], or one of another frame's for as long as `'m`.
@@ -169,6 +206,20 @@ impl From<Buffer> for Held<'_> {
 }
 
 impl<'m> Held<'m> {
+    /// Takes the buffer wherever its elements are. Of one that is [far](Buffer::is_far) single elements are read and written
+    /// there, which takes its time.
+    pub fn anywhere(own: Buffer) -> Held<'m> {
+        if !own.is_far() {
+            return Held::from(own);
+        }
+        Held {
+            ty: own.ty(),
+            len: 0,
+            ptr: own.base(),
+            owner: Owner::Own(own),
+        }
+    }
+
     /// The same elements for another frame, while nobody uses this one.
     fn lent(&self) -> Held<'_> {
         Held {
@@ -189,12 +240,28 @@ impl<'m> Held<'m> {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.len
+        match &self.owner {
+            Owner::Own(own) => own.len(),
+            Owner::Lent { .. } => self.len,
+        }
     }
 
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
+    }
+
+    /// How many elements are in the memory at [`as_mut_ptr`](Held::as_mut_ptr): none of an array that is far.
+    pub fn len_here(&self) -> usize {
+        self.len
+    }
+
+    /// The buffer, to be changed, if it is the frame's own and far.
+    pub fn far_mut(&mut self) -> Option<&mut dyn Far> {
+        match &mut self.owner {
+            Owner::Own(own) if self.len == 0 => own.far_mut(),
+            _ => None,
+        }
     }
 
     /// The buffer, if it is the frame's own.
@@ -245,7 +312,7 @@ impl<'m> Held<'m> {
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {
         if i >= self.len {
-            return None;
+            return self.own().and_then(|own| own.far_word(i));
         }
         // SAFETY: `i` is inside, the element is aligned for its type and so for the atomic one of its
         // size, and nobody accesses it otherwise than atomically, but as the lender has vouched for.
@@ -267,7 +334,7 @@ impl<'m> Held<'m> {
     #[inline]
     pub fn set_word(&mut self, i: usize, word: u64) -> bool {
         if i >= self.len {
-            return false;
+            return self.set_far_word(i, word);
         }
         // SAFETY: as in `get_word`; a `Bool`'s byte is made 0 or 1.
         unsafe {
@@ -287,6 +354,14 @@ impl<'m> Held<'m> {
             }
         }
         true
+    }
+
+    #[cold]
+    fn set_far_word(&mut self, i: usize, word: u64) -> bool {
+        match &mut self.owner {
+            Owner::Own(own) => own.set_far_word(i, word),
+            Owner::Lent { .. } => false,
+        }
     }
 
     /// Copies elements of the same type to `at`, as far as they fit. How many these were.
@@ -312,7 +387,7 @@ impl<'m> Held<'m> {
         n
     }
 
-    /// The memory, for compiled kernels to read and write `len` elements. Writers must leave valid values:
+    /// The memory, for compiled kernels to read and write [as many elements](Held::len_here) as are here. Writers must leave valid values:
     /// a `Bool` is a byte 0 or 1.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()

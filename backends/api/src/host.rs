@@ -118,7 +118,7 @@ impl Host<'_, '_> {
 pub(crate) fn view_of(held: &mut Held<'_>) -> Array {
     Array {
         data: held.as_mut_ptr().cast(),
-        length: held.len() as u64,
+        length: held.len_here() as u64,
     }
 }
 

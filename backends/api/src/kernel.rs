@@ -80,6 +80,10 @@ pub trait Kernel: Send + Sync {
     fn prepare(&self, _pass: Pass) -> Result<(), CompileError> {
         Ok(())
     }
+    /// Whether it takes arrays wherever they are, [`Arg::Far`], and its own may be far. Such kernels run a loop as a whole.
+    fn takes_far(&self) -> bool {
+        false
+    }
     /// What runs it now, in words, where that changes.
     fn tier(&self) -> Option<Cow<'static, str>> {
         None
@@ -107,8 +111,10 @@ pub enum Pass {
 pub enum Arg<'a> {
     /// A scalar.
     Scalar(Const),
-    /// An array.
+    /// An array that is here.
     Array(View<'a>),
+    /// An array wherever it is, for kernels that [take such](Kernel::takes_far).
+    Far(&'a Buffer),
 }
 
 /// A result, in the order of the loop's `return`.
@@ -258,6 +264,7 @@ pub fn check_args(program: &Loop, args: &[Arg<'_>]) -> Result<(), String> {
             match a {
                 Arg::Scalar(c) => Type::Scalar(c.ty),
                 Arg::Array(v) => Type::Array(v.ty()),
+                Arg::Far(b) => Type::Array(b.ty()),
             },
         );
         if want != got {

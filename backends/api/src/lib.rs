@@ -22,8 +22,8 @@ pub mod math;
 mod prim;
 pub mod processor;
 
-pub use buffer::{Buffer, Prim, View};
-pub use frame::{Frame, Held, Memory};
+pub use buffer::{Buffer, Far, FarError, Prim, View};
+pub use frame::{Frame, Held, Maker, Memory};
 pub use kernel::{
     Arg, Backend, CompileError, DiskUse, Kernel, Outcome, Pass, TierRuns, TrapReport, Value,
 };

@@ -8,7 +8,7 @@
 //! | `compiler`, `child`, `user` | the system's compiler, a process within limits, who it works for |
 //! | `library` | loaded code |
 //! | `workplace`, `memory_file` | folders to compile in, files to load from |
-//! | `cache` | compiled code on disk |
+//! | [`cache`] | compiled code on disk |
 //! | `loader` | the way from text to loaded code |
 //! | `kernel` | running it |
 //!
@@ -24,7 +24,7 @@
 //! than tiles are written for is one function, the machine (20,000 statements in a block: 26 s with
 //! `-O3`). It is compiled with `-O1` and the simpler allocator, in linear time (100,000 statements: 6 s).
 
-mod cache;
+pub mod cache;
 mod child;
 mod compiler;
 mod emit;
@@ -55,6 +55,7 @@ pub use cache::KernelCache;
 pub use cache::entry::{decode as decode_entry, encode as encode_entry};
 pub use compiler::{CompilerLimits, flags};
 pub use emit::{Idea, Ideas};
+pub use user::is_another as runs_for_another;
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
 pub fn system_compiler() -> Result<PathBuf, CompileError> {

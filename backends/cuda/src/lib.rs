@@ -7,11 +7,19 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`shape`] | which loops can run in parallel here, and why others cannot |
+//! | [`exact`] | which loops have the same bits everywhere |
 //! | [`emit`] | the kernel's text |
 //! | [`run`] | a loop's way from its arguments to its results |
+//! | [`driver`] | devices and their compiler: memory, copies, queued kernels, machine code |
+//! | [`device`] | loops on a device: arrays, launches, the backend |
 //!
 //! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
 
+pub mod device;
+pub mod driver;
 pub mod emit;
+pub mod exact;
 pub mod run;
 pub mod shape;
+
+pub use device::backend::CudaBackend;

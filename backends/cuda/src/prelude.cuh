@@ -16,8 +16,6 @@ typedef double f64;
 // ---------------------------------------------------------------------------------------------------------------------
 // The machine
 
-const u32 LF_PAUSE = 100;  // nanoseconds
-
 #ifdef LF_HOST
 #include "shim.h"
 #else
@@ -26,17 +24,11 @@ const u32 LF_PAUSE = 100;  // nanoseconds
 #define LF_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
-// Memory that is given at the launch.
-#define LF_SHARED_GIVEN(T, name)                                                                                           \
-  extern __shared__ uint4 lf_given[];                                                                                      \
-  T &name = *reinterpret_cast<T *>(lf_given)
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
-// What is known without a look; the shim looks.
-#define LF_CERTAIN(x) true
 
-// Between two looks at a word that another block is to write.
-LF_DEVICE void lf_wait() { __nanosleep(LF_PAUSE); }
+// Before a look at words that other blocks are to write.
+LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
 
 // What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
 // nothing of other blocks.
@@ -55,6 +47,18 @@ LF_DEVICE u64 lf_load_relaxed(const u64 *at) {
 }
 LF_DEVICE void lf_store_relaxed(u64 *at, u64 word) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(word) : "memory");
+}
+// Devices exchange no single bytes: its neighbours in a word are put back as they are.
+LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
+  u32 *word = reinterpret_cast<u32 *>(u64(at) & ~u64(3));
+  const u32 shift = u32(u64(at) & 3) * 8;
+  u32 known = *static_cast<const volatile u32 *>(word);
+  while (u8(known >> shift) == old) {
+    const u32 found = atomicCAS(word, known, (known & ~(0xffu << shift)) | u32(next) << shift);
+    if (found == known) return old;
+    known = found;
+  }
+  return u8(known >> shift);
 }
 // Two words that are seen together or not at all.
 struct alignas(16) lf_cell {
@@ -370,10 +374,12 @@ template <class T> LF_DEVICE lf_heard<T> lf_listen(const lf_cell *at) {
   }
   return heard;
 }
-// Waits for a value of this launch. Who asks without a pause keeps the answer from coming.
+const u32 LF_AGAIN = 400;  // nanoseconds between two looks: who asks without a pause keeps the answer from coming
+
+// Waits for a value of this launch.
 template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_heard<T> &heard) {
   while (!heard.is_of(number)) {
-    lf_wait();
+    lf_wait(LF_AGAIN);
     heard = lf_listen<T>(at);
   }
 }
@@ -445,6 +451,7 @@ LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typena
 
 const u64 LF_OWN = 0;      // what the tile alone comes to
 const u64 LF_THROUGH = 1;  // what all tiles up to it come to
+const u32 LF_FIRST = 600;  // nanoseconds before the first look: it finds more, and asks fewer
 
 // What tiles tell each other of one group: cells for each.
 struct lf_told {
@@ -465,6 +472,7 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
+    lf_wait(LF_FIRST);
     Part since = Group::identity(p);
     // A warp looks at as many tiles at once as it has threads, the nearest first. To look at more keeps others waiting.
     for (u64 end = tile;; end -= LF_WARP) {
@@ -503,7 +511,7 @@ struct lf_launch {
   u64 first;     // the counter of the first step
   u64 steps;     // how many there are
   u64 number;    // of the launch, from 1 on: no other had the same memory and this number
-  u32 *tickets;  // the next tile, and how many blocks are done; zero between launches
+  u32 *ticket;   // the next tile, and behind it how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
   u64 *result;   // what groups come to: their words, level by level
   lf_told told[5];
@@ -514,7 +522,7 @@ struct lf_launch {
 template <class T> struct lf_kept {
   lf_array<T> array;
   T *room;
-  u32 begin, places;
+  u32 begin;
   bool in_room;
 };
 template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
@@ -522,8 +530,7 @@ template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
     lf_write(kept.array, i, x);
   } else {
     // A tile keeps no more than it has elements, each at the count behind the last.
-    const u32 at = u32(i) - kept.begin;
-    if (LF_CERTAIN(at < kept.places)) kept.room[at] = x;
+    kept.room[u32(i) - kept.begin] = x;
   }
 }
 
@@ -602,7 +609,7 @@ template <class L> struct lf_groups<L, true> {
     const Part of_block = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room).all;
     if (threadIdx.x == 0) {
       lf_tell(launch.told[L::LEVELS].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
-      is_last = lf_take_ticket(launch.tickets + 1, gridDim.x) == gridDim.x - 1;
+      is_last = lf_take_ticket(launch.ticket + 1, gridDim.x) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last) return;
@@ -654,7 +661,6 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
   typename L::Out out[L::ELEMENTS];
   L::reads(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
-    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     const T *at = array.at + mine;
     const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
     LF_UNROLL
@@ -676,7 +682,6 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
   }
   L::writes(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
-    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     T *at = array.at + mine;
     const bool is_aligned = lf_is_aligned<lf_widest<piece * sizeof(T)>::bytes>(array.at + launch.first);
     LF_UNROLL
@@ -735,7 +740,6 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
   if (!lf_is_inside<L>(p, launch, begin, L::TILE)) return;
   L::reads(p, [&](const auto &array, auto) {
     typedef typename lf_element<decltype(array)>::type T;
-    if (!LF_CERTAIN(launch.first + begin + L::TILE <= array.length)) return;
     const T *from = array.at + launch.first + begin;
     const u32 pieces = L::TILE * sizeof(T) / 16;
     if (lf_is_aligned<16>(from)) {
@@ -792,7 +796,6 @@ LF_DEVICE void lf_store(const typename L::Params &p, const lf_launch &launch, u6
       reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
     }
     __syncthreads();
-    if (!LF_CERTAIN(launch.first + tile + L::TILE <= array.length)) return;
     T *to = array.at + launch.first + tile;
     if (lf_is_aligned<16>(to)) {
       LF_UNROLL
@@ -852,7 +855,6 @@ LF_DEVICE typename L::Kept lf_kept_in_room(const typename L::Params &p, const ty
     (kept.*of).array = array;
     (kept.*of).room = reinterpret_cast<T *>(room);
     (kept.*of).begin = u32(begin);
-    (kept.*of).places = L::TILE;
     (kept.*of).in_room = true;
     room += L::TILE * sizeof(T);
   });
@@ -874,7 +876,9 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
     for (u32 at = threadIdx.x; at < count; at += each * L::THREADS) {
       T x[each];
       LF_UNROLL
-      for (u32 k = 0; k < each; ++k) x[k] = from[k * L::THREADS];
+      for (u32 k = 0; k < each; ++k) {
+        if (at + k * L::THREADS < count) x[k] = from[k * L::THREADS];
+      }
       LF_UNROLL
       for (u32 k = 0; k < each; ++k) {
         if (at + k * L::THREADS < count) to[k * L::THREADS] = x[k];
@@ -920,7 +924,7 @@ template <class L> struct lf_next {
 
   LF_DEVICE void take(const lf_launch &launch) {
     // Each block takes three more than it has tiles.
-    if (threadIdx.x == 0) taken = lf_take_ticket(launch.tickets, u32(tiles) + 3 * gridDim.x);
+    if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + 3 * gridDim.x);
   }
   // Before a barrier: a ticket takes a while to come.
   LF_DEVICE void show() {
@@ -977,7 +981,7 @@ template <class L, u32 K> struct lf_levels<L, K, false> {
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
   typedef lf_groups<L, L::ENDS> Groups;
   typedef lf_rooms<L, 3> Rooms;
-  LF_SHARED_GIVEN(Rooms, rooms);
+  LF_SHARED(Rooms, rooms);
   LF_SHARED_ARRAY(u32, tickets, 2);
   lf_next<L> following = {&tickets[1], lf_tiles<L>(launch), 0};
   following.take(launch);
@@ -1020,7 +1024,7 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
   typedef typename Groups::Group Group;
   typedef typename Groups::Part Part;
   typedef lf_rooms<L, 2> Rooms;
-  LF_SHARED_GIVEN(Rooms, rooms);
+  LF_SHARED(Rooms, rooms);
   LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;

@@ -1,17 +1,26 @@
 //! Which loops this backend can run in parallel, and what it has to know of them.
 
+mod exits;
+mod scatter;
+
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
-    Atom, End, Exit, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt,
-    StmtKind, Var,
+    Atom, End, Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
+pub use exits::Exits;
+pub use scatter::Scatter;
+
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
+
+/// Words that the groups of a kernel may have: a block shares what its warps have of each.
+pub const MOST_WORDS: usize = 64;
 
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,12 +31,16 @@ pub enum Refusal {
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
-    /// It may end before its bound.
+    /// It may end before its bound, in a way that has no kernel.
     Exit,
-    /// It joins values onto elements anywhere.
-    Scatter,
+    /// It joins values onto elements anywhere, in an order that matters.
+    Scatter(&'static str),
+    /// Its steps write where others write or read, so that their order matters.
+    Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
+    /// Its groups have more words than this.
+    Words(usize),
     /// Something that verified loops of this shape do not have.
     Other(String),
 }
@@ -38,9 +51,14 @@ impl fmt::Display for Refusal {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
             Refusal::Inner(rate) => write!(f, "{rate} runs within another rate"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
-            Refusal::Exit => write!(f, "it may end before its bound"),
-            Refusal::Scatter => write!(f, "it joins values onto elements anywhere"),
+            Refusal::Exit => write!(
+                f,
+                "it may end before its bound in the middle of what else it does"
+            ),
+            Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
+            Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
+            Refusal::Words(n) => write!(f, "its groups have {n} words"),
             Refusal::Other(what) => f.write_str(what),
         }
     }
@@ -62,6 +80,10 @@ pub struct Shape<'a> {
     pub bound: Atom,
     /// The groups of each level.
     pub levels: Vec<Vec<GroupId>>,
+    /// How it may be left before its bound.
+    pub exits: Exits,
+    /// What steps join onto elements of arrays, array by array.
+    pub scatters: Vec<Scatter>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
 }
@@ -86,18 +108,31 @@ impl<'a> Shape<'a> {
         }) {
             return Err(Refusal::Inner(inner.name.clone()));
         }
+        let exits = exits::find(program, &facts, root, counter)?;
         let mut shape = Shape {
             program,
             facts,
+            exits,
             layout,
             root,
             counter,
             bound,
             levels: Vec::new(),
+            scatters: scatter::find(program)?,
             given: Vec::new(),
         };
         shape.levels = shape.find_levels()?;
+        let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
+        if words > MOST_WORDS {
+            return Err(Refusal::Words(words));
+        }
+        // Where it is left is found as one more level.
+        let levels = shape.levels.len() as u32 + u32::from(exits.any);
+        if levels > MOST_LEVELS {
+            return Err(Refusal::Levels(levels));
+        }
         shape.check_blocks()?;
+        scatter::check_order(program)?;
         shape.given = shape.find_given();
         Ok(shape)
     }
@@ -153,22 +188,13 @@ impl<'a> Shape<'a> {
 
     fn check_blocks(&self) -> Result<(), Refusal> {
         for placed in &self.facts.blocks {
-            let Place::At { rate, section, .. } = placed.place else {
+            if !matches!(placed.place, Place::At { .. }) {
                 continue;
-            };
+            }
             if matches!(placed.block.end, End::Branch(..) | End::Return(_)) {
                 return Err(Refusal::Other("a block has two ways on".into()));
             }
-            let exits = &placed.block.exits;
-            let (tree, is_guard) = (&self.facts.tree, section == Section::Guard);
-            let out = tree.way_out(self.program, rate);
-            let leaves = |e: &Exit| e.target.is_some_and(|t| tree.place(self.program, t) != out);
-            let several = rate == self.root && exits.len() > 1;
-            if (!exits.is_empty() && !is_guard) || several || exits.iter().any(leaves) {
-                return Err(Refusal::Exit);
-            }
             each(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::ScatterArray { .. } => Err(Refusal::Scatter),
                 StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)

@@ -2,7 +2,7 @@
 
 use crate::code::{Code, Instr, Pc, Rare, Reg};
 use crate::observe::Observer;
-use livefusion_backend::{Arg, Frame, Outcome, TrapReport, View};
+use livefusion_backend::{Arg, Buffer, Frame, Outcome, TrapReport, View};
 use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
 use loop_lang::state::DONE;
@@ -40,6 +40,7 @@ pub struct Machine<'a, 'm> {
     pub(crate) code: &'a Code,
     pub(crate) frame: &'a mut Frame<'m>,
     pub(crate) params: Vec<View<'a>>,
+    pub(crate) args: &'a [Arg<'a>],
     pub(crate) regs: Vec<u64>,
     /// What counting mode counted.
     pub(crate) counts: Vec<u64>,
@@ -64,7 +65,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         program: &'a Loop,
         code: &'a Code,
         frame: &'a mut Frame<'m>,
-        args: &'a [Arg<'_>],
+        args: &'a [Arg<'a>],
         span: u64,
     ) -> Machine<'a, 'm> {
         let steps = frame.words[1];
@@ -72,6 +73,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             program,
             code,
             params: args.iter().map(view_of).collect(),
+            args,
             regs: vec![0; code.registers as usize],
             counts: vec![0; code.counters.len()],
             observer: None,
@@ -188,6 +190,22 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
         for (r, _, word) in code.saved.iter().chain(&code.current) {
             self.frame.words[*word as usize] = self.get(*r);
+        }
+    }
+
+    /// An element of a parameter; none outside.
+    #[inline(always)]
+    fn param_word(&self, p: u32, i: usize) -> Option<u64> {
+        let here = self.params[p as usize].get_word(i);
+        here.or_else(|| self.far_of(p)?.far_word(i))
+    }
+
+    /// A parameter that is an array far away.
+    #[cold]
+    pub(crate) fn far_of(&self, p: u32) -> Option<&'a Buffer> {
+        match self.args[p as usize] {
+            Arg::Far(b) if b.is_far() => Some(b),
+            _ => None,
         }
     }
 
@@ -318,7 +336,7 @@ impl<'a, 'm> Machine<'a, 'm> {
                     set!(o.d, eval(o.op, o.from, o.to, &args));
                 }
                 Instr::ReadParam { d, array, i } => {
-                    let x = index(get!(i)).and_then(|i| self.params[array as usize].get_word(i));
+                    let x = index(get!(i)).and_then(|i| self.param_word(array, i));
                     set!(d, x.unwrap_or(0));
                 }
                 Instr::ReadSlot { d, array, i } => {
@@ -424,10 +442,14 @@ pub(crate) fn index(word: u64) -> Option<usize> {
     usize::try_from(word).ok()
 }
 
-/// An argument's array; an empty one for scalars.
+/// An argument's array as far as it is here; an empty one for scalars.
 fn view_of<'a>(arg: &'a Arg<'_>) -> View<'a> {
     match arg {
         Arg::Scalar(_) => View::new::<u8>(&[]),
         Arg::Array(v) => *v,
+        Arg::Far(b) => match b.is_far() {
+            true => View::empty(b.ty()),
+            false => b.view(),
+        },
     }
 }

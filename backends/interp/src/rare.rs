@@ -4,7 +4,7 @@ use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
 use crate::machine::{Machine, Stop, index};
 use livefusion_backend::buffer::Content;
-use livefusion_backend::{Buffer, Held, Value};
+use livefusion_backend::{Arg, Buffer, Held, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
 
@@ -97,7 +97,10 @@ impl<'a> Machine<'a, '_> {
     /// How long an array is; 0 if its slot was not filled.
     fn length(&self, array: Array) -> u64 {
         let len = match array {
-            Array::Param(p) => self.params[p as usize].len(),
+            Array::Param(p) => match self.far_of(p) {
+                Some(far) => far.len(),
+                None => self.params[p as usize].len(),
+            },
             Array::Slot(s) => self.frame.arrays[s as usize].as_ref().map_or(0, Held::len),
         };
         len as u64
@@ -133,13 +136,13 @@ impl<'a> Machine<'a, '_> {
         self.vacate(slot);
         let bytes = size(ty, len);
         self.reserve(comb, bytes)?;
-        let spare = &mut self.frame.spare;
+        let frame = &mut self.frame;
         let content = Content::Word(value);
-        let buffer = index(len).and_then(|len| spare.make(slot as usize, ty, len, content));
-        let Some(buffer) = buffer else {
+        let array = index(len).and_then(|len| frame.make(slot as usize, ty, len, content));
+        let Some(array) = array else {
             return Err(self.no_memory(comb, bytes));
         };
-        self.frame.arrays[slot as usize] = Some(buffer.into());
+        self.frame.arrays[slot as usize] = Some(array);
         Ok(())
     }
 
@@ -149,7 +152,7 @@ impl<'a> Machine<'a, '_> {
         }
         let copy = self.copied(comb, from, ty, Some(slot))?;
         self.vacate(slot);
-        self.frame.arrays[slot as usize] = Some(copy.into());
+        self.frame.arrays[slot as usize] = Some(Held::anywhere(copy));
         Ok(())
     }
 
@@ -163,6 +166,10 @@ impl<'a> Machine<'a, '_> {
     ) -> Result<Buffer, Stop> {
         let bytes = size(ty, self.length(from));
         self.reserve(comb, bytes)?;
+        if let (Some(maker), Some(whole)) = (&self.frame.maker, self.whole(from)) {
+            let copy = maker.copy(whole);
+            return copy.ok_or_else(|| self.no_memory(comb, bytes));
+        }
         let copy = match from {
             Array::Param(p) => {
                 let elements = self.params[p as usize];
@@ -180,6 +187,17 @@ impl<'a> Machine<'a, '_> {
         match copy {
             Some(copy) => Ok(copy),
             None => Err(self.no_memory(comb, bytes)),
+        }
+    }
+
+    /// An array as somebody who makes arrays elsewhere takes it.
+    fn whole(&self, array: Array) -> Option<&Buffer> {
+        match array {
+            Array::Param(p) => match self.args[p as usize] {
+                Arg::Far(b) => Some(b),
+                _ => None,
+            },
+            Array::Slot(s) => self.frame.arrays[s as usize].as_ref()?.own(),
         }
     }
 

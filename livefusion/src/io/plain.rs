@@ -5,7 +5,7 @@ use crate::array::{Array, Rank, delayed_axes};
 use crate::ast::{Builder, Node, Shape, Value, show_types};
 use crate::elt::Scalar;
 use crate::error::Error;
-use crate::runtime::{Engine, force_nodes};
+use crate::runtime::{Engine, force_nodes, lost};
 use livefusion_backend::Buffer;
 use loop_lang::types::Const;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ impl Plain {
             },
             None => return Err(several(node)),
         };
+        // A device may have it.
+        elements.here().map_err(|why| lost(&elements, why))?;
         let axes = match &node.shape {
             Some(shape) => shape.axes(),
             None if node.rank == 0 => &[],

@@ -7,7 +7,7 @@ use crate::fusion::Plan;
 use crate::fusion::pull::Extent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId, numbered};
-use livefusion_backend::{Arg, Buffer, Value as KernelValue, View};
+use livefusion_backend::{Arg, Buffer, FarError, Value as KernelValue, View};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -248,12 +248,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// The arguments of a loop, lent by the store and by what the run is bound to.
+    /// The arguments of a loop, lent by the store and by what the run is bound to. `far` says whether its kernel takes arrays
+    /// wherever they are; else they come here.
     pub fn args<'a>(
         &'a self,
         b: &'a Bindings<'_>,
         sizes: &[Const],
-        params: &[Origin],
+        (params, far): (&[Origin], bool),
         args: &mut Args<'a>,
     ) -> Result<()> {
         // Most parameters are constants, which a loop without ways out copies fastest.
@@ -269,20 +270,40 @@ impl Store {
         };
         let others = params.iter().zip(args).filter(|(from, _)| !is_there(from));
         for (from, arg) in others {
-            *arg = self.arg(b, *from).ok_or_else(|| unbound(b, *from))?;
+            *arg = self.arg(b, *from, far)?.ok_or_else(|| unbound(b, *from))?;
         }
         Ok(())
     }
 
     /// The value that comes from somewhere.
-    fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin) -> Option<Arg<'a>> {
+    fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin, far: bool) -> Result<Option<Arg<'a>>> {
+        let array = match from {
+            Origin::Made(at) => match self.made.get(at) {
+                Some(Made::Array(array)) => Some(array),
+                _ => None,
+            },
+            Origin::Leaf((id, field)) => match b.leaf(id) {
+                Some(Value::Array(fields)) => fields.get(field as usize),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(match array {
+            Some(array) if far => Some(Arg::Far(array)),
+            Some(array) => Some(Arg::Array(here(array)?.view())),
+            None => self.scalar(b, from),
+        })
+    }
+
+    /// The scalar that comes from somewhere; an array without elements for one that is gone.
+    fn scalar<'a>(&self, b: &Bindings<'_>, from: Origin) -> Option<Arg<'a>> {
         let length = |n: usize| Arg::Scalar(Const::u64(n as u64));
         match from {
-            Origin::Made(at) => self.made.get(at).map(|made| match made {
-                Made::Scalar(c) => Arg::Scalar(*c),
-                Made::Array(array) => Arg::Array(array.view()),
-                Made::Gone(ty, _) => Arg::Array(View::empty(*ty)),
-            }),
+            Origin::Made(at) => match self.made.get(at)? {
+                Made::Scalar(c) => Some(Arg::Scalar(*c)),
+                Made::Gone(ty, _) => Some(Arg::Array(View::empty(*ty))),
+                Made::Array(_) => None,
+            },
             Origin::LengthOf(at) => match self.made.get(at)? {
                 Made::Array(array) => Some(length(array.len())),
                 Made::Gone(_, len) => Some(length(*len)),
@@ -292,8 +313,8 @@ impl Store {
             Origin::Known(at) => b.lengths.get(at).map(|n| Arg::Scalar(Const::u64(*n))),
             Origin::Size(_) => None,
             Origin::Leaf((id, field)) => match b.leaf(id)? {
-                Value::Array(fields) => fields.get(field as usize).map(|a| Arg::Array(a.view())),
                 Value::Scalar(fields) => fields.get(field as usize).map(|c| Arg::Scalar(*c)),
+                Value::Array(_) => None,
             },
             Origin::LeafLength(id) => match b.leaf(id)? {
                 Value::Array(fields) => fields.first().map(|a| length(a.len())),
@@ -328,7 +349,7 @@ impl Store {
         }
         let mut words = SmallVec::with_capacity(fields.len());
         for from in fields {
-            match self.arg(b, *from) {
+            match self.scalar(b, *from) {
                 Some(Arg::Scalar(c)) => words.push(c),
                 _ => return Err(unbound(b, *from)),
             }
@@ -365,6 +386,32 @@ impl Store {
         *made = Made::Gone(array.ty(), array.len());
         self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
         Some(array)
+    }
+}
+
+/// An array with its elements here.
+pub(super) fn here(array: &Buffer) -> Result<&Buffer> {
+    array.here().map_err(|e| lost(array, e))
+}
+
+/// An array that does not come from a device.
+#[cold]
+pub(crate) fn lost(array: &Buffer, why: FarError) -> Error {
+    let kind = match why {
+        FarError::Memory(bytes) => {
+            let limit = u64::MAX;
+            ErrorKind::Memory { bytes, limit }
+        }
+        FarError::Device(why) => {
+            let (ty, len) = (array.ty(), array.len());
+            ErrorKind::Backend(format!("an array of {len} {ty} does not come here: {why}"))
+        }
+    };
+    Error {
+        combinator: "force",
+        element: None,
+        location: None,
+        kind,
     }
 }
 

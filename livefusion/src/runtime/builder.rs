@@ -28,6 +28,9 @@ pub struct EngineBuilder {
     kernel_cache: KernelCache,
     compiler_limits: CompilerLimits,
     only_c: bool,
+    #[cfg(feature = "cuda")]
+    device: Option<Arc<livefusion_cuda::device::session::Session>>,
+    deterministic: bool,
     asked: Asked,
 }
 
@@ -40,6 +43,33 @@ impl EngineBuilder {
     /// ```
     pub fn only_c(mut self) -> Self {
         self.only_c = true;
+        self
+    }
+
+    /// Runs loops on one of NVIDIA's devices, counted from 0, as [`Engine::cuda`] does. What NVRTC compiles is kept in the
+    /// [cache](EngineBuilder::kernel_cache) that was chosen before this.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Backend`](crate::error::ErrorKind::Backend) where there is no driver, no such device or no NVRTC: it says what was looked for.
+    #[cfg(feature = "cuda")]
+    pub fn cuda(mut self, device: u32) -> crate::Result<Self> {
+        use livefusion_cuda::device::session::Session;
+        let session = Session::open(device, self.kernel_cache.clone());
+        let failed =
+            |fault: livefusion_cuda::driver::Fault| super::engine::backend_error(fault.to_string());
+        self.device = Some(session.map_err(failed)?);
+        Ok(self)
+    }
+
+    /// Gives the bits that processors give on devices, too: loops that join floats there in another order, or call functions
+    /// of the device's own, run on the host instead. On processors results always have the same bits.
+    ///
+    /// ```
+    /// use livefusion::Engine;
+    /// let engine = Engine::builder().deterministic().build();
+    /// ```
+    pub fn deterministic(mut self) -> Self {
+        self.deterministic = true;
         self
     }
 
@@ -216,6 +246,15 @@ impl EngineBuilder {
                 .with_limits(self.compiler_limits)
                 .with_schedules(asked.schedules().cloned().unwrap_or_default())
         };
+        #[cfg(feature = "cuda")]
+        if let Some(session) = &self.device {
+            let host = RunsOn::best(c()).backend;
+            let cuda = livefusion_cuda::CudaBackend::on(session.clone(), host);
+            return RunsOn::only(Arc::new(match self.deterministic {
+                true => cuda.exact(),
+                false => cuda,
+            }));
+        }
         match &self.backend {
             Some(backend) => RunsOn::only(backend.clone()),
             None if self.only_c => RunsOn {

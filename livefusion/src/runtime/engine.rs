@@ -133,6 +133,30 @@ impl Engine {
         Engine::new(Arc::new(livefusion_jit::JitBackend::new()))
     }
 
+    /// An engine on the first of NVIDIA's devices, with the driver and NVRTC of the machine. Arrays stay on the device: what is
+    /// forced comes back when it is looked at ([`Manifest::fetch`](crate::Manifest::fetch)), and inputs are copied once. Loops that
+    /// cannot run in parallel there run on the host as the default engine runs them; `explain()` says which, and why.
+    ///
+    /// Order is kept and integers are exact; the last bits of sums of floats may be others than on processors, and differ from
+    /// run to run, unless the engine is [deterministic](EngineBuilder::deterministic).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0, -2.0, 3.0]);
+    /// match Engine::cuda() {
+    ///     Ok(engine) => assert_eq!(xs.filter(|x: Exp<f64>| x.gt(0.0)).force_with(&engine)?, [1.0, 3.0]),
+    ///     Err(e) => assert!(e.to_string().contains("CUDA"), "{e}"),
+    /// }
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Backend`] where there is no driver, no device or no NVRTC: it says what was looked for.
+    #[cfg(feature = "cuda")]
+    pub fn cuda() -> Result<Engine> {
+        Ok(Engine::builder().cuda(0)?.build())
+    }
+
     /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
     pub fn backend_name(&self) -> &'static str {
         match self.0.fallback.get() {

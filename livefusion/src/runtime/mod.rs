@@ -31,6 +31,7 @@ mod tier;
 mod watch;
 
 pub(crate) use asked::{Asked, with_region};
+pub(crate) use binding::lost;
 pub use builder::EngineBuilder;
 pub use counters::Counters;
 pub(crate) use engine::Kernels;

@@ -1,6 +1,6 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
-use super::binding::{Args, Bindings, Origin, Recipe, Store};
+use super::binding::{Args, Bindings, Origin, Recipe, Store, here};
 use super::cache::{Kept, LastUse};
 use super::dump::{Record, Stage};
 use super::engine::{Engine, Kernels, backend_error};
@@ -173,10 +173,15 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let taken = self.take(b, store, &mut frame);
+        let taken = self.take(b, store, &mut frame)?;
         let b = &*b;
         let mut args = Args::new();
-        store.args(b, &sizes, &self.params, &mut args)?;
+        store.args(
+            b,
+            &sizes,
+            (&self.params, self.kernel.takes_far()),
+            &mut args,
+        )?;
         let run = Run {
             engine,
             kernel: &self.kernel,
@@ -189,6 +194,12 @@ impl CompiledLoop {
         if let Ended::By(Outcome::Trapped(None)) = ended {
             // Its arrays make room for those of the replay.
             frame.arrays.clear();
+            // The interpreter reads them here.
+            for arg in &mut args {
+                if let Arg::Far(array) = *arg {
+                    *arg = Arg::Array(here(array)?.view());
+                }
+            }
             let replay = Replay {
                 engine,
                 kernel: &*self.kernel,
@@ -225,16 +236,24 @@ impl CompiledLoop {
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(&self, b: &mut Bindings<'_>, store: &mut Store, frame: &mut Frame<'_>) -> Vec<Taken> {
+    fn take(
+        &self,
+        b: &mut Bindings<'_>,
+        store: &mut Store,
+        frame: &mut Frame<'_>,
+    ) -> Result<Vec<Taken>> {
         let mut taken = Vec::new();
         for update in self.updates.iter().filter(|u| u.copied.is_none()) {
             let from = self.params.get(update.param);
             if let Some(array) = from.and_then(|from| store.give(b, *from)) {
+                if !self.kernel.takes_far() {
+                    here(&array)?;
+                }
                 taken.push((update.slot, array.ty(), array.len()));
                 frame.give(update.slot, array);
             }
         }
-        taken
+        Ok(taken)
     }
 
     /// How many bytes of arrays it has copied to change the copies.
@@ -243,6 +262,7 @@ impl CompiledLoop {
         let copied = updates.filter(|u| !taken.iter().any(|(slot, ..)| *slot == u.slot));
         let bytes = copied.map(|u| match args.get(u.param) {
             Some(Arg::Array(view)) => view.len() as u64 * view.ty().size() as u64,
+            Some(Arg::Far(array)) => array.len() as u64 * array.ty().size() as u64,
             _ => 0,
         });
         bytes.sum()
@@ -273,7 +293,7 @@ impl CompiledLoop {
         sizes: &[Const],
     ) -> Result<Vec<Const>> {
         let mut args = Args::new();
-        store.args(b, sizes, &self.params, &mut args)?;
+        store.args(b, sizes, (&self.params, kernel.takes_far()), &mut args)?;
         let left = engine.memory_limit().saturating_sub(store.bytes);
         let mut frame = new_frame(kernel, engine, left);
         match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {

@@ -193,7 +193,7 @@ impl Slots {
     fn expected(&self, args: &[Arg<'_>]) -> u64 {
         let lengths = args.iter().map(|a| match a {
             Arg::Array(view) => view.len() as u64,
-            Arg::Scalar(_) => 0,
+            Arg::Scalar(_) | Arg::Far(_) => 0,
         });
         let bounds = self.program.rates.iter().map(|rate| match rate.kind {
             RateKind::Root { bound, .. } => self.known(bound, args),

@@ -1,12 +1,12 @@
 //! The long hunt: random programs, as many as are asked for, on one backend.
 //!
 //! ```sh
-//! cargo run --release -p livefusion-tests --bin hunt -- --programs 100000 [--backend interp|c|jit|tiered]
+//! cargo run --release -p livefusion-tests --bin hunt -- --programs 100000 [--backend interp|c|jit|tiered|cuda]
 //!     [--seed S] [--minutes M]
 //! ```
 //!
 //! What the interpreter gives is held against the naive evaluator, what others give against the
-//! interpreter. In the end: how many programs, how often each pattern of use came up, and each kind of
+//! interpreter; what a GPU gives (feature `cuda`) against the naive evaluator, since there sums of floats have other last bits. In the end: how many programs, how often each pattern of use came up, and each kind of
 //! failure with its seeds and the smallest program that was found for it.
 
 use livefusion::{Clustering, Engine};
@@ -112,6 +112,11 @@ fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
                 agree(&reference, &run(p, &tiered)?)?;
                 Ok(reference)
             })
+        }
+        #[cfg(feature = "cuda")]
+        "cuda" => {
+            let cuda = Engine::cuda().map_err(|e| e.to_string())?;
+            Box::new(move |_, p| against_naive(p, &cuda))
         }
         other => return Err(format!("no backend is called {other}")),
     })

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::io::{self, Read};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Keeps memory alive: what it points to frees it when the last one is dropped.
 pub(super) type Owner = Arc<dyn Any + Send + Sync>;
@@ -57,6 +57,7 @@ impl Buffer {
                 _owner: AssertUnwindSafe(owner),
             },
             keeps_room: false,
+            far: OnceLock::new(),
         })
     }
 
@@ -66,9 +67,9 @@ impl Buffer {
         matches!(self.storage, Storage::Foreign { .. })
     }
 
-    /// The same elements in memory that may be written: this one, or a copy of what is another's.
-    pub(crate) fn into_own(self) -> Buffer {
-        if !self.is_foreign() {
+    /// The same elements in memory here that may be written: this one, or a copy of what is another's or far.
+    pub(crate) fn into_own(mut self) -> Buffer {
+        if !self.is_foreign() && self.settle().is_ok() {
             return self;
         }
         Buffer::copy_of(self.view()).unwrap_or_else(|| {

@@ -99,6 +99,7 @@ impl Buffer {
         if self.ty != ty || len > self.room() || self.is_foreign() {
             return None;
         }
+        self.far.take();
         if let Storage::Vec { .. } = self.storage {
             let more = len.saturating_sub(self.len) * ty.size();
             // SAFETY: the vector has room for `len` elements; what is behind its own may be uninitialised.
@@ -114,7 +115,7 @@ impl Buffer {
     /// For how many elements there is memory.
     fn room(&self) -> usize {
         match &self.storage {
-            Storage::Empty | Storage::Foreign { .. } => 0,
+            Storage::Empty | Storage::Foreign { .. } | Storage::Far { .. } => 0,
             Storage::Block { base, bytes } => (bytes - skew(*base)) / self.ty.size(),
             Storage::Pages(pages) => pages.bytes() / self.ty.size(),
             Storage::Vec { capacity } => *capacity,

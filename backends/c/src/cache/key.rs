@@ -6,21 +6,26 @@ use livefusion_tile::target::Target;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// Everything that went into a library, as text, and the name of its entry.
+/// Everything that went into compiled code, as text, and the name of its entry.
 #[derive(Debug)]
 pub struct Key {
     /// All of it; two keys are the same if this is.
-    pub text: String,
+    pub(super) text: String,
     /// The name of the entry: a hash of the text.
-    pub name: String,
+    pub(super) name: String,
 }
 
 impl Key {
     /// The key of what a compiler makes of a source for a target; none if the compiler or the processor, at which it
     /// looks, cannot be told from another.
-    pub fn of(compiler: &Compiler, target: &Target, flags: &[&str], source: &str) -> Option<Key> {
+    pub(crate) fn of(
+        compiler: &Compiler,
+        target: &Target,
+        flags: &[&str],
+        source: &str,
+    ) -> Option<Key> {
         static CPU: LazyLock<Option<String>> = LazyLock::new(cpu::identity);
-        let text = format!(
+        Some(Key::of_text(format!(
             "livefusion {}\nplatform {} {} {}\ncpu {}\ntarget {target}\ncompiler {}\nflags {}\n\n{source}",
             env!("CARGO_PKG_VERSION"),
             std::env::consts::OS,
@@ -33,9 +38,13 @@ impl Key {
             CPU.as_deref()?,
             compiler.identity()?,
             flags.join(" "),
-        );
+        )))
+    }
+
+    /// The key of what is made of all that a text says.
+    pub fn of_text(text: String) -> Key {
         let digest = Sha256::digest(&text);
         let name = digest.iter().map(|b| format!("{b:02x}")).collect();
-        Some(Key { text, name })
+        Key { text, name }
     }
 }

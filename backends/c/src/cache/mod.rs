@@ -1,8 +1,8 @@
-//! Compiled libraries on disk, for the next process.
+//! Compiled code on disk, for the next process: libraries of this backend, and what other backends compile.
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `key` | what a library depends on: its source, the compiler, the processor |
+//! | `key` | what compiled code depends on: its source, the compiler, the processor |
 //! | `place` | where the cache is |
 //! | `folder` | the folder, which is nobody else's |
 //! | `entry` | an entry's bytes, which are checked before they are loaded |
@@ -79,8 +79,9 @@ struct Shared {
 }
 
 /// What a look into the cache came to.
+#[derive(Debug)]
 pub enum Lookup {
-    /// The library's bytes, checked.
+    /// The code's bytes, as they were kept.
     Hit(Vec<u8>),
     /// There is no entry.
     Miss,
@@ -204,8 +205,8 @@ impl KernelCache {
         self.folder().is_ok()
     }
 
-    /// Looks for a library.
-    pub(crate) fn find(&self, key: &Key) -> Lookup {
+    /// Looks for compiled code.
+    pub fn find(&self, key: &Key) -> Lookup {
         let Ok(folder) = self.folder() else {
             return Lookup::Miss;
         };
@@ -223,8 +224,8 @@ impl KernelCache {
         }
     }
 
-    /// Keeps a library, if there is room for it.
-    pub(crate) fn keep(&self, key: &Key, library: &[u8]) {
+    /// Keeps compiled code, if there is room for it.
+    pub fn keep(&self, key: &Key, library: &[u8]) {
         let Ok(folder) = self.folder() else {
             return;
         };

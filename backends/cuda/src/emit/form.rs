@@ -16,6 +16,19 @@ pub enum Form {
     OneByOne,
     /// Steps read groups: tiles look back.
     InOrder,
+    /// So they do, and steps may leave the loop.
+    UntilLeft,
+}
+
+impl Form {
+    /// The rooms that a block has: for tiles that look back, one that does, the next one, and the one after that.
+    fn rooms(self) -> u32 {
+        match self {
+            Form::SideBySide | Form::UntilLeft => 0,
+            Form::OneByOne => 2,
+            Form::InOrder => 3,
+        }
+    }
 }
 
 /// A loop's groups, by what steps know of them.
@@ -32,6 +45,14 @@ pub struct Groups {
 impl Groups {
     /// Those of a loop.
     pub fn of(shape: &Shape<'_>) -> Groups {
+        if shape.exits.any {
+            // Whoever leaves gives what all of them are then.
+            return Groups {
+                form: Form::UntilLeft,
+                known: shape.levels.clone(),
+                ends: Vec::new(),
+            };
+        }
         let groups = shape.program.groups.iter().enumerate();
         let at_end = groups
             .map(|(i, _)| GroupId::new(i))
@@ -99,11 +120,14 @@ pub struct Tiles {
 
 /// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
+/// The bytes that a block may share at most.
+const SHARED: u32 = 48 << 10;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
 const HELD: u32 = 160;
 /// The bytes that a thread asks for at once where it goes on and on.
 const AT_ONCE: u32 = 64;
-
+/// The elements of a thread where the loop may be left at any.
+const FEW: u32 = 8;
 /// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
 const AT_LEAST: u32 = 768;
 
@@ -113,8 +137,13 @@ impl Tiles {
         (AT_LEAST / self.threads).max(1)
     }
 
+    /// The rooms that a block has.
+    pub fn rooms(&self) -> u32 {
+        self.form.rooms()
+    }
+
     /// Those of a loop, as measured on an H200.
-    pub fn of(shape: &Shape<'_>, streams: &Streams, groups: &Groups) -> Tiles {
+    pub fn of(shape: &Shape<'_>, streams: &mut Streams, groups: &Groups) -> Tiles {
         let form = groups.form;
         let (threads, elements, piece) = match form {
             Form::SideBySide => {
@@ -130,8 +159,8 @@ impl Tiles {
                     piece,
                 )
             }
-            Form::OneByOne => (256, elements(shape, streams), 1),
-            Form::InOrder => (256, elements(shape, streams), 1),
+            Form::OneByOne | Form::InOrder => (128, elements(shape, streams, form, 128), 1),
+            Form::UntilLeft => (256, FEW, 1),
         };
         Tiles {
             form,
@@ -142,12 +171,20 @@ impl Tiles {
     }
 }
 
+/// The bytes that a block shares for the parts of groups at most: twice one of each warp, and one of a tile.
+fn parts(shape: &Shape<'_>) -> u32 {
+    let vars = shape.levels.iter().map(|l| shape.vars(l).len() as u32);
+    65 * 8 * vars.sum::<u32>()
+}
+
 /// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then
 /// use all banks.
-fn elements(shape: &Shape<'_>, streams: &Streams) -> u32 {
+fn elements(shape: &Shape<'_>, streams: &mut Streams, form: Form, threads: u32) -> u32 {
+    let room = ROOM.min((SHARED - parts(shape)) / (form.rooms() * threads) - 1);
+    streams.shrink(shape, room);
     let bytes = streams.room_bytes(shape).max(4);
     let held = streams.read_bytes(shape) + streams.write_bytes(shape);
-    let fits = |e: &u32| e * bytes <= ROOM && e * held <= HELD;
+    let fits = |e: &u32| e * bytes <= room && e * held <= HELD;
     [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1)
 }
 

@@ -15,13 +15,14 @@
 mod expr;
 mod form;
 mod names;
+mod scatter;
 mod step;
 mod streams;
 
 use form::Groups;
 pub use form::{Form, Tiles};
 
-use crate::shape::{MOST_LEVELS, Refusal, Shape};
+use crate::shape::{Refusal, Shape};
 use expr::Functions;
 use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateKind, Type, Var};
 use loop_lang::op::Op;
@@ -31,10 +32,11 @@ use std::fmt::Write;
 use streams::Streams;
 
 /// What all kernels are made of.
-pub const PRELUDE: &str = include_str!("../prelude.cuh");
-
-/// How many levels tiles may tell each other of: those that steps know, and what is read at the end.
-pub const MOST_TOLD: usize = MOST_LEVELS as usize + 1;
+pub const PRELUDE: &str = concat!(
+    include_str!("../prelude.cuh"),
+    include_str!("../scatter.cuh"),
+    include_str!("../exits.cuh")
+);
 
 /// A kernel's text, and how it is launched.
 #[derive(Clone, Debug)]
@@ -47,6 +49,8 @@ pub struct Kernel {
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
+    /// Whether it may be left before its bound.
+    pub leaves: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
 }
@@ -65,7 +69,25 @@ pub enum Given {
 impl Kernel {
     /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
-        self.tiles.form == Form::InOrder
+        matches!(self.tiles.form, Form::InOrder | Form::UntilLeft)
+    }
+
+    /// How many cells tiles need at most for what they tell each other, level by level.
+    pub fn cells(&self, tiles: u64) -> Vec<u64> {
+        let levels = self.levels.iter().map(|l| l.len() as u64 * tiles);
+        // Where a tile leaves, and whether any has.
+        levels.chain(self.leaves.then_some(tiles + 1)).collect()
+    }
+
+    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
+    pub fn words(&self) -> usize {
+        let groups: usize = self.levels.iter().map(Vec::len).sum();
+        groups + if self.leaves { 2 } else { 0 }
+    }
+
+    /// How many threads a block has.
+    pub fn threads(&self) -> u32 {
+        self.tiles.threads
     }
 
     /// How many tiles so many steps are. Any number of blocks from one up to this will do.
@@ -89,7 +111,12 @@ impl Kernel {
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
-    Ok(Emit::of(&Shape::of(program)?).kernel())
+    Ok(kernel_of(&Shape::of(program)?))
+}
+
+/// The kernel of a loop of this shape.
+pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
+    Emit::of(shape).kernel()
 }
 
 /// A kernel that is being written.
@@ -109,11 +136,11 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
-        let streams = Streams::of(shape);
+        let mut streams = Streams::of(shape);
         let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &streams, &groups),
+            tiles: Tiles::of(shape, &mut streams, &groups),
             streams,
             form: groups.form,
             levels: groups.levels(),
@@ -135,6 +162,7 @@ impl<'a> Emit<'a> {
         let levels = 0..self.levels.len();
         levels.for_each(|k| self.level(k));
         self.constants();
+        self.bins();
         self.step();
         self.depth -= 1;
         self.line("};");
@@ -142,13 +170,17 @@ impl<'a> Emit<'a> {
             Form::SideBySide => "lf_side_by_side",
             Form::OneByOne => "lf_one_by_one",
             Form::InOrder => "lf_in_order",
+            Form::UntilLeft => "lf_until_left",
         };
         self.open(&format!(
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
             self.tiles.blocks()
         ));
+        let [begin, end] = self.around_steps();
+        begin.iter().for_each(|l| self.line(l));
         self.line(&format!("{pass}<{name}>(p, launch);"));
+        end.iter().for_each(|l| self.line(l));
         self.close();
         let levels = self.levels.iter();
         Kernel {
@@ -156,6 +188,7 @@ impl<'a> Emit<'a> {
             name: format!("{name}_kernel"),
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
+            leaves: self.shape.exits.any,
             tiles: self.tiles,
         }
     }
@@ -433,6 +466,11 @@ impl<'a> Emit<'a> {
             format!("static const bool KEEPS = {keeps}, STORES = {stores}, ENDS = {ends};"),
         ] {
             self.line(&line);
+        }
+        if self.shape.exits.any {
+            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
+            let words: usize = words.sum();
+            self.line(&format!("static const u32 WORDS = {words};"));
         }
     }
 

@@ -4,7 +4,7 @@ use loop_lang::ir::{Loop, Var};
 use rustc_hash::FxHashSet;
 
 /// What names of the text begin with.
-const OURS: &[&str] = &["lf_", "start_", "level", "Part"];
+const OURS: &[&str] = &["lf_", "start_", "level", "Part", "Bins"];
 
 /// The names of a loop's variables.
 pub struct Names {

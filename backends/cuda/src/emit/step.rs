@@ -9,16 +9,25 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Emit<'_> {
-    /// The function of a step. Without `EMIT` it sums groups up, and nothing else.
+    /// The function of a step. Without `EMIT` it sums groups up, and nothing else; with `LEAVES` it ends where it leaves the loop,
+    /// and says so.
     pub(super) fn step(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
-        self.line("template <bool EMIT>");
+        let leaves = self.shape.exits.any;
+        let (more, result) = match leaves {
+            true => (", bool LEAVES = EMIT", "u32"),
+            false => ("", "void"),
+        };
+        self.line(&format!("template <bool EMIT{more}>"));
         self.line(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const In &in,"
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const In &in,"
         ));
         self.open("                           State &state, Out &out, const Kept &kept) {");
         self.line("const State old = state;");
         self.rate(self.shape.root);
+        if leaves {
+            self.line("return LF_GOES_ON;");
+        }
         self.close();
     }
 
@@ -27,10 +36,12 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
-            match admits.is_empty() {
-                true => self.open("{"),
-                false => self.open(&format!("if ({}) {{", admits.join(" && "))),
-            }
+            // A rate that nothing is kept from has the elements of the one above it.
+            let admits = match admits.is_empty() {
+                true => "true".to_string(),
+                false => admits.join(" && "),
+            };
+            self.open(&format!("if ({admits}) {{"));
         }
         for part in self.shape.parts(rate) {
             match *part {
@@ -48,8 +59,16 @@ impl Emit<'_> {
     }
 
     fn block(&mut self, rate: RateId, stage: u32, section: Section) {
-        let stmts = self.shape.statements(at(rate, stage, section));
-        self.stmts(stmts);
+        let place = at(rate, stage, section);
+        self.stmts(self.shape.statements(place));
+        let how = match section {
+            Section::Guard => "LF_LEFT_BEFORE",
+            _ => "LF_LEFT_WITHIN",
+        };
+        for unless in self.shape.leaves_unless(place) {
+            let unless = self.value(unless);
+            self.line(&format!("if (LEAVES && !({unless})) return {how};"));
+        }
     }
 
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
@@ -128,6 +147,12 @@ impl Emit<'_> {
                 self.value(*i),
                 self.value(*x)
             ),
+            StmtKind::ScatterArray {
+                arrays,
+                index,
+                values,
+                ..
+            } => self.scattered(arrays[0], &self.value(*index), &self.value(values[0])),
             StmtKind::ArrayLength(v, a) => format!(
                 "const u64 {} = {}.length;",
                 self.names.var(*v),
@@ -194,7 +219,6 @@ impl Emit<'_> {
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
             | StmtKind::SliceArray(..)
-            | StmtKind::ScatterArray { .. }
             | StmtKind::Carry(..) => return,
         };
         self.line(&line);

@@ -31,6 +31,10 @@ impl Streams {
     /// Those of a loop.
     pub fn of(shape: &Shape<'_>) -> Streams {
         let mut streams = Streams::default();
+        // A step that is left within has written some of what it writes.
+        if shape.exits.any {
+            return streams;
+        }
         let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();
         let mut order = Vec::new();
         for access in accesses(shape) {
@@ -85,6 +89,16 @@ impl Streams {
         }
     }
 
+    /// Leaves arrays out until an element needs no more than so many bytes in a room.
+    pub fn shrink(&mut self, shape: &Shape<'_>, most: u32) {
+        while self.read_bytes(shape) > most {
+            self.reads.pop();
+        }
+        while self.kept_bytes(shape) > most {
+            self.keeps.pop();
+        }
+    }
+
     /// The bytes of an element in all arrays that are read.
     pub fn read_bytes(&self, shape: &Shape<'_>) -> u32 {
         self.reads.iter().map(|v| bytes(shape, *v)).sum()
@@ -101,12 +115,15 @@ impl Streams {
         all.map(|v| bytes(shape, *v)).max().unwrap_or(1)
     }
 
+    fn kept_bytes(&self, shape: &Shape<'_>) -> u32 {
+        self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum()
+    }
+
     /// The bytes that an element needs in a room: all that is read at once, all that is kept, or one array that is written.
     pub fn room_bytes(&self, shape: &Shape<'_>) -> u32 {
-        let kept = self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum();
         let written = self.writes.iter().map(|v| bytes(shape, *v));
         self.read_bytes(shape)
-            .max(kept)
+            .max(self.kept_bytes(shape))
             .max(written.max().unwrap_or(0))
     }
 }

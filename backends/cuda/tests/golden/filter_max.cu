@@ -74,11 +74,11 @@ struct filter_max_v {
       to[2] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 6, PIECE = 1;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 10, PIECE = 1;
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 8;
-  static const bool KEEPS = true, ENDS = true;
+  static const bool KEEPS = true, STORES = true, ENDS = true;
   template <bool EMIT>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
                              State &state, Out &out, const Kept &kept) {
@@ -100,6 +100,6 @@ struct filter_max_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128, 4) filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 6) filter_max_v_kernel(const filter_max_v::Params p, const lf_launch launch) {
   lf_in_order<filter_max_v>(p, launch);
 }

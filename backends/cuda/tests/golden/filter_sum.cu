@@ -73,7 +73,7 @@ struct filter_sum_v {
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 4;
-  static const bool KEEPS = true, ENDS = true;
+  static const bool KEEPS = true, STORES = true, ENDS = true;
   template <bool EMIT>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
                              State &state, Out &out, const Kept &kept) {
@@ -92,6 +92,6 @@ struct filter_sum_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128, 4) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 6) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
   lf_in_order<filter_sum_v>(p, launch);
 }

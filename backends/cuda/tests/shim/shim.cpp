@@ -1,14 +1,27 @@
 // Runs a kernel as a device would, on one thread: each thread of a block is a fiber, and a seeded scheduler lets them run by
 // turns. Blocks are admitted in any order, a few at a time, as nothing is said of their order on a device.
+//
+// The compiler tells of each access to memory (`-fsanitize=thread` writes the calls, and what they call is here). What is in
+// no array, or was written by nobody before it is read, ends the run with a report.
 #include "../../src/prelude.cuh"
+#undef memcpy
 #include <algorithm>
+#include <csetjmp>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <ucontext.h>
 #include <vector>
+
+// Memory that a kernel may use. `written` has a byte for each of its bytes, none if all of it is there from the start.
+struct lf_range {
+  const char *name;
+  u8 *at;
+  u64 bytes;
+  u8 *written;
+};
 
 namespace {
 
@@ -16,7 +29,8 @@ struct Fiber;
 
 struct Warp {
   u64 given[32] = {}, taken[32] = {};
-  u32 arrived = 0, round = 0, threads = 0;
+  u32 arrived = 0, threads = 0;
+  std::vector<Fiber *> waiting;
 };
 
 // Memory of a block: what is widest there has sixteen bytes.
@@ -24,42 +38,152 @@ struct alignas(16) Line {
   u64 words[2];
 };
 
+// An array that the threads of a block share.
+struct Shared {
+  std::vector<Line> lines;
+  std::vector<u8> written;
+  u64 bytes;
+};
+
+// A copy to such an array that goes on while its thread does.
 struct Copy {
-  void *to;
-  const void *from;
-  u32 bytes;
+  u8 *to;
+  const u8 *from;
+  u64 bytes;
 };
 
 struct Block {
   u32 number;
-  u32 living, arrived = 0, round = 0;
+  u32 living;
   std::vector<Warp> warps;
-  std::map<const void *, std::vector<Line>> shared;
+  std::vector<Fiber *> waiting;
+  std::map<const void *, Shared> shared;
   std::vector<std::unique_ptr<Fiber>> fibers;
 };
 
 struct Fiber {
-  ucontext_t context;
+  jmp_buf at;
   Block *block;
   u32 thread;
-  bool done = false;
+  bool begun = false, ready = true, done = false;
   std::vector<Copy> copies;
-  std::vector<char> stack;
+  std::unique_ptr<char[]> stack;
 };
 
 const size_t STACK = 64 << 10;
+// What nobody has written is no zero.
+const u8 POISON = 0xa5;
+// So many bytes behind an array its name may say what an access was meant to be.
+const u64 NEAR = 256;
 
-ucontext_t scheduler;
+jmp_buf scheduler;
+ucontext_t outside;
 Fiber *running;
 void (*kernel)(const void *);
 const void *arguments;
-bool is_certain;
+std::vector<Fiber *> ready;
+std::vector<std::unique_ptr<char[]>> stacks;
+std::vector<lf_range> ranges;
+std::string fault;
+
+// To the scheduler, until this fiber is let run again.
+void leave() {
+  if (_setjmp(running->at) == 0) _longjmp(scheduler, 1);
+}
 
 void entry() {
   kernel(arguments);
   running->done = true;
-  running->block->living -= 1;
-  swapcontext(&running->context, &scheduler);
+  _longjmp(scheduler, 1);
+}
+
+void resume(Fiber *fiber) {
+  running = fiber;
+  lf_thread = {fiber->thread};
+  lf_block = {fiber->block->number};
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber->begun) _longjmp(fiber->at, 1);
+  fiber->begun = true;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber->stack.get();
+  context.uc_stack.ss_size = STACK;
+  context.uc_link = nullptr;
+  makecontext(&context, entry, 0);
+  swapcontext(&outside, &context);
+}
+
+void wake(std::vector<Fiber *> &waiting) {
+  for (Fiber *fiber : waiting) {
+    fiber->ready = true;
+    ready.push_back(fiber);
+  }
+  waiting.clear();
+}
+
+void wait(std::vector<Fiber *> &waiting) {
+  running->ready = false;
+  waiting.push_back(running);
+  leave();
+}
+
+void fail(const std::string &what) {
+  fault = what + ", by thread " + std::to_string(running->thread) + " of block " + std::to_string(running->block->number);
+  leave();
+}
+
+// An access, in words.
+std::string told(u64 size, bool writes) {
+  return std::string(writes ? "a write of " : "a read of ") + std::to_string(size) + " bytes";
+}
+
+// One access that begins within a piece of memory.
+void within(const lf_range &r, const u8 *at, u64 size, bool writes) {
+  const u64 begin = u64(at - r.at);
+  const auto where = [&] {
+    return told(size, writes) + " at byte " + std::to_string(begin) + " of the " + std::to_string(r.bytes) + " of " + r.name;
+  };
+  if (begin + size > r.bytes) return fail(where() + ", and behind them");
+  if (r.written == nullptr) return;
+  u8 *mark = r.written + begin;
+  if (writes) {
+    memset(mark, 1, size);
+  } else if (std::all_of(mark, mark + size, [](u8 x) { return x == 0; })) {
+    // Of a part that is less than its words the rest may never be written: one byte is enough.
+    fail(where() + ", which nobody wrote");
+  }
+}
+
+void access(const void *memory, u64 size, bool writes) {
+  if (running == nullptr || size == 0) return;
+  const u8 *at = static_cast<const u8 *>(memory);
+  const u8 *stack = reinterpret_cast<const u8 *>(running->stack.get());
+  if (at >= stack && at < stack + STACK) return;
+  for (auto &entry : running->block->shared) {
+    Shared &s = entry.second;
+    u8 *begin = reinterpret_cast<u8 *>(s.lines.data());
+    if (at < begin || at >= begin + sizeof(Line) * s.lines.size()) continue;
+    return within({"a shared array", begin, s.bytes, s.written.data()}, at, size, writes);
+  }
+  for (const lf_range &r : ranges) {
+    if (at >= r.at && at < r.at + r.bytes) return within(r, at, size, writes);
+  }
+  std::string near = " in no array";
+  for (const lf_range &r : ranges) {
+    const u64 behind = u64(at - (r.at + r.bytes));
+    if (at >= r.at + r.bytes && behind < NEAR) near += ", " + std::to_string(behind) + " bytes behind " + r.name;
+  }
+  fail(told(size, writes) + near);
+}
+
+// What is in a shared array from here on is nobody's.
+void forget(u8 *at, u64 size) {
+  for (auto &entry : running->block->shared) {
+    Shared &s = entry.second;
+    u8 *begin = reinterpret_cast<u8 *>(s.lines.data());
+    if (at >= begin && at + size <= begin + s.bytes) memset(s.written.data() + (at - begin), 0, size);
+  }
+  memset(at, POISON, size);
 }
 
 std::unique_ptr<Block> begun(u32 number, u32 threads) {
@@ -72,15 +196,20 @@ std::unique_ptr<Block> begun(u32 number, u32 threads) {
     auto fiber = std::make_unique<Fiber>();
     fiber->block = block.get();
     fiber->thread = t;
-    fiber->stack.resize(STACK);
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack.data();
-    fiber->context.uc_stack.ss_size = STACK;
-    fiber->context.uc_link = &scheduler;
-    makecontext(&fiber->context, entry, 0);
+    if (stacks.empty()) stacks.emplace_back(new char[STACK]);
+    fiber->stack = std::move(stacks.back());
+    stacks.pop_back();
+    ready.push_back(fiber.get());
     block->fibers.push_back(std::move(fiber));
   }
   return block;
+}
+
+// A thread is done: others may have waited for it alone.
+void ended(Fiber *fiber) {
+  Block *block = fiber->block;
+  block->living -= 1;
+  if (block->living > 0 && block->waiting.size() >= block->living) wake(block->waiting);
 }
 
 }  // namespace
@@ -88,95 +217,139 @@ std::unique_ptr<Block> begun(u32 number, u32 threads) {
 extern "C" {
 lf_index lf_thread, lf_block, lf_threads, lf_blocks;
 
-void lf_yield() { swapcontext(&running->context, &scheduler); }
+void lf_yield() { leave(); }
 
 void lf_barrier() {
   Block *block = running->block;
-  const u32 round = block->round;
-  block->arrived += 1;
-  while (block->round == round) {
-    if (block->arrived >= block->living) {
-      block->arrived = 0;
-      block->round += 1;
-    } else {
-      lf_yield();
-    }
+  if (block->waiting.size() + 1 >= block->living) {
+    wake(block->waiting);
+    leave();
+  } else {
+    wait(block->waiting);
   }
 }
 
 void lf_exchange(u64 word, u64 *all) {
   Warp &warp = running->block->warps[running->thread / 32];
-  const u32 round = warp.round;
   warp.given[running->thread % 32] = word;
   warp.arrived += 1;
   if (warp.arrived == warp.threads) {
     memcpy(warp.taken, warp.given, sizeof warp.taken);
     warp.arrived = 0;
-    warp.round += 1;
+    wake(warp.waiting);
+  } else {
+    wait(warp.waiting);
   }
-  while (warp.round == round) lf_yield();
   memcpy(all, warp.taken, sizeof warp.taken);
 }
 
 void *lf_shared(const void *place, u64 bytes) {
-  auto &memory = running->block->shared[place];
-  // What nobody has written is no zero.
-  if (memory.empty()) memory.resize((bytes + 15) / 16, Line{{0xa5a5a5a5a5a5a5a5ull, 0xa5a5a5a5a5a5a5a5ull}});
-  return memory.data();
+  Shared &s = running->block->shared[place];
+  if (s.lines.empty()) {
+    // With a guard behind it.
+    s.lines.resize((bytes + 15) / 16 + 8);
+    memset(static_cast<void *>(s.lines.data()), POISON, sizeof(Line) * s.lines.size());
+    s.written.resize(bytes);
+    s.bytes = bytes;
+  }
+  return s.lines.data();
 }
 
-bool lf_certain(bool x) {
-  is_certain = is_certain && x;
-  return x;
+void lf_seen(const void *at, u64 bytes, bool writes) { access(at, bytes, writes); }
+
+void lf_aligned(const void *at, u64 bytes) {
+  if (u64(at) % bytes != 0) fail("an access of " + std::to_string(bytes) + " bytes is at no multiple of them");
 }
 
 void lf_copy_later(void *to, const void *from, u32 bytes) {
-  if (u64(to) % bytes != 0 || u64(from) % bytes != 0) abort();
-  running->copies.push_back({to, from, bytes});
+  lf_aligned(to, bytes);
+  lf_aligned(from, bytes);
+  access(from, bytes, false);
+  access(to, bytes, true);
+  // Nobody may look at it before it is there.
+  forget(static_cast<u8 *>(to), bytes);
+  running->copies.push_back({static_cast<u8 *>(to), static_cast<const u8 *>(from), bytes});
 }
 
 void lf_copies_done() {
-  for (const Copy &copy : running->copies) memcpy(copy.to, copy.from, copy.bytes);
+  for (const Copy &copy : running->copies) {
+    access(copy.to, copy.bytes, true);
+    memcpy(copy.to, copy.from, copy.bytes);
+  }
   running->copies.clear();
 }
 
-// Runs `blocks` blocks of `threads`, of which `resident` at once. 0 if all came to their end; 1 if `turns` turns were not
-// enough, as where threads wait for each other; 2 if
-// something that the prelude is certain of was not so.
-i32 lf_run(void (*body)(const void *), const void *args, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {
-  is_certain = true;
+void __tsan_init() {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void **, void *) {}
+#define LF_ACCESSES(BYTES)                                                                                                 \
+  void __tsan_read##BYTES(void *at) { access(at, BYTES, false); }                                                          \
+  void __tsan_write##BYTES(void *at) { access(at, BYTES, true); }                                                          \
+  void __tsan_unaligned_read##BYTES(void *at) { access(at, BYTES, false); }                                                \
+  void __tsan_unaligned_write##BYTES(void *at) { access(at, BYTES, true); }
+LF_ACCESSES(1)
+LF_ACCESSES(2)
+LF_ACCESSES(4)
+LF_ACCESSES(8)
+LF_ACCESSES(16)
+void __tsan_read_range(void *at, unsigned long bytes) { access(at, bytes, false); }
+void __tsan_write_range(void *at, unsigned long bytes) { access(at, bytes, true); }
+
+// What the kernel may use from now on; what nobody has written yet is poisoned.
+void lf_memory(const lf_range *all, u64 n) {
+  ranges.assign(all, all + n);
+  for (const lf_range &r : ranges) {
+    for (u64 i = 0; r.written != nullptr && i < r.bytes; ++i) {
+      if (r.written[i] == 0) r.at[i] = POISON;
+    }
+  }
+  for (lf_index *own : {&lf_thread, &lf_block, &lf_threads, &lf_blocks}) {
+    ranges.push_back({"an index", reinterpret_cast<u8 *>(own), sizeof *own, nullptr});
+  }
+}
+
+// What went wrong in the last run.
+const char *lf_said() { return fault.c_str(); }
+
+// Runs `blocks` blocks of `threads`, of which `resident` at once. 0 if all came to their end; 1 if all threads waited for
+// each other, or `turns` turns were not enough; 2 if something else went wrong.
+i32 lf_run(void (*body)(const void *), const void *args, u64 bytes, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {
   kernel = body;
   arguments = args;
   lf_threads = {threads};
   lf_blocks = {blocks};
+  fault.clear();
+  ready.clear();
+  // Nobody writes there, but a place for all is simpler.
+  ranges.push_back({"the parameters", static_cast<u8 *>(const_cast<void *>(args)), bytes, nullptr});
   std::mt19937 random(seed);
   std::vector<u32> order(blocks);
   for (u32 i = 0; i < blocks; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
   std::vector<std::unique_ptr<Block>> living;
-  std::vector<Fiber *> ready;
   u32 next = 0;
-  const auto admit = [&] {
-    living.push_back(begun(order[next++], threads));
-    for (auto &fiber : living.back()->fibers) ready.push_back(fiber.get());
-  };
+  const auto admit = [&] { living.push_back(begun(order[next++], threads)); };
   while (next < blocks && living.size() < resident) admit();
-  while (!ready.empty()) {
-    if (turns-- == 0) return 1;
+  while (!living.empty() && !ready.empty() && turns-- > 0 && fault.empty()) {
     const size_t at = random() % ready.size();
-    running = ready[at];
-    lf_thread = {running->thread};
-    lf_block = {running->block->number};
-    swapcontext(&scheduler, &running->context);
-    if (!running->done) continue;
+    Fiber *fiber = ready[at];
+    resume(fiber);
+    if (fiber->ready && !fiber->done) continue;
     ready[at] = ready.back();
     ready.pop_back();
-    Block *block = running->block;
+    if (!fiber->done) continue;
+    ended(fiber);
+    Block *block = fiber->block;
     if (block->living > 0) continue;
+    for (auto &f : block->fibers) stacks.push_back(std::move(f->stack));
     const auto is_it = [&](const std::unique_ptr<Block> &b) { return b.get() == block; };
     living.erase(std::find_if(living.begin(), living.end(), is_it));
     if (next < blocks) admit();
   }
-  return is_certain ? 0 : 2;
+  running = nullptr;
+  if (!fault.empty()) return 2;
+  if (!living.empty()) fault = "threads wait for each other";
+  return living.empty() ? 0 : 1;
 }
 }

@@ -8,11 +8,9 @@
 #define LF_KERNEL(threads, blocks) static inline void
 #define LF_UNROLL
 #define LF_ROLLED
-#define LF_CERTAIN(x) lf_certain(x)
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))
-#define LF_SHARED_GIVEN(T, name) LF_SHARED(T, name)
 #define LF_SHARED_ARRAY(T, name, n)                                                                                        \
   static const char lf_place_of_##name = 0;                                                                                \
   T *name = static_cast<T *>(lf_shared(&lf_place_of_##name, (n) * sizeof(T)))
@@ -37,10 +35,12 @@ void lf_yield();
 void lf_barrier();
 // Gives each thread of a warp the words of all of them.
 void lf_exchange(u64 word, u64 *all);
-// Notes where what was taken for certain is not so.
-bool lf_certain(bool x);
 // Memory that the threads of a block share, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
+// An access that the compiler tells nobody of.
+void lf_seen(const void *at, u64 bytes, bool writes);
+// An access that a device makes at multiples of so many bytes only.
+void lf_aligned(const void *at, u64 bytes);
 // Begins a copy, and ends all that this thread has begun: nothing is there before.
 void lf_copy_later(void *to, const void *from, u32 bytes);
 void lf_copies_done();
@@ -77,21 +77,38 @@ inline i32 __ffs(i32 x) { return __builtin_ffs(x); }
 inline i32 __ffsll(i64 x) { return __builtin_ffsll(x); }
 inline i32 __popcll(u64 x) { return __builtin_popcountll(x); }
 inline i32 __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(u64(x)); }
-inline u32 atomicAdd(u32 *at, u32 x) {
+// Others may run before each of these, and none while one of them does.
+#define LF_ATOMIC(NAME, NEXT)                                                                                              \
+  template <class T> inline T NAME(T *at, T x) {                                                                           \
+    lf_yield();                                                                                                            \
+    const T old = *at;                                                                                                     \
+    *at = NEXT;                                                                                                            \
+    return old;                                                                                                            \
+  }
+LF_ATOMIC(atomicAdd, old + x)
+LF_ATOMIC(atomicMin, old < x ? old : x)
+LF_ATOMIC(atomicMax, old > x ? old : x)
+LF_ATOMIC(atomicAnd, old & x)
+LF_ATOMIC(atomicOr, old | x)
+LF_ATOMIC(atomicXor, old ^ x)
+LF_ATOMIC(atomicInc, old >= x ? 0 : old + 1)
+template <class T> inline T atomicCAS(T *at, T expected, T next) {
   lf_yield();
-  const u32 old = *at;
-  *at += x;
+  const T old = *at;
+  if (old == expected) *at = next;
   return old;
 }
+inline u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) { return atomicCAS(at, old, next); }
 
-inline u32 atomicInc(u32 *at, u32 last) {
-  lf_yield();
-  const u32 old = *at;
-  *at = old >= last ? 0 : old + 1;
-  return old;
+// Copies are seen, too.
+inline void lf_copy(void *to, const void *from, u64 bytes) {
+  lf_seen(from, bytes, false);
+  lf_seen(to, bytes, true);
+  memcpy(to, from, bytes);
 }
+#define memcpy lf_copy
 
-inline void lf_wait() { lf_yield(); }
+inline void lf_wait(u32) { lf_yield(); }
 // Others may run between any two of these.
 inline u32 lf_load_acquire(const u32 *at) {
   lf_yield();
@@ -111,13 +128,21 @@ struct alignas(16) lf_cell {
   u64 tag;
 };
 inline lf_cell lf_load_cell(const lf_cell *at) {
+  lf_aligned(at, sizeof *at);
   lf_yield();
   return *at;
 }
 inline void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
+  lf_aligned(at, sizeof *at);
   *at = lf_cell{word, tag};
   lf_yield();
 }
 template <u32 BYTES> inline void lf_copy_async(void *to, const void *from) { lf_copy_later(to, from, BYTES); }
-template <class T> inline T lf_load_constant(const T *at) { return *at; }
-template <class T> inline void lf_store_whole(T *at, T x) { *at = x; }
+template <class T> inline T lf_load_constant(const T *at) {
+  lf_aligned(at, sizeof *at);
+  return *at;
+}
+template <class T> inline void lf_store_whole(T *at, T x) {
+  lf_aligned(at, sizeof *at);
+  *at = x;
+}

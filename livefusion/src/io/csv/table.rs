@@ -292,6 +292,7 @@ impl Table {
     #[doc(alias = "savetxt")]
     pub fn with_matrix<T: Scalar>(self, names: &[&str], m: &Array<T, Ix2>) -> Result<Table> {
         let m = m.force()?;
+        m.fetch()?;
         let [rows, width] = m.shape();
         let path = self.path.clone();
         let fault = |kind: ErrorKind| kind.at(path.as_deref(), Place::Whole);

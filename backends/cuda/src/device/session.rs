@@ -1,0 +1,335 @@
+//! A device with what is kept for it: its memory, loaded kernels, and what launches need beside their parameters.
+
+use super::memory::Arrays;
+use crate::driver::cubin::Usage;
+use crate::driver::cubins::Cubins;
+use crate::driver::cuda::Cuda;
+use crate::driver::nvrtc::Nvrtc;
+use crate::driver::pool::{Memory, Pool};
+use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
+use crate::emit::{Kernel, PRELUDE};
+use crate::run::{Call, Device, Launch, Launched, MOST_TOLD};
+use livefusion_backend::{Arg, CompileError, DiskUse, Held};
+use livefusion_c::cache::KernelCache;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// A device, and what is kept for it. Everything is queued in one order, so launches may share what they use.
+#[derive(Debug)]
+pub struct Session {
+    driver: Arc<dyn Driver>,
+    arrays: Arc<Arrays>,
+    pool: Arc<Pool>,
+    compiler: Box<dyn Compiler>,
+    /// By text.
+    loaded: Mutex<FxHashMap<String, Weak<Loaded>>>,
+    scratch: Mutex<Scratch>,
+    /// Words that no launch uses.
+    words: Mutex<Vec<Words>>,
+    /// How long launches took, where that is asked for.
+    times: Mutex<Option<Vec<Duration>>>,
+}
+
+/// A kernel on its device.
+#[derive(Debug)]
+pub struct Loaded {
+    function: Function,
+    usage: Option<Usage>,
+    architecture: String,
+    /// How many blocks the device runs at once.
+    blocks: u64,
+}
+
+/// What the blocks of a launch tell each other by. The next launch uses it again, under another number.
+#[derive(Debug, Default)]
+struct Scratch {
+    number: u64,
+    ticket: Option<Memory>,
+    told: Option<Memory>,
+}
+
+/// Words that a launch is given at least.
+const WORDS: usize = 64;
+
+impl Session {
+    /// On one of NVIDIA's devices, counted from 0, with NVRTC and a cache on disk for what it compiles.
+    ///
+    /// # Errors
+    /// [`Fault::Missing`] where there is no driver, no such device or no NVRTC.
+    pub fn open(ordinal: u32, cache: KernelCache) -> Result<Arc<Session>, Fault> {
+        let device = Arc::new(Cuda::open(ordinal)?);
+        let compiler = Cubins::new(Nvrtc::find()?, cache);
+        Ok(Session::new(device, Box::new(compiler)))
+    }
+
+    /// On a device, with a compiler for it.
+    pub fn new(driver: Arc<dyn Driver>, compiler: Box<dyn Compiler>) -> Arc<Session> {
+        let pool = Pool::new(driver.clone());
+        Arc::new(Session {
+            driver,
+            arrays: Arc::new(Arrays::new(pool.clone())),
+            pool,
+            compiler,
+            loaded: Mutex::default(),
+            scratch: Mutex::default(),
+            words: Mutex::default(),
+            times: Mutex::default(),
+        })
+    }
+
+    /// The device.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    /// Its memory.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// The arrays that are on it.
+    pub fn arrays(&self) -> &Arc<Arrays> {
+        &self.arrays
+    }
+
+    /// What became of compiled kernels on disk.
+    pub fn disk_use(&self) -> DiskUse {
+        self.compiler.disk_use()
+    }
+
+    /// From now on, whether launches are timed; they wait for their end then. Gives the times since it was last asked.
+    pub fn time_launches(&self, on: bool) -> Vec<Duration> {
+        let times = std::mem::replace(&mut *lock(&self.times), on.then(Vec::new));
+        times.unwrap_or_default()
+    }
+
+    /// A kernel, compiled and loaded unless it is already.
+    ///
+    /// # Errors
+    /// What the compiler or the device says.
+    pub fn load(&self, kernel: &Kernel) -> Result<Arc<Loaded>, CompileError> {
+        let known = lock(&self.loaded).get(&kernel.text).and_then(Weak::upgrade);
+        if let Some(loaded) = known {
+            return Ok(loaded);
+        }
+        let loaded = Arc::new(self.compiled(kernel).map_err(failed)?);
+        let mut all = lock(&self.loaded);
+        all.retain(|_, l| l.strong_count() > 0);
+        all.insert(kernel.text.clone(), Arc::downgrade(&loaded));
+        Ok(loaded)
+    }
+
+    fn compiled(&self, kernel: &Kernel) -> Result<Loaded, Fault> {
+        let device = self.driver.device();
+        let architecture = device.architecture();
+        let text = format!("{PRELUDE}{}", kernel.text);
+        let cubin = self.compiler.compile(&text, &architecture)?;
+        let function = self.driver.load(&cubin, &kernel.name)?;
+        let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
+        Ok(Loaded {
+            usage: cubin.usage(&kernel.name),
+            function,
+            architecture,
+            blocks: u64::from(at_once.max(1)) * u64::from(device.multiprocessors.max(1)),
+        })
+    }
+
+    /// Launches a loaded kernel.
+    pub fn launcher<'a>(&'a self, loaded: &'a Loaded, may_trap: bool) -> Launcher<'a> {
+        Launcher {
+            session: self,
+            loaded,
+            may_trap,
+            copies: RefCell::default(),
+        }
+    }
+
+    /// Words that no other launch uses, all zero.
+    fn take_words(&self, count: usize) -> Result<Words, Fault> {
+        let free = {
+            let mut words = lock(&self.words);
+            let at = words.iter().position(|w| w.len() >= count);
+            at.map(|at| words.swap_remove(at))
+        };
+        free.map_or_else(|| self.driver.words(count.max(WORDS)), Ok)
+    }
+
+    fn give_words(&self, words: Words) {
+        words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
+        lock(&self.words).push(words);
+    }
+}
+
+impl Loaded {
+    /// What it takes of the device, in words.
+    pub fn describe(&self) -> String {
+        let registers = self
+            .usage
+            .map_or(self.function.needs.registers, |u| u.registers);
+        let mut text = format!("on {}, {registers} registers", self.architecture);
+        if let Some(usage) = self.usage.filter(|u| u.spill_stores > 0) {
+            text += &format!(", {} bytes spilled", usage.spill_stores);
+        }
+        text
+    }
+
+    /// What its compiler said that it takes.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+}
+
+impl Scratch {
+    /// A number that no launch had with this memory, the ticket, and room for so many bytes that blocks tell each other.
+    fn next(&mut self, pool: &Arc<Pool>, told: usize) -> Result<(u64, Address, Address), Fault> {
+        let ticket = grown(pool, &mut self.ticket, 8)?;
+        let told = grown(pool, &mut self.told, told)?;
+        self.number += 1;
+        Ok((self.number, ticket, told))
+    }
+}
+
+/// Memory of at least so many bytes, which were zero before the first launch that had it.
+fn grown(pool: &Arc<Pool>, memory: &mut Option<Memory>, bytes: usize) -> Result<Address, Fault> {
+    if let Some(there) = memory.as_ref().filter(|m| m.len() >= bytes) {
+        return Ok(there.address());
+    }
+    let bytes = bytes.max(1).next_power_of_two();
+    let mut new = pool.take(bytes)?;
+    new.fill(0, bytes, 0)?;
+    let at = new.address();
+    *memory = Some(new);
+    Ok(at)
+}
+
+/// Launches one kernel.
+pub struct Launcher<'a> {
+    session: &'a Session,
+    loaded: &'a Loaded,
+    may_trap: bool,
+    /// What nobody keeps beside it.
+    copies: RefCell<Vec<Memory>>,
+}
+
+impl Device for Launcher<'_> {
+    fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault> {
+        match arg {
+            Arg::Far(array) => {
+                let (at, copy) = self.session.arrays.address(array)?;
+                self.copies.borrow_mut().extend(copy);
+                Ok(at.0)
+            }
+            Arg::Array(_) | Arg::Scalar(_) => Err(Fault::Refused("an array is here".into())),
+        }
+    }
+
+    fn made(&self, place: &mut Option<Held<'_>>) -> Result<u64, Fault> {
+        let at = self.session.arrays.held(place)?;
+        at.map(|at| at.0)
+            .ok_or_else(|| Fault::Refused("an array was not made".into()))
+    }
+
+    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
+        let session = self.session;
+        let count = kernel.words();
+        let tiles = kernel.tiles(launch.steps);
+        let words = session.take_words(count + 1)?;
+        let result = words.address().after(8);
+        {
+            // Until it is queued: launches are queued in the order of their numbers.
+            let mut scratch = lock(&session.scratch);
+            let cells = kernel.cells(tiles);
+            let all: u64 = cells.iter().sum();
+            let (number, ticket, told) = scratch.next(&session.pool, all as usize * 16)?;
+            let mut call = Call {
+                first: launch.first,
+                steps: launch.steps,
+                number,
+                ticket: ticket.0,
+                trapped: words.address().0,
+                result: result.0,
+                told: [0; MOST_TOLD],
+            };
+            let mut next = told;
+            for (place, cells) in call.told.iter_mut().zip(&cells) {
+                *place = next.0;
+                next = next.after(*cells as usize * 16);
+            }
+            let from = self.mark()?;
+            let blocks = tiles.min(self.loaded.blocks).max(1) as u32;
+            // What is empty is a byte in C++.
+            let padding = launch.params.is_empty().then_some(0);
+            let words = launch.params.iter().copied().chain(padding);
+            let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+            let (function, threads) = (&self.loaded.function, kernel.threads());
+            // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
+            // reads and writes within the arrays, whose memory goes back to the pool behind it in the queue, the scratch
+            // memory, which is this launch's until the next one's turn, and the words, which are kept until it has ended.
+            unsafe {
+                session
+                    .driver
+                    .launch(function, blocks, threads, &[&params, &call.bytes()])?;
+            }
+            self.took(from)?;
+        }
+        let waits = count > 0 || self.may_trap;
+        if !waits {
+            // Nobody reads or writes the words.
+            lock(&session.words).push(words);
+            return Ok(Launched {
+                result: Vec::new(),
+                trapped: false,
+            });
+        }
+        session.driver.wait()?;
+        let word = |at: usize| words[at].load(Ordering::Relaxed);
+        let launched = Launched {
+            result: (1..=count).map(word).collect(),
+            trapped: word(0) as u32 != 0,
+        };
+        session.give_words(words);
+        Ok(launched)
+    }
+}
+
+impl Launcher<'_> {
+    fn mark(&self) -> Result<Option<Mark>, Fault> {
+        match lock(&self.session.times).is_some() {
+            true => self.session.driver.mark().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn took(&self, from: Option<Mark>) -> Result<(), Fault> {
+        let Some(from) = from else {
+            return Ok(());
+        };
+        let to = self.session.driver.mark()?;
+        let took = self.session.driver.elapsed(&from, &to)?;
+        if let Some(times) = &mut *lock(&self.session.times) {
+            times.push(took);
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A fault as an engine reports it.
+pub fn failed(fault: Fault) -> CompileError {
+    match fault {
+        Fault::Compiler { log } => CompileError::Failed {
+            compiler: "NVRTC".into(),
+            stderr: log,
+        },
+        other => CompileError::Unavailable {
+            backend: "cuda",
+            why: other.to_string(),
+        },
+    }
+}

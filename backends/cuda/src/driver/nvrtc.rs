@@ -1,0 +1,178 @@
+//! NVIDIA's compiler: from the text of kernels to machine code for an architecture. It needs no device.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `places` | where it is looked for |
+//! | `library` | its calls |
+//!
+//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for
+//! the whole process.
+
+mod library;
+mod places;
+
+use super::Fault;
+use super::cubin::Cubin;
+use library::{Library, Raw};
+use places::Place;
+use std::ffi::CString;
+use std::fmt;
+use std::path::Path;
+
+/// What kernels are compiled with, beside their architecture. Without contraction they have the bits of other backends.
+const OPTIONS: &[&str] = &[
+    "--std=c++17",
+    "--fmad=false",
+    // Closures say nothing of where they run.
+    "--device-as-default-execution-space",
+    "--ptxas-options=-v",
+];
+
+/// NVIDIA's compiler, loaded. Several threads may use it at once.
+pub struct Nvrtc {
+    library: Library,
+    version: (u32, u32),
+}
+
+impl Nvrtc {
+    /// The compiler that is found first: in the folder that `LIVEFUSION_NVRTC` names, and nowhere else; else where
+    /// `backends/cuda/nvrtc.sh` puts it, in a CUDA installation (`CUDA_HOME`, `CUDA_PATH`), among Python's packages
+    /// (`VIRTUAL_ENV`, `CONDA_PREFIX`), where the loader finds it, in `/usr/local/cuda`, with the Python of `PATH`.
+    ///
+    /// # Errors
+    /// [`Fault::Missing`] if it is nowhere; it says where it was looked for.
+    pub fn find() -> Result<Nvrtc, Fault> {
+        let mut tried = Vec::new();
+        for place in places::from_environment() {
+            match Nvrtc::at(&place) {
+                Ok(found) => return Ok(found),
+                Err(why) => tried.push(format!("{place}: {why}")),
+            }
+        }
+        let tried: String = tried.iter().map(|why| format!("\n  {why}")).collect();
+        Err(Fault::Missing(format!(
+            "no NVRTC, NVIDIA's compiler; the PyPI package nvidia-cuda-nvrtc has it, and LIVEFUSION_NVRTC may name its \
+             folder. It was looked for in these places:{tried}"
+        )))
+    }
+
+    /// The compiler in a place; or in words why there is none.
+    fn at(place: &Place) -> Result<Nvrtc, String> {
+        let library = match place {
+            Place::Folder(folder) => Library::in_folder(folder)?,
+            Place::Loader => Library::of_loader()?,
+        };
+        Ok(Nvrtc {
+            version: library.version()?,
+            library,
+        })
+    }
+
+    /// Where it is, if the loader was not asked.
+    pub fn path(&self) -> Option<&Path> {
+        self.library.path()
+    }
+
+    /// Its version: 13, 0.
+    pub fn version(&self) -> (u32, u32) {
+        self.version
+    }
+
+    /// What tells it from others that give other code: its version, its size, what it is told.
+    pub fn identity(&self) -> String {
+        let (major, minor) = self.version;
+        let bytes = self
+            .path()
+            .and_then(|p| p.metadata().ok())
+            .map_or(0, |m| m.len());
+        format!(
+            "NVRTC {major}.{minor}, {bytes} bytes, {}",
+            OPTIONS.join(" ")
+        )
+    }
+
+    /// Compiles a text for an architecture.
+    ///
+    /// # Errors
+    /// [`Fault::Compiler`], with what it says.
+    pub fn compile(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
+        let refused = |log: String| Fault::Compiler { log };
+        let zero = |_| refused("a text must not have a zero in it".into());
+        let text = CString::new(text).map_err(zero)?;
+        let architecture =
+            CString::new(format!("--gpu-architecture={architecture}")).map_err(zero)?;
+        let others = OPTIONS.iter().map(|o| CString::new(*o).map_err(zero));
+        let options: Vec<CString> = std::iter::once(Ok(architecture))
+            .chain(others)
+            .collect::<Result<_, _>>()?;
+        // SAFETY: the text is dropped behind the program, with which it goes.
+        let raw = unsafe { self.library.create(&text) }.map_err(refused)?;
+        let program = Program {
+            nvrtc: self,
+            raw,
+            _text: text,
+        };
+        // SAFETY: the program was created above.
+        let compiled = unsafe { self.library.compile(program.raw, &options) };
+        let log = program.log()?;
+        match compiled {
+            Ok(()) => Ok(program),
+            Err(why) if log.trim().is_empty() => Err(refused(why)),
+            Err(_) => Err(refused(log)),
+        }
+    }
+}
+
+impl fmt::Debug for Nvrtc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        write!(f, "Nvrtc({major}.{minor}, {:?})", self.path())
+    }
+}
+
+/// A text that was compiled.
+pub struct Program<'a> {
+    nvrtc: &'a Nvrtc,
+    raw: Raw,
+    /// The program may refer to it.
+    _text: CString,
+}
+
+impl Program<'_> {
+    /// The machine code, with what the compiler said.
+    pub fn cubin(&self) -> Result<Cubin, Fault> {
+        // SAFETY: the program is there until this is dropped.
+        let image = said(unsafe { self.nvrtc.library.cubin(self.raw) })?;
+        // SAFETY: the compiler has just made it.
+        Ok(unsafe { Cubin::new(image, self.log()?) })
+    }
+
+    /// The code as text for an abstract machine, from which the machine code was made.
+    pub fn ptx(&self) -> Result<String, Fault> {
+        // SAFETY: the program is there until this is dropped.
+        said(unsafe { self.nvrtc.library.ptx(self.raw) })
+    }
+
+    /// What the compiler said.
+    pub fn log(&self) -> Result<String, Fault> {
+        // SAFETY: the program is there until this is dropped.
+        said(unsafe { self.nvrtc.library.log(self.raw) })
+    }
+}
+
+fn said<T>(answer: Result<T, String>) -> Result<T, Fault> {
+    answer.map_err(|log| Fault::Compiler { log })
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the program is there until now.
+        unsafe { self.nvrtc.library.destroy(self.raw) };
+    }
+}
+
+impl fmt::Debug for Program<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program of {:?}", self.nvrtc)
+    }
+}

@@ -1,0 +1,38 @@
+//! Loops whose bits hang on the order of joins, or on a device's own functions, are told from others.
+
+#[path = "../../interp/tests/support/mod.rs"]
+mod support;
+
+use livefusion_cuda::exact::check;
+use support::{golden, parse};
+
+/// A loop that maps by an operator.
+fn map(op: &str, ty: &str) -> String {
+    format!(
+        "loop map\ncomb 0 manifest at r0\ncomb 1 map at r0\nparam arr_0: [{ty}] stream r0\nrate r0 root ix_0 < len_0 {{ stage 0 }}\n\
+         init_0, init_1:\n  let len_0 = arrayLength arr_0\n  let out_1 = newArray {ty} len_0\n  carry ix_0 = 0\n  goto guard_0\n\
+         guard_0, guard_1:\n  let more_0 = lt ix_0 len_0\n  unless more_0 | done_0\n  goto body_0\n\
+         body_0, body_1:\n  let elt_0 = readArray arr_0 ix_0\n  let elt_1 = {op} elt_0\n  goto yield_0\n\
+         yield_0, yield_1:\n  writeArray out_1 ix_0 elt_1\n  goto bottom_0\n\
+         bottom_0, bottom_1:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n  goto guard_0\ndone_0, done_1:\n  return out_1\n"
+    )
+}
+
+#[test]
+fn sums_of_integers_are_exact_and_sums_of_floats_are_not() {
+    let said = |name: &str| check(&golden(name)).map_err(|why| why.to_string());
+    assert_eq!(said("filter_max"), Ok(()));
+    assert_eq!(said("map_map"), Ok(()));
+    let floats = "the bits of acc_3 hang on the order of joins".to_string();
+    assert_eq!(said("dot_product"), Err(floats));
+}
+
+#[test]
+fn functions_of_the_device_are_not_exact() {
+    let said = |op, ty| check(&parse(&map(op, ty))).map_err(|why| why.to_string());
+    assert_eq!(said("exp", "f64"), Ok(()));
+    assert_eq!(said("sqrt", "f32"), Ok(()));
+    let own = |op: &str| Err(format!("the bits of {op} are the device's own"));
+    assert_eq!(said("sin", "f64"), own("sin"));
+    assert_eq!(said("tan", "f32"), own("tan"));
+}

@@ -1,0 +1,152 @@
+//! Loops that are left before their bound, on the shim: wherever that is, they give what the interpreter gives, and nothing
+//! that lies behind is written, or traps.
+
+#[path = "shim/mod.rs"]
+mod shimmed;
+#[path = "../../interp/tests/support/mod.rs"]
+mod support;
+
+use livefusion_backend::Outcome;
+use livefusion_cuda::emit::{self, PRELUDE};
+use livefusion_cuda::shape::Refusal;
+use loop_lang::Loop;
+use loop_lang::types::{Const, Ty};
+use shimmed::{Shim, can_compile, differs, long_args, on};
+use support::{Owned, Rng, borrow, golden, parse};
+
+/// Steps of several tiles.
+const STEPS: usize = 7000;
+
+/// Arguments by which a loop is left at about a step: its scalars of `u64` say so.
+fn args(program: &Loop, at: u64, rng: &mut Rng) -> Vec<Owned> {
+    let args = long_args(program, STEPS, rng).into_iter();
+    let at = |arg| match arg {
+        Owned::Scalar(c) if c.ty == Ty::U64 => Owned::Scalar(Const::u64(at)),
+        other => other,
+    };
+    args.map(at).collect()
+}
+
+#[test]
+fn loops_are_left_where_the_interpreter_leaves_them() {
+    if !can_compile() {
+        return;
+    }
+    let mut rng = Rng(31);
+    // Before a step, by a count; by a flag that a filtered element clears, behind which others trap; and, where a rate
+    // goes on that is not left, not at all.
+    for name in ["exit_filter_take", "exit_filter_find", "exit_sub_of_sub"] {
+        let program = golden(name);
+        let kernel = emit::kernel(&program).expect(name);
+        assert_eq!(kernel.leaves, name != "exit_sub_of_sub", "{name}");
+        let shim = Shim::of(name, &program, &kernel);
+        for at in [0, 1, 30, 1000, 1023, 1024, 3500, 6990, 90_000] {
+            let args = args(&program, at, &mut rng);
+            let apart = differs(&shim, &program, &kernel, &borrow(&args));
+            assert_eq!(apart, None, "{name} at {at}");
+        }
+    }
+}
+
+/// The index of the first element that is wanted: the step that finds it is not done to its end.
+#[test]
+fn loops_are_left_within_a_step() {
+    if !can_compile() {
+        return;
+    }
+    let program = golden("first_index");
+    let kernel = emit::kernel(&program).expect("it runs in parallel");
+    let shim = Shim::of("first_index", &program, &kernel);
+    for at in [0, 7, 8, 1023, 1024, 5000, STEPS - 1, STEPS] {
+        let mut elements = vec![1i8; STEPS];
+        // Those behind the first one are not looked for.
+        elements
+            .iter_mut()
+            .skip(at)
+            .step_by(100)
+            .for_each(|x| *x = 5);
+        let args = [
+            support::array(&elements),
+            Owned::Scalar(Const::int(Ty::I8, 5)),
+        ];
+        let args = borrow(&args);
+        assert_eq!(differs(&shim, &program, &kernel, &args), None, "at {at}");
+        let (outcome, _) = on(&shim, &program, &kernel, &args).expect("it ends");
+        assert_eq!(outcome == Outcome::Exited, at < STEPS, "at {at}");
+    }
+}
+
+/// Where the host would look at the counter behind such a step, or a step might go on for ever behind the end.
+#[test]
+fn other_ways_out_are_refused() {
+    let text = golden("first_index").to_string();
+    let refused = |text: &str| emit::kernel(&parse(text)).err();
+    assert_eq!(refused(&text), None);
+    let counted = text.replace("return at_1", "return at_1 ix_0");
+    assert_eq!(refused(&counted), Some(Refusal::Exit));
+    let endless = "while w_0 = elt_0 {\n  } cond hit_1 do {\n  } next w_0\n  unless hit_1";
+    let endless = text.replace("unless hit_1", endless);
+    assert_eq!(refused(&endless), Some(Refusal::Exit));
+}
+
+#[test]
+fn faults_are_found() {
+    if !can_compile() {
+        return;
+    }
+    let faults = [
+        (
+            "a thread does not ask whether one before it left",
+            "  if (earlier != LF_NOWHERE) return;",
+            "",
+        ),
+        (
+            "the last one to leave counts",
+            "lf_min(a.at, b.at)",
+            "lf_max(a.at, b.at)",
+        ),
+        (
+            "a thread goes on where it leaves",
+            "if (how != LF_GOES_ON) break;",
+            "",
+        ),
+        (
+            "each thread gives what groups are",
+            "  if (how == LF_GOES_ON && (from == to || to < launch.steps)) return;",
+            "",
+        ),
+        (
+            "the loop is left since an old launch was",
+            "cells + tiles).tag == 2 * launch.number;",
+            "cells + tiles).tag != 0;",
+        ),
+    ];
+    let mut rng = Rng(7);
+    let names = ["exit_filter_take", "exit_filter_find"];
+    let programs = names.map(golden);
+    let kernels = programs
+        .each_ref()
+        .map(|p| emit::kernel(p).expect("it runs in parallel"));
+    let mut args = |at| programs.each_ref().map(|p| args(p, at, &mut rng));
+    let args = [5, 300, 700].map(&mut args);
+    let is_sound = |name: &str, prelude: &str| {
+        let both = [0, 1].map(|k| (&programs[k], &kernels[k]));
+        let shims = Shim::all(name, &both, prelude);
+        let sound = |k: usize, args: &[Owned]| {
+            differs(&shims[k], &programs[k], &kernels[k], &borrow(args)).is_none()
+        };
+        (0..8).all(|_| {
+            args.iter()
+                .all(|both| sound(0, &both[0]) && sound(1, &both[1]))
+        })
+    };
+    assert!(is_sound("sound", PRELUDE));
+    for (k, (what, from, to)) in faults.into_iter().enumerate() {
+        assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
+        let prelude = PRELUDE.replace(from, to);
+        assert!(
+            !is_sound(&format!("fault_{k}"), &prelude),
+            "not noticed: {what}"
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! Random loops, and the loops of random programs: on the shim they give what the interpreter gives.
+//! `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
+
+mod record;
+#[path = "shim/mod.rs"]
+mod shimmed;
+#[path = "../../interp/tests/support/mod.rs"]
+mod support;
+
+use livefusion_backend::{Frame, Kernel as _, Outcome, Pass, Value};
+use livefusion_cuda::emit::PRELUDE;
+use livefusion_interp::InterpBackend;
+use livefusion_tests::scalar::same;
+use record::inexact::Inexact;
+use record::{Accepted, Case, accepted};
+use shimmed::{Shim, alike, can_compile, first_apart, on, plain};
+
+/// Kernels in one text for the compiler.
+const BATCH: usize = 40;
+
+/// Results that were compared.
+#[derive(Default, Debug)]
+struct Compared {
+    /// Bit for bit.
+    exactly: usize,
+    /// Up to the last bits.
+    nearly: usize,
+    /// Not: the interpreter itself gives others with other chunks, or products went out of range.
+    not: usize,
+}
+
+#[test]
+fn loops_give_what_the_interpreter_gives() {
+    if !can_compile() {
+        return;
+    }
+    let all = accepted();
+    let (mut compared, mut apart) = (Compared::default(), Vec::new());
+    for (k, batch) in all.chunks(BATCH).enumerate() {
+        let kernels: Vec<_> = batch.iter().map(|a| (&a.case.program, &a.kernel)).collect();
+        let shims = Shim::all(&format!("batch_{k}"), &kernels, PRELUDE);
+        for (shim, accepted) in shims.iter().zip(batch) {
+            if let Err(why) = compare(shim, accepted, &mut compared) {
+                let Accepted { case, kernel } = accepted;
+                println!("{}: {why}\n{}\n{}", case.name, case.program, kernel.text);
+                apart.push(format!("{}: {why}", case.name));
+            }
+        }
+    }
+    println!("{compared:?}");
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
+    assert!(
+        compared.exactly > 2 * (compared.nearly + compared.not),
+        "{compared:?}"
+    );
+    assert!(compared.nearly > compared.not, "{compared:?}");
+}
+
+fn compare(shim: &Shim, accepted: &Accepted, compared: &mut Compared) -> Result<(), String> {
+    let Accepted { case, kernel } = accepted;
+    let args = case.args();
+    let inexact = Inexact::of(&case.program);
+    let (outcome, values) = on(shim, &case.program, kernel, &args)?;
+    if inexact.decides {
+        compared.not += values.len();
+        return Ok(());
+    }
+    let (expected, wanted) = plain(&case.program, &args);
+    let traps = |o: &Outcome| matches!(o, Outcome::Trapped(_));
+    if traps(&expected) && traps(&outcome) {
+        return Ok(());
+    }
+    if outcome != expected || values.len() != wanted.len() {
+        return Err(format!("{outcome:?} for {expected:?}"));
+    }
+    let others = in_other_chunks(case);
+    // A product of some leaves the range of numbers where another one does not.
+    let multiplies = inexact.multiplies;
+    let inexact = inexact.results(&case.program);
+    for (k, (got, want)) in values.iter().zip(&wanted).enumerate() {
+        let is_exact = !inexact[k];
+        if is_exact && !equal(got, want) {
+            return Err(format!("result {k}: {}", first_apart(got, want)));
+        }
+        let is_near = || alike(got, want);
+        let is_stable = || others.iter().all(|other| alike(&other[k], want));
+        match is_exact {
+            true => compared.exactly += 1,
+            false if is_near() => compared.nearly += 1,
+            false if !multiplies && is_stable() => {
+                return Err(format!("result {k}: {}", first_apart(got, want)));
+            }
+            false => compared.not += 1,
+        }
+    }
+    Ok(())
+}
+
+/// What comes of a loop where floats are joined in other orders.
+fn in_other_chunks(case: &Case) -> Vec<Vec<Value>> {
+    let with = |chunk| {
+        let backend = InterpBackend::with_chunk(chunk);
+        let kernel = backend.compile_kernel(&case.program).expect("it verifies");
+        let mut frame = Frame::new(kernel.layout());
+        kernel.run(Pass::Emit, u64::MAX, &mut frame, &case.args());
+        frame.results.into_vec()
+    };
+    [1, 3, 8, 64, 300].map(with).into()
+}
+
+/// Bit for bit; of what is no number there is one.
+fn equal(x: &Value, y: &Value) -> bool {
+    match (x, y) {
+        (Value::Scalar(x), Value::Scalar(y)) => same(x.ty, x.bits, y.bits),
+        (Value::Array(x), Value::Array(y)) => {
+            let words = |i| (x.get_word(i).unwrap_or(0), y.get_word(i).unwrap_or(0));
+            x.len() == y.len() && (0..x.len()).map(words).all(|(a, b)| same(x.ty(), a, b))
+        }
+        _ => false,
+    }
+}

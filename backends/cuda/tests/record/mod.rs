@@ -1,0 +1,203 @@
+//! Random loops with what they are called with: those of generators of loops, and those that programs become.
+#![allow(dead_code, reason = "each test crate uses a part")]
+
+pub mod inexact;
+
+use livefusion::Engine;
+use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_cuda::emit::{self, Kernel as CudaKernel};
+use livefusion_interp::{InterpBackend, InterpKernel};
+use livefusion_tests::loops::{Argument, RandomLoop, plain, random};
+use livefusion_tests::program::{self, Options, Way, buffer};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, StmtKind};
+use loop_lang::op::Op;
+use loop_lang::state::Layout;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// A loop and what it is called with.
+pub struct Case {
+    /// Where it comes from.
+    pub name: String,
+    /// The loop.
+    pub program: Loop,
+    args: Vec<Argument>,
+}
+
+impl Case {
+    /// The arguments.
+    pub fn args(&self) -> Vec<Arg<'_>> {
+        self.args.iter().map(Argument::arg).collect()
+    }
+}
+
+/// Several tiles, and parts of one.
+const LONG: Options = Options {
+    steps: 7,
+    lengths: &[0, 1, 31, 500, 1024, 1025, 2500],
+    way: Way::Drawn,
+};
+
+/// Seeds of each generator.
+const SEEDS: u64 = 200;
+
+/// How many times as many as usual.
+fn times() -> u64 {
+    let asked = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
+/// A loop that has a kernel.
+pub struct Accepted {
+    /// The loop; its name is one that no other has.
+    pub case: Case,
+    /// Its kernel.
+    pub kernel: CudaKernel,
+}
+
+/// All that have kernels. What is refused is counted, and no more than a part of each kind.
+pub fn accepted() -> Vec<Accepted> {
+    let (mut all, mut refused) = (Vec::new(), BTreeMap::new());
+    let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for (kind, mut case) in cases() {
+        case.program.name = format!("loop_{}", all.len());
+        let kernel = emit::kernel(&case.program);
+        counts.entry(kind).or_default()[usize::from(kernel.is_err())] += 1;
+        match kernel {
+            Ok(kernel) => all.push(Accepted { case, kernel }),
+            Err(why) => *refused.entry((kind, why.to_string())).or_insert(0) += 1,
+        }
+    }
+    println!("have kernels, and have none: {counts:?}\n{refused:#?}");
+    let least = |kind: &str| match kind {
+        "plain" => 72,
+        "program" => 33,
+        _ => 2,
+    };
+    for (kind, [has, none]) in counts {
+        assert!(
+            100 * has >= least(kind) * (has + none),
+            "{kind}: {has} of {}",
+            has + none
+        );
+    }
+    all
+}
+
+fn cases() -> Vec<(&'static str, Case)> {
+    let seeds = || 0..SEEDS * times();
+    let plain = seeds().map(|seed| {
+        (
+            "plain",
+            stretched(seed, case(format!("plain {seed}"), plain(seed))),
+        )
+    });
+    let random = seeds().map(|seed| ("random", case(format!("random {seed}"), random(seed))));
+    let programs = seeds().flat_map(of_program);
+    let programs = programs.map(|case| ("program", case));
+    plain.chain(random).chain(programs).collect()
+}
+
+/// Some of the loops run for several tiles, over arrays that are as long.
+fn stretched(seed: u64, mut case: Case) -> Case {
+    let by = [1, 9, 30][seed as usize % 3];
+    let Loop { vars, blocks, .. } = &mut case.program;
+    let stmts = blocks.values_mut().flat_map(|b| &mut b.stmts);
+    for stmt in stmts {
+        if let StmtKind::Let(v, Op::Copy, args) = &mut stmt.kind
+            && vars[v.index()].name == "len_0"
+            && let [Atom::Const(n)] = &mut args[..]
+        {
+            n.bits *= by;
+        }
+    }
+    for arg in &mut case.args {
+        if let Argument::Array(b) = arg
+            && b.len() >= 200
+        {
+            let words: Vec<u64> = (0..b.len() * by as usize)
+                .map(|i| b.get_word(i % b.len()).unwrap_or(0))
+                .collect();
+            *b = buffer(b.ty(), &words);
+        }
+    }
+    case
+}
+
+fn case(name: String, made: RandomLoop) -> Case {
+    Case {
+        name,
+        program: made.program,
+        args: made.args,
+    }
+}
+
+/// The loops that a program runs.
+fn of_program(seed: u64) -> Vec<Case> {
+    let runs = Arc::new(Mutex::new(Vec::new()));
+    let recorder = Recorder { runs: runs.clone() };
+    let engine = Engine::builder().backend(Arc::new(recorder)).threads(1);
+    let program = program::random(seed, LONG).build();
+    // Where it traps, what ran until then is there.
+    let _ = livefusion::runtime::force_nodes(&engine.build(), &program.roots);
+    let runs = std::mem::take(&mut *runs.lock().expect("no panic"));
+    let named = runs.into_iter().enumerate();
+    let case = |(k, (program, args))| Case {
+        name: format!("program {seed}, loop {k}"),
+        program,
+        args,
+    };
+    named.map(case).collect()
+}
+
+type Runs = Arc<Mutex<Vec<(Loop, Vec<Argument>)>>>;
+
+/// The interpreter, which notes what it is called with.
+struct Recorder {
+    runs: Runs,
+}
+
+impl Backend for Recorder {
+    fn name(&self) -> &'static str {
+        "recorder"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        Ok(Arc::new(Recorded {
+            kernel: InterpBackend::new().compile_kernel(program)?,
+            program: program.clone(),
+            runs: self.runs.clone(),
+        }))
+    }
+}
+
+struct Recorded {
+    kernel: InterpKernel,
+    program: Loop,
+    runs: Runs,
+}
+
+impl Kernel for Recorded {
+    fn layout(&self) -> &Layout {
+        self.kernel.layout()
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
+        // What a loop was given to change in place is no argument.
+        if pass == Pass::Emit && frame.words[0] == 0 && frame.given.is_empty() {
+            let own = |arg: &Arg<'_>| {
+                let view = match arg {
+                    Arg::Scalar(c) => return Argument::Scalar(*c),
+                    Arg::Array(view) => *view,
+                    Arg::Far(array) => array.here().expect("it is here").view(),
+                };
+                Argument::Array(Arc::new(Buffer::copy_of(view).expect("memory")))
+            };
+            let args = args.iter().map(own).collect();
+            let mut runs = self.runs.lock().expect("no panic");
+            runs.push((self.program.clone(), args));
+        }
+        self.kernel.run(pass, steps, frame, args)
+    }
+}

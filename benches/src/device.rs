@@ -1,0 +1,192 @@
+//! Cases on a GPU: how long their kernels take, beside a copy within the device of as many bytes in the same run.
+
+use crate::cases::{CASES, Case};
+use crate::compare::Options;
+use crate::data::Data;
+use crate::kernels::Outcome;
+use crate::measure::median;
+use comfy_table::{CellAlignment, Table, presets};
+use livefusion::Engine;
+use livefusion_c::KernelCache;
+use livefusion_cuda::CudaBackend;
+use livefusion_cuda::device::session::Session;
+use livefusion_jit::JitBackend;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Launches, and calls, of which the median is taken.
+const ROUNDS: usize = 20;
+/// Calls before the first that is timed.
+const WARM: usize = 3;
+/// Elements, unless something else is asked for.
+const SIZES: &[usize] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
+/// Bytes of a copy at least: a shorter one says nothing about the memory.
+const LEAST_COPY: usize = 1 << 20;
+
+/// A case at one size.
+struct Row {
+    case: &'static str,
+    n: usize,
+    /// Kernels that a call launches; none if all loops run on the host.
+    launches: usize,
+    /// Bytes of inputs and results.
+    bytes: u64,
+    /// What the kernels of a call take.
+    kernels: f64,
+    /// What a copy takes that reads and writes as many bytes.
+    copy: f64,
+    /// What a call takes.
+    call: f64,
+    fault: Option<String>,
+}
+
+/// Runs the cases on the first GPU, and prints a table as it goes.
+///
+/// # Errors
+/// There is no GPU, or no case of that name.
+pub fn compare(options: &Options) -> Outcome<()> {
+    let session = Session::open(0, KernelCache::default()).map_err(|e| e.to_string())?;
+    let backend = CudaBackend::on(session.clone(), Arc::new(JitBackend::new()));
+    let engine = Engine::new(Arc::new(backend));
+    let device = session.driver().device();
+    println!("{}, {}", device.name, device.architecture());
+    if let Some(bytes) = device.bandwidth {
+        println!("peak of its memory: {} GB/s", bytes / 1_000_000_000);
+    }
+    let wanted = |case: &&Case| options.case.as_deref().is_none_or(|name| case.name == name);
+    let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
+    if cases.is_empty() {
+        return Err("no case of that name".into());
+    }
+    let sizes: Vec<usize> = match options.n {
+        Some(n) => vec![n],
+        None => SIZES.iter().map(|n| (n / options.shrink).max(1)).collect(),
+    };
+    let mut rows = Vec::new();
+    for case in cases {
+        for n in &sizes {
+            match measure(&engine, &session, case, *n) {
+                Ok(row) => {
+                    println!("{}", row.line());
+                    rows.push(row);
+                }
+                Err(why) => println!("{} {n}: {why}", case.name),
+            }
+        }
+    }
+    println!("{}", table(&rows));
+    match rows.iter().filter(|r| r.fault.is_some()).count() {
+        0 => Ok(()),
+        wrong => Err(format!("{wrong} results are wrong")),
+    }
+}
+
+fn measure(engine: &Engine, session: &Session, case: &'static Case, n: usize) -> Outcome<Row> {
+    let input = (case.input)(n);
+    let ours = (case.ours)(engine, &input).map_err(|e| e.to_string())?;
+    let results = (ours.results)().map_err(|e| e.to_string())?;
+    let want = (case.reference)(&input);
+    let fault = case.agreement.fault(&results, &want);
+    let bytes = |all: &[Data]| all.iter().map(Data::bytes).sum::<u64>();
+    let bytes = bytes(&results) + input.iter().map(Data::bytes).sum::<u64>();
+    drop((results, want));
+    let call = || (ours.run)().map_err(|e| e.to_string());
+    for _ in 0..WARM {
+        call()?;
+    }
+    let (mut kernels, mut copies, mut calls, mut launches) = (vec![], vec![], vec![], 0);
+    for _ in 0..ROUNDS {
+        session.time_launches(true);
+        call()?;
+        let times = session.time_launches(false);
+        launches = times.len();
+        kernels.push(seconds(times.iter().sum()));
+        copies.push(seconds(copy(session, bytes as usize)?));
+        let start = Instant::now();
+        call()?;
+        session.driver().wait().map_err(|e| e.to_string())?;
+        calls.push(seconds(start.elapsed()));
+    }
+    Ok(Row {
+        case: case.name,
+        n,
+        launches,
+        bytes,
+        kernels: median(&kernels),
+        copy: median(&copies),
+        call: median(&calls),
+        fault,
+    })
+}
+
+/// How long a copy takes that reads and writes so many bytes together.
+fn copy(session: &Session, bytes: usize) -> Outcome<Duration> {
+    let half = (bytes / 2).max(LEAST_COPY);
+    let timed = || {
+        let from = session.pool().take(half)?;
+        let mut to = session.pool().take(half)?;
+        let driver = session.driver();
+        let before = driver.mark()?;
+        to.copy_from(&from, half)?;
+        let after = driver.mark()?;
+        driver.elapsed(&before, &after)
+    };
+    timed().map_err(|e: livefusion_cuda::driver::Fault| e.to_string())
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+impl Row {
+    fn cells(&self) -> [String; 8] {
+        let on_device = self.launches > 0;
+        let of = |x: f64| {
+            if on_device {
+                format!("{x:.2}")
+            } else {
+                "host".into()
+            }
+        };
+        let per_second = self.bytes as f64 / self.kernels;
+        [
+            self.case.into(),
+            self.n.to_string(),
+            self.launches.to_string(),
+            format!("{:.4}", self.kernels * 1e3),
+            of(per_second / 1e9),
+            of(self.copy / self.kernels),
+            format!("{:.4}", self.call * 1e3),
+            match &self.fault {
+                None => "right".into(),
+                Some(fault) => fault.clone(),
+            },
+        ]
+    }
+
+    fn line(&self) -> String {
+        self.cells().join("  ")
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "case",
+        "n",
+        "kernels",
+        "kernels ms",
+        "GB/s",
+        "of a copy",
+        "call ms",
+        "results",
+    ]);
+    rows.iter().for_each(|row| {
+        table.add_row(row.cells());
+    });
+    for column in table.column_iter_mut().skip(1).take(6) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
