@@ -11,10 +11,11 @@ const u32 LF_LEFT_WITHIN = 2;  // it is not done to its end
 const u64 LF_NOWHERE = ~u64(0);
 
 // Where threads leave, as a group behind all others: the first place counts.
-template <class L> struct lf_leaving {
-  struct alignas(8) Part {
-    u64 at;
-  };
+struct alignas(8) lf_place {
+  u64 at;
+};
+template <class L> struct lf_leaving : lf_as_it_is<lf_place> {
+  typedef lf_place Part;
   static LF_DEVICE Part start(const typename L::Params &) { return Part{LF_NOWHERE}; }
   static LF_DEVICE Part identity(const typename L::Params &) { return Part{LF_NOWHERE}; }
   static LF_DEVICE Part join(const typename L::Params &, const Part &a, const Part &b) { return Part{lf_min(a.at, b.at)}; }
@@ -25,10 +26,11 @@ template <class Group, class L>
 LF_DEVICE typename Group::Part lf_before_thread(const typename L::Params &p, const lf_launch &launch, u32 level, u64 tile,
                                                typename Group::Part own) {
   typedef typename Group::Part Part;
-  LF_SHARED_ARRAY(Part, room, LF_WARP);
+  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
   LF_SHARED(Part, before);
   const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
+    if (threadIdx.x == 0) lf_tell_own(launch.told[level], launch.number, tile, scanned.all);
     const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, scanned.all, Group::start(p));
     if (threadIdx.x == 0) before = found;
   }

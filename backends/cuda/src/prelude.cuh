@@ -29,8 +29,8 @@ typedef double f64;
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
 
-// Between two looks at a word that another block is to write.
-LF_DEVICE void lf_wait() { __nanosleep(20); }
+// Before a look at words that other blocks are to write.
+LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
 
 // What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
 // nothing of other blocks.
@@ -98,8 +98,14 @@ LF_DEVICE void lf_copies_done() { asm volatile("cp.async.wait_all;" : : : "memor
 
 // Memory that nobody writes while the kernel runs.
 template <class T> LF_DEVICE T lf_load_constant(const T *at) { return __ldg(at); }
-// A store of a piece of memory: what is a struct of words would be stored word by word.
-template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { __stwb(at, x); }
+// Stores of pieces of memory: what is a struct of words would be stored word by word.
+template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { *at = x; }
+template <> LF_DEVICE void lf_store_whole(uint4 *at, uint4 x) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(at), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+}
+template <> LF_DEVICE void lf_store_whole(uint2 *at, uint2 x) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(at), "r"(x.x), "r"(x.y) : "memory");
+}
 #endif
 
 const u32 LF_WARP = 32;
@@ -318,6 +324,14 @@ template <class To, class From> LF_DEVICE To lf_cast(From x) { return lf_cast_of
 // Values that go from thread to thread, and from block to block, word by word
 
 // Of four bytes: what a group's part is made of.
+template <class T> LF_DEVICE T lf_from_before(T x, u32 reach) {
+  u32 words[sizeof(T) / 4];
+  memcpy(words, &x, sizeof x);
+  LF_UNROLL
+  for (u32 k = 0; k < sizeof(T) / 4; ++k) words[k] = __shfl_up_sync(LF_ALL, words[k], reach);
+  memcpy(&x, words, sizeof x);
+  return x;
+}
 template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
   u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
@@ -337,22 +351,38 @@ template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
   LF_UNROLL
   for (u32 k = 0; k < lf_cells<T>::count; ++k) lf_store_cell(at + k, words[k], tag);
 }
-// Waits for a value of this launch, all of whose cells say the same of it; its tag.
-template <class T> LF_DEVICE u64 lf_hear(const lf_cell *at, u64 number, T &x) {
-  for (;; lf_wait()) {
-    u64 words[lf_cells<T>::count], tag = 0;
-    bool is_whole = true;
-    LF_UNROLL
-    for (u32 k = 0; k < lf_cells<T>::count; ++k) {
-      const lf_cell cell = lf_load_cell(at + k);
-      words[k] = cell.word;
-      is_whole = is_whole && (k == 0 || cell.tag == tag);
-      tag = cell.tag;
-    }
-    if (is_whole && tag / 2 == number) {
-      memcpy(&x, words, sizeof x);
-      return tag;
-    }
+// What is found in the cells of a value.
+template <class T> struct lf_heard {
+  u64 words[lf_cells<T>::count];
+  u64 tag;
+  bool is_whole;  // all cells say the same of it
+
+  LF_DEVICE bool is_of(u64 number) const { return is_whole && tag / 2 == number; }
+  LF_DEVICE T value() const {
+    T x;
+    memcpy(&x, words, sizeof x);
+    return x;
+  }
+};
+template <class T> LF_DEVICE lf_heard<T> lf_listen(const lf_cell *at) {
+  lf_heard<T> heard;
+  heard.is_whole = true;
+  LF_UNROLL
+  for (u32 k = 0; k < lf_cells<T>::count; ++k) {
+    const lf_cell cell = lf_load_cell(at + k);
+    heard.words[k] = cell.word;
+    heard.is_whole = heard.is_whole && (k == 0 || cell.tag == heard.tag);
+    heard.tag = cell.tag;
+  }
+  return heard;
+}
+const u32 LF_AGAIN = 400;  // nanoseconds between two looks: who asks without a pause keeps the answer from coming
+
+// Waits for a value of this launch.
+template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_heard<T> &heard) {
+  while (!heard.is_of(number)) {
+    lf_wait(LF_AGAIN);
+    heard = lf_listen<T>(at);
   }
 }
 
@@ -370,37 +400,50 @@ template <class Part> struct lf_scanned {
   Part all;
 };
 
-// Of the first `THREADS` threads of a warp, a power of two; the others have nothing to say.
+// Of groups that count nothing.
+template <class Part> struct lf_as_it_is {
+  typedef Part Short;
+  static LF_DEVICE const Part &shorten(const Part &x) { return x; }
+  static LF_DEVICE const Part &lengthen(const Part &x) { return x; }
+};
+// A group within a block, where what it counts is short.
+template <class Group> struct lf_short {
+  typedef typename Group::Short Part;
+  template <class Params> static LF_DEVICE Part identity(const Params &p) { return Group::shorten(Group::identity(p)); }
+  template <class Params> static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+    return Group::shorten(Group::join(p, Group::lengthen(a), Group::lengthen(b)));
+  }
+};
+
+// What the first `THREADS` threads of a warp, a power of two, come to up to this one; the others have nothing to say.
 template <class Group, u32 THREADS, class Params>
-LF_DEVICE lf_scanned<typename Group::Part> lf_scan_warp(const Params &p, typename Group::Part own) {
-  typedef typename Group::Part Part;
-  const u32 lane = threadIdx.x % LF_WARP;
+LF_DEVICE typename Group::Part lf_scan_warp(const Params &p, typename Group::Part own) {
   LF_UNROLL
   for (u32 reach = 1; reach < THREADS; reach *= 2) {
-    const Part earlier = lf_from_lane(own, lane >= reach ? lane - reach : lane);
-    if (lane >= reach) own = Group::join(p, earlier, own);
+    const typename Group::Part earlier = lf_from_before(own, reach);
+    if (threadIdx.x % LF_WARP >= reach) own = Group::join(p, earlier, own);
   }
-  lf_scanned<Part> scanned;
-  const Part before = lf_from_lane(own, lane > 0 ? lane - 1 : 0);
-  scanned.before = lane > 0 ? before : Group::identity(p);
-  scanned.all = lf_from_lane(own, THREADS - 1);
-  return scanned;
+  return own;
 }
 
 // The same for a block of a power of two of warps, at most a warp of them. `room` has a place for each warp; nobody may
 // write to it before the block's next barrier.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typename Group::Part own,
-                                                        typename Group::Part *room) {
-  typedef typename Group::Part Part;
+                                                        typename lf_short<Group>::Part *room) {
+  typedef lf_short<Group> Short;
+  typedef typename Short::Part Part;
   const u32 lane = threadIdx.x % LF_WARP, warp = threadIdx.x / LF_WARP, warps = THREADS / LF_WARP;
-  const lf_scanned<Part> in_warp = lf_scan_warp<Group, LF_WARP>(p, own);
-  if (lane == 0) room[warp] = in_warp.all;
+  const Part in_warp = lf_scan_warp<Short, LF_WARP>(p, Group::shorten(own));
+  if (lane == LF_WARP - 1) room[warp] = in_warp;
   __syncthreads();
-  const lf_scanned<Part> of_warps = lf_scan_warp<Group, warps>(p, room[lane % warps]);
-  lf_scanned<Part> scanned;
-  scanned.before = Group::join(p, lf_from_lane(of_warps.before, warp), in_warp.before);
-  scanned.all = of_warps.all;
+  const Part of_warps = lf_scan_warp<Short, warps>(p, room[lane % warps]);
+  Part before = lf_from_before(in_warp, 1);
+  if (lane == 0) before = Short::identity(p);
+  if (warp > 0) before = Short::join(p, lf_from_lane(of_warps, warp - 1), before);
+  lf_scanned<typename Group::Part> scanned;
+  scanned.before = Group::lengthen(before);
+  scanned.all = Group::lengthen(lf_from_lane(of_warps, warps - 1));
   return scanned;
 }
 
@@ -410,13 +453,19 @@ LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typena
 
 const u64 LF_OWN = 0;      // what the tile alone comes to
 const u64 LF_THROUGH = 1;  // what all tiles up to it come to
+const u32 LF_FIRST = 600;  // nanoseconds before the first look: it finds more, and asks fewer
 
 // What tiles tell each other of one group: cells for each.
 struct lf_told {
   lf_cell *cells;
 };
 
-// What comes before a tile, which is joined onto `start`. A whole warp calls it; `own` is what the tile comes to.
+// Tells what a tile comes to by itself. The first need not: it knows what comes before it.
+template <class Part> LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const Part &own) {
+  if (tile > 0) lf_tell(told.cells + tile * lf_cells<Part>::count, 2 * number + LF_OWN, own);
+}
+
+// What comes before a tile that has told what it comes to, joined onto `start`. A whole warp calls it.
 template <class Group, class Params>
 LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 number, u64 tile,
                                             typename Group::Part own, typename Group::Part start) {
@@ -425,15 +474,20 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
-    if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_OWN, own);
+    lf_wait(LF_FIRST);
     Part since = Group::identity(p);
-    // A warp looks at as many tiles at once as it has threads, the nearest first.
+    // A warp looks at as many tiles at once as it has threads, the nearest first. To look at more keeps others waiting.
     for (u64 end = tile;; end -= LF_WARP) {
       const bool is_there = lane < end;
+      const lf_cell *at = told.cells + (end - 1 - lane) * cells;
       Part part = Group::identity(p);
-      u64 tag = 2 * number + LF_OWN;
-      if (is_there) tag = lf_hear(told.cells + (end - 1 - lane) * cells, number, part);
-      const u32 known = __ballot_sync(LF_ALL, is_there && tag == 2 * number + LF_THROUGH);
+      lf_heard<Part> heard;
+      if (is_there) {
+        heard = lf_listen<Part>(at);
+        lf_hear(at, number, heard);
+        part = heard.value();
+      }
+      const u32 known = __ballot_sync(LF_ALL, is_there && heard.tag == 2 * number + LF_THROUGH);
       // The nearest that knows all: what is further is in it.
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
       if (lane > last) part = Group::identity(p);
@@ -459,21 +513,27 @@ struct lf_launch {
   u64 first;     // the counter of the first step
   u64 steps;     // how many there are
   u64 number;    // of the launch, from 1 on: no other had the same memory and this number
-  u32 *ticket;   // the next tile, or how many blocks are done; zero between launches
+  u32 *ticket;   // the next tile, and behind it how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
   u64 *result;   // what groups come to: their words, level by level
-  lf_told told[4];
+  lf_told told[5];
 };
 
 // An array that a filter fills: the element at the count `begin` has the first place of `at`. For a whole tile that is memory
 // that the block shares.
 template <class T> struct lf_kept {
-  T *at;
-  u64 begin;
-  u64 places;
+  lf_array<T> array;
+  T *room;
+  u32 begin;
+  bool in_room;
 };
 template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
-  if (i - kept.begin < kept.places) kept.at[i - kept.begin] = x;
+  if (!kept.in_room) {
+    lf_write(kept.array, i, x);
+  } else {
+    // A tile keeps no more than it has elements, each at the count behind the last.
+    kept.room[u32(i) - kept.begin] = x;
+  }
 }
 
 // A step by itself: its elements are read and written one by one.
@@ -492,9 +552,8 @@ template <class L> LF_DEVICE typename L::Kept lf_kept_in_place(const typename L:
   typename L::Kept kept;
   const typename L::State none = typename L::State();
   L::keeps(p, none, none, [&](const auto &array, auto of, u64, u64) {
-    (kept.*of).at = array.at;
-    (kept.*of).begin = 0;
-    (kept.*of).places = array.length;
+    (kept.*of).array = array;
+    (kept.*of).in_room = false;
   });
   return kept;
 }
@@ -537,31 +596,32 @@ LF_DEVICE u32 lf_take_ticket(u32 *at, u32 all) { return atomicInc(at, all - 1); 
 // Groups that nobody reads before the end: a block tells what its threads came to, and the last one to do so joins the blocks,
 // in their order.
 template <class L> struct lf_groups<L, true> {
-  typedef typename L::template Level<0> Group;
+  typedef typename L::template Level<L::LEVELS> Group;
   typedef typename Group::Part Part;
   static LF_DEVICE typename L::State identities(const typename L::Params &p) {
-    typename L::State state;
+    typename L::State state = typename L::State();
     Group::of(state) = Group::identity(p);
     return state;
   }
   static LF_DEVICE void finish(const typename L::Params &p, const lf_launch &launch, const typename L::State &state) {
-    LF_SHARED_ARRAY(Part, room, LF_WARP);
+    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
     LF_SHARED(bool, is_last);
     const u64 cells = lf_cells<Part>::count;
     typename L::State mine = state;
     const Part of_block = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room).all;
     if (threadIdx.x == 0) {
-      lf_tell(launch.told[0].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
-      is_last = lf_take_ticket(launch.ticket, gridDim.x) == gridDim.x - 1;
+      lf_tell(launch.told[L::LEVELS].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
+      is_last = lf_take_ticket(launch.ticket + 1, gridDim.x) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last) return;
     const u32 each = (gridDim.x + L::THREADS - 1) / L::THREADS;
     Part of_blocks = Group::identity(p);
     for (u32 block = threadIdx.x * each; block < (threadIdx.x + 1) * each && block < gridDim.x; ++block) {
-      Part part;
-      lf_hear(launch.told[0].cells + block * cells, launch.number, part);
-      of_blocks = Group::join(p, of_blocks, part);
+      const lf_cell *at = launch.told[L::LEVELS].cells + block * cells;
+      lf_heard<Part> heard = lf_listen<Part>(at);
+      lf_hear(at, launch.number, heard);
+      of_blocks = Group::join(p, of_blocks, heard.value());
     }
     const Part all = lf_scan_block<Group, L::THREADS>(p, of_blocks, room).all;
     if (threadIdx.x == 0) Group::give(launch.result, Group::join(p, Group::start(p), all));
@@ -642,7 +702,7 @@ LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u
 }
 
 template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, const lf_launch &launch) {
-  typedef lf_groups<L, (0 < L::LEVELS)> Groups;
+  typedef lf_groups<L, L::ENDS> Groups;
   typename L::State state = Groups::identities(p);
   const typename L::Kept kept = lf_kept_in_place<L>(p);
   for (u64 begin = blockIdx.x * L::TILE; begin < launch.steps; begin += gridDim.x * L::TILE) {
@@ -661,11 +721,11 @@ template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, c
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Tiles in order: each thread has elements that follow each other, so that groups are joined in order. Memory is read and
-// written side by side all the same, by way of rooms that the block shares: while a tile is at work in one of them, the next
-// one's elements come into the other.
+// written side by side all the same, by way of rooms that the block shares. While a tile waits for those before it, the next
+// one is summed up and tells what it comes to, so that nobody waits for it, and the elements of the one after that come in.
 
-template <class L> struct lf_rooms {
-  uint4 at[2][(L::TILE * L::BYTES + 15) / 16 + 1];
+template <class L, u32 COUNT> struct lf_rooms {
+  uint4 at[COUNT][(L::TILE * L::BYTES + 15) / 16 + 1];
   LF_DEVICE u8 *side(u32 k) { return reinterpret_cast<u8 *>(at[k]); }
 };
 
@@ -688,7 +748,7 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
       LF_UNROLL
       for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
         const u32 at = 16 * (k * L::THREADS + threadIdx.x);
-        if (at < 16 * pieces) lf_copy_async<16>(room + at, reinterpret_cast<const u8 *>(from) + at);
+        if (pieces % L::THREADS == 0 || at < 16 * pieces) lf_copy_async<16>(room + at, reinterpret_cast<const u8 *>(from) + at);
       }
     } else {
       LF_UNROLL
@@ -701,86 +761,91 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
   });
 }
 
-// The elements of a tile that a thread has.
-template <class L> struct lf_elements {
-  typename L::In in[L::ELEMENTS];
-  typename L::Out out[L::ELEMENTS];
-  u64 begin;
-  u32 count;
-  bool is_whole;
-
-  // From a room, if the tile is inside of all arrays; else they are read one by one, when they are needed.
-  LF_DEVICE void take(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room) {
-    begin = tile + threadIdx.x * L::ELEMENTS;
-    const u64 left = begin < launch.steps ? launch.steps - begin : 0;
-    count = left < L::ELEMENTS ? u32(left) : L::ELEMENTS;
-    is_whole = lf_is_inside<L>(p, launch, tile, L::TILE);
-    if (!is_whole) return;
-    L::reads(p, [&](const auto &array, auto of) {
-      typedef typename lf_element<decltype(array)>::type T;
-      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes;
-      typedef typename lf_piece<each>::type Piece;
-      T x[L::ELEMENTS];
-      LF_UNROLL
-      for (u32 k = 0; k < bytes / each; ++k) {
-        const Piece piece = reinterpret_cast<const Piece *>(room)[threadIdx.x * (bytes / each) + k];
-        memcpy(reinterpret_cast<u8 *>(x) + k * each, &piece, each);
-      }
-      LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) in[e].*of = x[e];
-      room += L::TILE * sizeof(T);
-    });
-  }
-
-  template <bool EMIT>
-  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state,
-                     const typename L::Kept &kept) {
-    const u64 first = launch.first + begin;
-    if (is_whole) {
-      LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) L::template step<EMIT>(p, launch, first + e, in[e], state, out[e], kept);
-    } else {
-      LF_ROLLED
-      for (u32 e = 0; e < count; ++e) lf_step<L, EMIT>(p, launch, first + e, state, kept);
+// The elements of a whole tile that a thread has, as they are in a room: those of each array follow each other.
+template <class L>
+LF_DEVICE void lf_take(const typename L::Params &p, const u8 *room, typename L::In *in) {
+  L::reads(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes;
+    typedef typename lf_piece<each>::type Piece;
+    T x[L::ELEMENTS];
+    LF_UNROLL
+    for (u32 k = 0; k < bytes / each; ++k) {
+      const Piece piece = reinterpret_cast<const Piece *>(room)[threadIdx.x * (bytes / each) + k];
+      memcpy(reinterpret_cast<u8 *>(x) + k * each, &piece, each);
     }
-  }
+    LF_UNROLL
+    for (u32 e = 0; e < L::ELEMENTS; ++e) in[e].*of = x[e];
+    room += L::TILE * sizeof(T);
+  });
+}
 
-  // What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
-  LF_DEVICE void store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room) const {
-    if (!is_whole) return;
-    L::writes(p, [&](const auto &array, auto of) {
-      typedef typename lf_element<decltype(array)>::type T;
-      const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes, pieces = L::TILE * sizeof(T) / 16;
-      typedef typename lf_piece<each>::type Piece;
-      T x[L::ELEMENTS];
+// What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
+template <class L>
+LF_DEVICE void lf_store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room,
+                        const typename L::Out *out) {
+  L::writes(p, [&](const auto &array, auto of) {
+    typedef typename lf_element<decltype(array)>::type T;
+    const u32 bytes = L::ELEMENTS * sizeof(T), each = lf_widest<bytes>::bytes, pieces = L::TILE * sizeof(T) / 16;
+    typedef typename lf_piece<each>::type Piece;
+    T x[L::ELEMENTS];
+    LF_UNROLL
+    for (u32 e = 0; e < L::ELEMENTS; ++e) x[e] = out[e].*of;
+    LF_UNROLL
+    for (u32 k = 0; k < bytes / each; ++k) {
+      Piece piece;
+      memcpy(&piece, reinterpret_cast<const u8 *>(x) + k * each, each);
+      reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
+    }
+    __syncthreads();
+    T *to = array.at + launch.first + tile;
+    if (lf_is_aligned<16>(to)) {
       LF_UNROLL
-      for (u32 e = 0; e < L::ELEMENTS; ++e) x[e] = out[e].*of;
-      LF_UNROLL
-      for (u32 k = 0; k < bytes / each; ++k) {
-        Piece piece;
-        memcpy(&piece, reinterpret_cast<const u8 *>(x) + k * each, each);
-        reinterpret_cast<Piece *>(room)[threadIdx.x * (bytes / each) + k] = piece;
-      }
-      __syncthreads();
-      T *to = array.at + launch.first + tile;
-      if (lf_is_aligned<16>(to)) {
-        LF_UNROLL
-        for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
-          const u32 at = k * L::THREADS + threadIdx.x;
-          if (at < pieces) lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
-        }
-      } else {
-        LF_UNROLL
-        for (u32 e = 0; e < L::ELEMENTS; ++e) {
-          const u32 at = e * L::THREADS + threadIdx.x;
-          to[at] = reinterpret_cast<const T *>(room)[at];
+      for (u32 k = 0; k < (pieces + L::THREADS - 1) / L::THREADS; ++k) {
+        const u32 at = k * L::THREADS + threadIdx.x;
+        if (pieces % L::THREADS == 0 || at < pieces) {
+          lf_store_whole(reinterpret_cast<uint4 *>(to) + at, reinterpret_cast<const uint4 *>(room)[at]);
         }
       }
-      // The next array's elements, or tile's, are put there.
-      __syncthreads();
-    });
+    } else {
+      LF_UNROLL
+      for (u32 e = 0; e < L::ELEMENTS; ++e) {
+        const u32 at = e * L::THREADS + threadIdx.x;
+        to[at] = reinterpret_cast<const T *>(room)[at];
+      }
+    }
+    // The next array's elements, or tile's, are put there.
+    __syncthreads();
+  });
+}
+
+// The steps of a thread in a tile that is not inside of all arrays: elements are read and written one by one.
+template <class L, bool EMIT>
+LF_DEVICE void lf_steps(const typename L::Params &p, const lf_launch &launch, u64 tile, typename L::State &state,
+                        const typename L::Kept &kept) {
+  const u64 begin = tile + threadIdx.x * L::ELEMENTS;
+  const u64 end = begin + L::ELEMENTS < launch.steps ? begin + L::ELEMENTS : launch.steps;
+  LF_ROLLED
+  for (u64 i = begin; i < end; ++i) lf_step<L, EMIT>(p, launch, launch.first + i, state, kept);
+}
+
+// What the steps of a thread come to.
+template <class L>
+LF_DEVICE void lf_sum(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room,
+                      typename L::State &state) {
+  if (!lf_is_inside<L>(p, launch, tile, L::TILE)) {
+    lf_steps<L, false>(p, launch, tile, state, typename L::Kept());
+    return;
   }
-};
+  typename L::In in[L::ELEMENTS];
+  lf_take<L>(p, room, in);
+  const u64 first = launch.first + tile + threadIdx.x * L::ELEMENTS;
+  LF_UNROLL
+  for (u32 e = 0; e < L::ELEMENTS; ++e) {
+    typename L::Out out;
+    L::template step<false>(p, launch, first + e, in[e], state, out, typename L::Kept());
+  }
+}
 
 // Places in a room for what filters keep of a tile, and the way from there to their arrays.
 template <class L>
@@ -789,9 +854,10 @@ LF_DEVICE typename L::Kept lf_kept_in_room(const typename L::Params &p, const ty
   typename L::Kept kept;
   L::keeps(p, before, after, [&](const auto &array, auto of, u64 begin, u64) {
     typedef typename lf_element<decltype(array)>::type T;
-    (kept.*of).at = reinterpret_cast<T *>(room);
-    (kept.*of).begin = begin;
-    (kept.*of).places = L::TILE;
+    (kept.*of).array = array;
+    (kept.*of).room = reinterpret_cast<T *>(room);
+    (kept.*of).begin = u32(begin);
+    (kept.*of).in_room = true;
     room += L::TILE * sizeof(T);
   });
   return kept;
@@ -804,14 +870,49 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
     typedef typename lf_element<decltype(array)>::type T;
     const u64 last = end < array.length ? end : array.length;
     const u32 count = begin < last ? u32(last - begin) : 0;
-    LF_UNROLL
-    for (u32 e = 0; e < L::ELEMENTS; ++e) {
-      const u32 at = e * L::THREADS + threadIdx.x;
-      if (at < count) array.at[begin + at] = reinterpret_cast<const T *>(room)[at];
+    // Several at once, as shared memory takes a while.
+    const u32 each = L::ELEMENTS % 5 == 0 ? 5 : L::ELEMENTS % 4 == 0 ? 4 : L::ELEMENTS % 3 == 0 ? 3 : 1;
+    const T *from = reinterpret_cast<const T *>(room) + threadIdx.x;
+    T *to = array.at + begin + threadIdx.x;
+    LF_ROLLED
+    for (u32 at = threadIdx.x; at < count; at += each * L::THREADS) {
+      T x[each];
+      LF_UNROLL
+      for (u32 k = 0; k < each; ++k) {
+        if (at + k * L::THREADS < count) x[k] = from[k * L::THREADS];
+      }
+      LF_UNROLL
+      for (u32 k = 0; k < each; ++k) {
+        if (at + k * L::THREADS < count) to[k * L::THREADS] = x[k];
+      }
+      from += each * L::THREADS;
+      to += each * L::THREADS;
     }
     room += L::TILE * sizeof(T);
   });
   if (L::KEEPS) __syncthreads();
+}
+
+// The steps of a thread, with all that they write. The room that their elements are in is for what they write, too.
+template <class L>
+LF_DEVICE void lf_emit(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room, typename L::State &state,
+                       const typename L::State &before, const typename L::State &after) {
+  const typename L::Kept kept = lf_kept_in_room<L>(p, before, after, room);
+  if (!lf_is_inside<L>(p, launch, tile, L::TILE)) {
+    if (L::STORES) __syncthreads();
+    lf_steps<L, true>(p, launch, tile, state, kept);
+    lf_store_kept<L>(p, before, after, room);
+    return;
+  }
+  typename L::In in[L::ELEMENTS];
+  typename L::Out out[L::ELEMENTS];
+  lf_take<L>(p, room, in);
+  if (L::STORES) __syncthreads();
+  const u64 first = launch.first + tile + threadIdx.x * L::ELEMENTS;
+  LF_UNROLL
+  for (u32 e = 0; e < L::ELEMENTS; ++e) L::template step<true>(p, launch, first + e, in[e], state, out[e], kept);
+  lf_store_kept<L>(p, before, after, room);
+  lf_store<L>(p, launch, tile, room, out);
 }
 
 template <class L> LF_DEVICE u64 lf_tiles(const lf_launch &launch) { return (launch.steps + L::TILE - 1) / L::TILE; }
@@ -824,8 +925,8 @@ template <class L> struct lf_next {
   u32 taken;
 
   LF_DEVICE void take(const lf_launch &launch) {
-    // Each block takes one more than it has tiles.
-    if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+    // Each block takes three more than it has tiles.
+    if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + 3 * gridDim.x);
   }
   // Before a barrier: a ticket takes a while to come.
   LF_DEVICE void show() {
@@ -833,23 +934,31 @@ template <class L> struct lf_next {
   }
 };
 
-// The groups of a level, and of those above it: each thread sums its elements up, the block its threads, the tile looks
-// back; then the groups of this level are known to each thread as they are before its first element.
+// What a tile comes to in the groups of a level, and what its threads before this one do, if those of the levels below are
+// known in `state`: each thread sums its elements up, the block its threads.
+template <class L, u32 K>
+LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typename L::Params &p, const lf_launch &launch,
+                                                                   u64 tile, const u8 *room,
+                                                                   const typename L::State &state) {
+  typedef typename L::template Level<K> Group;
+  LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
+  typename L::State mine = state;
+  Group::of(mine) = Group::identity(p);
+  lf_sum<L>(p, launch, tile * L::TILE, room, mine);
+  const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), warps);
+  if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
+  return scanned;
+}
+
+// The groups of a level, and of those above it, as each thread finds them before its first element: what the tile and its
+// threads come to, behind those before it.
 template <class L, u32 K, bool ANY> struct lf_levels {
-  template <class Meanwhile>
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, lf_elements<L> &elements,
-                             typename L::State &state, typename L::State &before, typename L::State &after,
-                             lf_next<L> &next, Meanwhile meanwhile) {
-    typedef typename L::template Level<K> Group;
-    typedef typename Group::Part Part;
-    LF_SHARED_ARRAY(Part, room, LF_WARP);
+  typedef typename L::template Level<K> Group;
+  typedef typename Group::Part Part;
+  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile,
+                             const lf_scanned<Part> &scanned, const u8 *room, typename L::State &state,
+                             typename L::State &before, typename L::State &after) {
     LF_SHARED(Part, shared);
-    typename L::State mine = state;
-    Group::of(mine) = Group::identity(p);
-    elements.template run<false>(p, launch, mine, typename L::Kept());
-    if (K == 0) next.show();
-    const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room);
-    if (K == 0) meanwhile();
     if (threadIdx.x < LF_WARP) {
       const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
       if (threadIdx.x == 0) shared = found;
@@ -859,69 +968,82 @@ template <class L, u32 K, bool ANY> struct lf_levels {
     Group::of(after) = Group::join(p, Group::of(before), scanned.all);
     Group::of(state) = Group::join(p, Group::of(before), scanned.before);
     if (threadIdx.x == 0 && (tile + 1) * L::TILE >= launch.steps) Group::give(launch.result, Group::of(after));
-    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, meanwhile);
+    lf_levels<L, K + 1, (K + 1 < L::LEVELS)>::above(p, launch, tile, room, state, before, after);
+  }
+  static LF_DEVICE void above(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room,
+                              typename L::State &state, typename L::State &before, typename L::State &after) {
+    find(p, launch, tile, lf_sum_up<L, K>(p, launch, tile, room, state), room, state, before, after);
   }
 };
 template <class L, u32 K> struct lf_levels<L, K, false> {
-  template <class Meanwhile>
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, lf_elements<L> &, typename L::State &,
-                             typename L::State &, typename L::State &, lf_next<L> &, Meanwhile) {}
+  static LF_DEVICE void above(const typename L::Params &, const lf_launch &, u64, const u8 *, typename L::State &,
+                              typename L::State &, typename L::State &) {}
 };
 
 template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const lf_launch &launch) {
-  LF_SHARED(lf_rooms<L>, rooms);
-  LF_SHARED(u32, ticket);
-  lf_next<L> next = {&ticket, lf_tiles<L>(launch), 0};
-  next.take(launch);
-  next.show();
+  typedef lf_groups<L, L::ENDS> Groups;
+  typedef lf_rooms<L, 3> Rooms;
+  LF_SHARED(Rooms, rooms);
+  LF_SHARED_ARRAY(u32, tickets, 2);
+  lf_next<L> following = {&tickets[1], lf_tiles<L>(launch), 0};
+  following.take(launch);
+  if (threadIdx.x == 0) tickets[0] = following.taken;
+  following.take(launch);
+  following.show();
   __syncthreads();
-  u64 tile = ticket;
-  lf_fetch<L>(p, launch, tile * L::TILE, rooms.side(0));
-  for (u32 side = 0; tile < next.tiles; side ^= 1) {
-    u8 *room = rooms.side(side);
+  u32 tile = tickets[0], next = tickets[1];
+  lf_fetch<L>(p, launch, u64(tile) * L::TILE, rooms.side(0));
+  lf_copies_done();
+  __syncthreads();
+  lf_fetch<L>(p, launch, u64(next) * L::TILE, rooms.side(1));
+  following.take(launch);
+  typename L::State state = Groups::identities(p);
+  lf_scanned<typename L::template Level<0>::Part> scanned, scanned_next;
+  if (tile < following.tiles) scanned = lf_sum_up<L, 0>(p, launch, tile, rooms.side(0), state);
+  for (u32 side = 0; tile < following.tiles; side = (side + 1) % 3) {
+    following.show();
     lf_copies_done();
+    // The next tile's elements are there, and nobody is in the last one's room.
     __syncthreads();
-    next.take(launch);
-    lf_elements<L> elements;
-    elements.take(p, launch, tile * L::TILE, room);
-    typename L::State state = typename L::State(), before = state, after = state;
-    u64 following = 0;
-    lf_levels<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, elements, state, before, after, next, [&] {
-      following = ticket;
-      lf_fetch<L>(p, launch, following * L::TILE, rooms.side(side ^ 1));
-    });
-    elements.template run<true>(p, launch, state, lf_kept_in_room<L>(p, before, after, room));
-    lf_store_kept<L>(p, before, after, room);
-    elements.store(p, launch, tile * L::TILE, room);
-    tile = following;
+    const u32 after_next = tickets[1];
+    following.take(launch);
+    lf_fetch<L>(p, launch, u64(after_next) * L::TILE, rooms.side((side + 2) % 3));
+    if (next < following.tiles) scanned_next = lf_sum_up<L, 0>(p, launch, next, rooms.side((side + 1) % 3), state);
+    u8 *room = rooms.side(side);
+    typename L::State before = state, after = state;
+    lf_levels<L, 0, true>::find(p, launch, tile, scanned, room, state, before, after);
+    lf_emit<L>(p, launch, u64(tile) * L::TILE, room, state, before, after);
+    tile = next;
+    next = after_next;
+    scanned = scanned_next;
   }
+  Groups::finish(p, launch, state);
 }
 
 // Groups that nobody reads before the end, whose joins need not commute: a block has tiles that follow each other.
 template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, const lf_launch &launch) {
-  typedef typename L::template Level<0> Group;
-  typedef typename Group::Part Part;
-  LF_SHARED(lf_rooms<L>, rooms);
-  LF_SHARED_ARRAY(Part, warps, LF_WARP);
+  typedef lf_groups<L, true> Groups;
+  typedef typename Groups::Group Group;
+  typedef typename Groups::Part Part;
+  typedef lf_rooms<L, 2> Rooms;
+  LF_SHARED(Rooms, rooms);
+  LF_SHARED_ARRAY(typename Group::Short, warps, LF_WARP);
   const u64 tiles = lf_tiles<L>(launch), each = (tiles + gridDim.x - 1) / gridDim.x;
   const u64 from = blockIdx.x * each, to = from + each < tiles ? from + each : tiles;
-  typename L::State all = lf_groups<L, true>::identities(p);
+  typename L::State all = Groups::identities(p);
   lf_fetch<L>(p, launch, from * L::TILE, rooms.side(0));
   for (u64 tile = from; tile < to; ++tile) {
     u8 *room = rooms.side(u32(tile - from) % 2);
     lf_copies_done();
     __syncthreads();
     if (tile + 1 < to) lf_fetch<L>(p, launch, (tile + 1) * L::TILE, rooms.side(u32(tile + 1 - from) % 2));
-    lf_elements<L> elements;
-    elements.take(p, launch, tile * L::TILE, room);
-    typename L::State state = lf_groups<L, true>::identities(p);
-    elements.template run<true>(p, launch, state, typename L::Kept());
+    typename L::State state = Groups::identities(p);
+    lf_emit<L>(p, launch, tile * L::TILE, room, state, state, state);
     const Part of_tile = lf_scan_block<Group, L::THREADS>(p, Group::of(state), warps).all;
     Group::of(all) = Group::join(p, Group::of(all), of_tile);
-    elements.store(p, launch, tile * L::TILE, room);
   }
   // What a block came to is its first thread's.
-  if (threadIdx.x > 0) all = lf_groups<L, true>::identities(p);
+  if (threadIdx.x > 0) all = Groups::identities(p);
   lf_copies_done();
-  lf_groups<L, true>::finish(p, launch, all);
+  Groups::finish(p, launch, all);
 }

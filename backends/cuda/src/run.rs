@@ -58,8 +58,8 @@ pub struct Launch<'a> {
     pub blocks: u64,
 }
 
-/// Groups of how many levels a launch has room for.
-pub const MOST_TOLD: usize = crate::shape::MOST_LEVELS as usize;
+/// Groups of how many levels a launch has room for: those that steps know, and behind them what is read at the end.
+pub const MOST_TOLD: usize = crate::shape::MOST_LEVELS as usize + 1;
 
 /// What a launch is about, as kernels see it: `lf_launch`.
 #[repr(C)]
@@ -71,7 +71,7 @@ pub struct Call {
     pub steps: u64,
     /// The launch's number: no other had the same memory and this number. From 1 on.
     pub number: u64,
-    /// The next tile, or how many blocks are done; zero between launches.
+    /// Two counts of four bytes, of the next tile and of the blocks that are done; zero between launches.
     pub ticket: u64,
     /// A word that is set where something traps.
     pub trapped: u64,

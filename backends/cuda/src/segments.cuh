@@ -22,10 +22,11 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
                                                         bool is_last, const typename L::template Level<K>::Part &own) {
   typedef typename L::template Level<K> Group;
   typedef typename Group::Part Part;
-  LF_SHARED_ARRAY(Part, room, LF_WARP);
+  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
   LF_SHARED(Part, through);
   const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
+    if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
     const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
     if (threadIdx.x == 0) through = found;
   }

@@ -14,8 +14,8 @@ use loop_lang::types::Ty;
 use record::accepted;
 use support::{golden_texts, parse};
 
-/// A processor of a device has 65536 registers: with more than this it would hold fewer than five blocks at once.
-const REGISTERS: u32 = 96;
+/// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
+const REGISTERS: u32 = 128;
 
 /// Bytes of registers that may go to memory: a predicate, or a few.
 const SPILLS: u32 = 8;

@@ -57,6 +57,10 @@ template <class T> inline T __shfl_sync(u32, T x, i32 lane) {
   memcpy(&x, &all[lane & 31], sizeof x);
   return x;
 }
+template <class T> inline T __shfl_up_sync(u32, T x, u32 reach) {
+  const u32 lane = lf_thread.x % 32;
+  return __shfl_sync(0xffffffffu, x, i32(lane >= reach ? lane - reach : lane));
+}
 inline u32 __ballot_sync(u32, bool x) {
   u64 all[32];
   lf_exchange(x, all);
@@ -104,7 +108,7 @@ inline void lf_copy(void *to, const void *from, u64 bytes) {
 }
 #define memcpy lf_copy
 
-inline void lf_wait() { lf_yield(); }
+inline void lf_wait(u32) { lf_yield(); }
 // Others may run between any two of these.
 inline u32 lf_load_acquire(const u32 *at) {
   lf_yield();

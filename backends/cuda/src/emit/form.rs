@@ -3,7 +3,7 @@
 use super::streams::Streams;
 use crate::plan::Work;
 use crate::shape::Shape;
-use loop_lang::ir::{Atom, Combine, GroupId, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
@@ -23,6 +23,92 @@ pub enum Form {
     Nested,
 }
 
+impl Form {
+    /// The rooms that a block has: for tiles that look back, one that does, the next one, and the one after that.
+    fn rooms(self) -> u32 {
+        match self {
+            Form::SideBySide | Form::UntilLeft | Form::Nested => 0,
+            Form::OneByOne => 2,
+            Form::InOrder => 3,
+        }
+    }
+}
+
+/// A loop's groups, by what steps know of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Groups {
+    /// The form that follows.
+    pub form: Form,
+    /// Those that a step must know, level by level.
+    pub known: Vec<Vec<GroupId>>,
+    /// Those that nobody reads before the end.
+    pub ends: Vec<GroupId>,
+}
+
+impl Groups {
+    /// Those of a loop.
+    pub fn of(shape: &Shape<'_>) -> Groups {
+        let all = |form| Groups {
+            form,
+            known: shape.levels.clone(),
+            ends: Vec::new(),
+        };
+        if shape.work != Work::Steps {
+            return all(Form::Nested);
+        }
+        if shape.exits.any {
+            // Whoever leaves gives what all of them are then.
+            return all(Form::UntilLeft);
+        }
+        let groups: Vec<GroupId> = shape.levels.iter().flatten().copied().collect();
+        let at_end = groups.iter().copied();
+        let at_end = at_end.filter(|g| is_read_at_end(shape, *g));
+        let (commuting, ordered): (Vec<_>, Vec<_>) =
+            at_end.partition(|g| commutes(shape.group(*g)));
+        if commuting.len() + ordered.len() == groups.len() {
+            let form = if ordered.is_empty() {
+                Form::SideBySide
+            } else {
+                Form::OneByOne
+            };
+            return Groups {
+                form,
+                known: Vec::new(),
+                ends: groups,
+            };
+        }
+        // What is joined in order goes with the rest.
+        let rest = shape.levels.iter().map(|level| {
+            let rest = level.iter().filter(|g| !commuting.contains(g));
+            rest.copied().collect::<Vec<_>>()
+        });
+        let known = rest.filter(|level| !level.is_empty()).collect();
+        Groups {
+            form: Form::InOrder,
+            known,
+            ends: commuting,
+        }
+    }
+
+    /// The levels that are known, and behind them what is read at the end.
+    pub fn levels(&self) -> Vec<Vec<GroupId>> {
+        let ends = Some(self.ends.clone()).filter(|e| !e.is_empty());
+        self.known.iter().cloned().chain(ends).collect()
+    }
+}
+
+fn commutes(group: &Group) -> bool {
+    match group.combine {
+        Some(Combine::Op(op)) => {
+            matches!(
+                op,
+                Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
+            )
+        }
+        _ => false,
+    }
+}
+
 /// How a loop's elements are dealt out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
@@ -36,51 +122,55 @@ pub struct Tiles {
     pub piece: u32,
 }
 
-/// The threads of a block.
-const THREADS: u32 = 256;
-/// Those where rates are nested.
+/// The threads of a block where rates are nested.
 pub const NESTED: u32 = 128;
-/// The bytes that a thread of a tile in order may have in a room: two rooms for five blocks are what a processor shares.
+/// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
 /// The bytes that a block may share at most.
 const SHARED: u32 = 48 << 10;
 /// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
-const HELD: u32 = 96;
-/// The bytes that a thread asks for at once.
+const HELD: u32 = 160;
+/// The bytes that a thread asks for at once where it goes on and on.
 const AT_ONCE: u32 = 64;
 /// The elements of a thread where the loop may be left at any, or rates are nested.
 const FEW: u32 = 8;
-/// Statements of a step from which on there is more to compute than to wait for.
-const HEAVY: usize = 64;
+/// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
+const AT_LEAST: u32 = 768;
 
 impl Tiles {
-    /// Those of a loop.
-    pub fn of(shape: &Shape<'_>, streams: &mut Streams) -> Tiles {
-        let form = form(shape);
-        let threads = if form == Form::Nested {
-            NESTED
-        } else {
-            THREADS
-        };
-        let (elements, piece) = match form {
-            Form::Nested => match shape.work {
-                Work::Rows { .. } | Work::Teams { .. } => (1, 1),
-                _ => (FEW, 1),
-            },
-            Form::SideBySide => side_by_side(shape, streams),
-            Form::UntilLeft => (FEW, 1),
-            Form::OneByOne | Form::InOrder => {
-                let room = ROOM.min((SHARED - parts(shape)) / (2 * THREADS) - 1);
-                streams.shrink(shape, room);
-                let bytes = streams.room_bytes(shape).max(4);
-                // An odd number of pieces of memory: threads that read their own then use all banks.
-                let held = streams.read_bytes(shape) + streams.write_bytes(shape);
-                let fits = |e: &u32| e * bytes <= room && e * held <= HELD;
+    /// The blocks that a processor of a device is to hold at once, at least.
+    pub fn blocks(&self) -> u32 {
+        (AT_LEAST / self.threads).max(1)
+    }
+
+    /// The rooms that a block has.
+    pub fn rooms(&self) -> u32 {
+        self.form.rooms()
+    }
+
+    /// Those of a loop, as measured on an H200.
+    pub fn of(shape: &Shape<'_>, streams: &mut Streams, groups: &Groups) -> Tiles {
+        let form = groups.form;
+        let (threads, elements, piece) = match form {
+            Form::SideBySide => {
+                let piece = 16 / streams.widest(shape);
+                // A piece for each thread of as many blocks as that takes is quickest where blocks come to nothing.
+                let pieces = match groups.ends.is_empty() {
+                    true => 1,
+                    false => (AT_ONCE / (streams.read_bytes(shape).max(1) * piece)).clamp(1, 4),
+                };
                 (
-                    [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1),
-                    1,
+                    if groups.ends.is_empty() { 256 } else { 512 },
+                    piece * pieces,
+                    piece,
                 )
             }
+            Form::OneByOne | Form::InOrder => (128, elements(shape, streams, form, 128), 1),
+            Form::UntilLeft => (256, FEW, 1),
+            Form::Nested => match shape.work {
+                Work::Rows { .. } | Work::Teams { .. } => (NESTED, 1, 1),
+                _ => (NESTED, FEW, 1),
+            },
         };
         Tiles {
             form,
@@ -97,46 +187,19 @@ fn parts(shape: &Shape<'_>) -> u32 {
     65 * 8 * vars.sum::<u32>()
 }
 
-fn side_by_side(shape: &Shape<'_>, streams: &Streams) -> (u32, u32) {
-    let piece = 16 / streams.widest(shape);
-    let bytes = streams
-        .read_bytes(shape)
-        .max(streams.write_bytes(shape))
-        .max(1);
-    let statements: usize = steps(shape).map(|s| s.len()).sum();
-    let pieces = match statements > HEAVY {
-        true => 1,
-        false => (AT_ONCE / (bytes * piece)).clamp(1, 4),
-    };
-    (piece * pieces, piece)
+/// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then
+/// use all banks.
+fn elements(shape: &Shape<'_>, streams: &mut Streams, form: Form, threads: u32) -> u32 {
+    let room = ROOM.min((SHARED - parts(shape)) / (form.rooms() * threads) - 1);
+    streams.shrink(shape, room);
+    let bytes = streams.room_bytes(shape).max(4);
+    let held = streams.read_bytes(shape) + streams.write_bytes(shape);
+    let fits = |e: &u32| e * bytes <= room && e * held <= HELD;
+    [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1)
 }
 
 fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
     shape.steps().map(|b| &b.block.stmts[..])
-}
-
-fn form(shape: &Shape<'_>) -> Form {
-    if shape.work != Work::Steps {
-        return Form::Nested;
-    }
-    let groups: Vec<GroupId> = shape.levels.iter().flatten().copied().collect();
-    if shape.exits.any {
-        return Form::UntilLeft;
-    }
-    if shape.levels.len() > 1 || !groups.iter().all(|g| is_read_at_end(shape, *g)) {
-        return Form::InOrder;
-    }
-    let commutes = |c: &Option<Combine>| match c {
-        Some(Combine::Op(op)) => matches!(
-            op,
-            Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
-        ),
-        _ => false,
-    };
-    match groups.iter().all(|g| commutes(&shape.group(*g).combine)) {
-        true => Form::SideBySide,
-        false => Form::OneByOne,
-    }
 }
 
 /// Whether nothing comes of a group in a step but its own next value.

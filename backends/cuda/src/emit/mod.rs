@@ -9,7 +9,7 @@
 //!   template <u32> struct Level;           how parts of a level are joined
 //!   template <bool EMIT> static void step(..)
 //! };
-//! LF_KERNEL(256) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
+//! LF_KERNEL(256, 2) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
 mod expr;
@@ -23,6 +23,7 @@ mod step;
 mod streams;
 mod team;
 
+use form::Groups;
 pub(crate) use form::NESTED;
 pub use form::{Form, Tiles};
 
@@ -30,7 +31,9 @@ use crate::path::Path;
 use crate::plan::Work;
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
-use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, Type, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, RateKind, Type, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
@@ -62,6 +65,8 @@ pub struct Kernel {
     pub leaves: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
+    /// Whether its blocks have bins for what is joined onto elements anywhere.
+    pub has_bins: bool,
     /// How many words the parts of each level have.
     pub parts: Vec<usize>,
     /// How elements are shared among threads, if that is not only a matter of the steps of the root.
@@ -117,10 +122,17 @@ impl Kernel {
         self.tiles.threads
     }
 
-    /// How many tiles so many steps are. A launch has any number of blocks up to this: best as many as a device holds at
-    /// once.
+    /// How many tiles so many steps are. Any number of blocks from one up to this will do.
     pub fn tiles(&self, steps: u64) -> u64 {
         steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
+    }
+
+    /// How many of so many blocks are best on a device that holds so many at once.
+    pub fn blocks(&self, blocks: u64, held: u64) -> u64 {
+        // Those that come to nothing together are quicker begun than gone on with.
+        let apart = self.parts.is_empty() && !self.leaves && !self.has_bins;
+        let most = if apart { u64::from(u32::MAX / 2) } else { held };
+        blocks.min(most).max(1)
     }
 }
 
@@ -150,6 +162,10 @@ struct Emit<'a> {
     shape: &'a Shape<'a>,
     streams: Streams,
     tiles: Tiles,
+    form: Form,
+    /// What is known before a step, level by level, and behind that what is read at the end.
+    levels: Vec<Vec<GroupId>>,
+    known: usize,
     names: Names,
     functions: Functions,
     out: String,
@@ -167,10 +183,14 @@ struct Emit<'a> {
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
         let mut streams = Streams::of(shape);
+        let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &mut streams),
+            tiles: Tiles::of(shape, &mut streams, &groups),
             streams,
+            form: groups.form,
+            levels: groups.levels(),
+            known: groups.known.len(),
             names: Names::of(shape.program, shape.phase()),
             functions: Functions::default(),
             out: String::new(),
@@ -224,7 +244,7 @@ impl<'a> Emit<'a> {
         if self.shape.work == Work::Steps {
             self.memory();
         }
-        let levels = 0..self.shape.levels.len();
+        let levels = 0..self.levels.len();
         levels.for_each(|k| self.level(k));
         if self.counts_rows() {
             self.count();
@@ -239,8 +259,8 @@ impl<'a> Emit<'a> {
         }
         self.depth -= 1;
         self.line("};");
-        let parts: Vec<usize> = (0..self.levels()).map(|k| self.words(k)).collect();
-        let pass = match (self.tiles.form, &self.shape.work) {
+        let parts: Vec<usize> = (0..self.level_count()).map(|k| self.words(k)).collect();
+        let pass = match (self.form, &self.shape.work) {
             (Form::SideBySide, _) => "lf_side_by_side",
             (Form::OneByOne, _) => "lf_one_by_one",
             (Form::InOrder, _) => "lf_in_order",
@@ -251,10 +271,11 @@ impl<'a> Emit<'a> {
             (Form::Nested, _) => "lf_row_by_row",
         };
         self.open(&format!(
-            "LF_KERNEL({}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
-            match self.tiles.form {
-                Form::Nested => format!("{}, {BLOCKS}", self.tiles.threads),
-                _ => self.tiles.threads.to_string(),
+            "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
+            self.tiles.threads,
+            match self.form {
+                Form::Nested => BLOCKS,
+                _ => self.tiles.blocks(),
             }
         ));
         let [begin, end] = self.around_steps(name);
@@ -262,7 +283,7 @@ impl<'a> Emit<'a> {
         self.line(&format!("{pass}<{name}>(p, launch);"));
         end.iter().for_each(|l| self.line(l));
         self.close();
-        let levels = self.shape.levels.iter();
+        let levels = self.levels.iter();
         Kernel {
             text: String::new(),
             name: format!("{name}_kernel"),
@@ -270,6 +291,7 @@ impl<'a> Emit<'a> {
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             leaves: self.shape.exits.any,
             tiles: self.tiles,
+            has_bins: !self.shape.scatters.is_empty(),
             parts,
             shared: match &self.shape.work {
                 Work::Path(path) => Some(path.clone()),
@@ -302,7 +324,7 @@ impl<'a> Emit<'a> {
             Type::Scalar(_) => Given::Scalar(*v),
             Type::Array(_) => Given::Array(*v),
         });
-        let groups = self.shape.levels.iter().flat_map(|l| {
+        let groups = self.levels.iter().flat_map(|l| {
             let again = self.restarting(l);
             let goes_on: Vec<GroupId> = l.iter().filter(|g| !again.contains(g)).copied().collect();
             self.shape.vars(&goes_on)
@@ -346,7 +368,7 @@ impl<'a> Emit<'a> {
     }
 
     fn state(&mut self) {
-        for (k, level) in self.shape.levels.iter().enumerate() {
+        for (k, level) in self.levels.clone().iter().enumerate() {
             let vars = self.shape.vars(level);
             let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
             // Threads tell each other words of four bytes.
@@ -364,11 +386,11 @@ impl<'a> Emit<'a> {
             self.line("};");
         }
         if self.counts_rows() {
-            let k = self.shape.levels.len();
+            let k = self.levels.len();
             self.line(&format!("struct Part{k} {{ u64 lf_count; }};"));
         }
         self.open("struct State {");
-        for k in 0..self.levels() {
+        for k in 0..self.level_count() {
             self.line(&format!("Part{k} level{k};"));
         }
         self.depth -= 1;
@@ -397,7 +419,7 @@ impl<'a> Emit<'a> {
             format!(" lf_kept<{ty}> {};", self.names.var(*v))
         });
         let keeps = self.streams.keeps.iter().map(|(v, count)| {
-            let level = self.shape.level_of(*count).map_or(0, |(level, _)| level);
+            let level = self.level_of(*count).unwrap_or_default();
             let (name, count) = (self.names.var(*v), self.names.var(*count));
             let array = self.outside(Atom::Var(*v));
             format!(" each({array}, &Kept::{name}, before.level{level}.{count}, after.level{level}.{count});")
@@ -427,14 +449,24 @@ impl<'a> Emit<'a> {
     /// How parts of a level begin, and are joined.
     fn level(&mut self, k: usize) {
         let shape = self.shape;
-        let level = &shape.levels[k];
+        let level = &self.levels[k].clone();
         let vars = shape.vars(level);
         let again = self.restarting(level);
         let before: usize = (0..k).map(|k| self.words(k)).sum();
+        let short = self.form != Form::Nested && k < self.known;
+        let counts = vars.iter().filter(|v| short && self.counts(**v)).copied();
+        let counts: Vec<Var> = counts.collect();
+        let base = match counts.is_empty() {
+            true => format!(" : lf_as_it_is<Part{k}>"),
+            false => String::new(),
+        };
         self.open(&format!(
-            "template <class Unused> struct Level<{k}, Unused> {{"
+            "template <class Unused> struct Level<{k}, Unused>{base} {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
+        if !counts.is_empty() {
+            self.short(&vars, &counts);
+        }
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));
@@ -477,6 +509,54 @@ impl<'a> Emit<'a> {
         self.line("};");
     }
 
+    /// A part within a tile, where nothing counts further than a tile has elements.
+    fn short(&mut self, vars: &[Var], counts: &[Var]) {
+        let types = vars.iter().map(|v| match counts.contains(v) {
+            true => Ty::U32,
+            false => self.shape.program.ty(*v).elem(),
+        });
+        let types: Vec<Ty> = types.collect();
+        let align = types.iter().map(|ty| ty.size()).max().unwrap_or(4).max(4);
+        let names = vars.iter().map(|v| self.names.var(*v));
+        let fields = types
+            .iter()
+            .zip(names.clone())
+            .map(|(ty, name)| format!(" {ty} {name};"));
+        let fields: String = fields.collect();
+        let shortened = types
+            .iter()
+            .zip(names.clone())
+            .map(|(ty, name)| format!("{ty}(x.{name})"));
+        let shortened: Vec<String> = shortened.collect();
+        let lengthened: Vec<String> = names.map(|name| format!("x.{name}")).collect();
+        for line in [
+            format!("struct alignas({align}) Short {{{fields} }};"),
+            format!(
+                "static LF_DEVICE Short shorten(const Part &x) {{ return Short{{{}}}; }}",
+                shortened.join(", ")
+            ),
+            format!(
+                "static LF_DEVICE Part lengthen(const Short &x) {{ return Part{{{}}}; }}",
+                lengthened.join(", ")
+            ),
+        ] {
+            self.line(&line);
+        }
+    }
+
+    /// Whether a variable is the count of a sub rate: from none on, one more for each element that is admitted.
+    fn counts(&self, v: Var) -> bool {
+        let program = self.shape.program;
+        let is_count =
+            |kind: RateKind| matches!(kind, RateKind::Sub { count: Some(c), .. } if c == v);
+        let adds = self.shape.facts.group.get(&v).is_some_and(|(id, _)| {
+            let group = self.shape.group(*id);
+            let none = Atom::Const(Const::new(Ty::U64, 0));
+            group.combine == Some(Combine::Op(Op::Add)) && group.identity == [none]
+        });
+        adds && program.rates.iter().any(|r| is_count(r.kind))
+    }
+
     /// `ab` of `a` and `b`, in the variables of a group.
     fn join(&mut self, id: GroupId) {
         let group = self.shape.group(id);
@@ -515,7 +595,10 @@ impl<'a> Emit<'a> {
     }
 
     fn constants(&mut self) {
-        let levels = self.levels();
+        let (levels, ends) = match self.form {
+            Form::Nested => (self.level_count(), false),
+            _ => (self.known, self.levels.len() > self.known),
+        };
         let Tiles {
             threads,
             elements,
@@ -523,6 +606,7 @@ impl<'a> Emit<'a> {
             ..
         } = self.tiles;
         let keeps = !self.streams.keeps.is_empty();
+        let stores = keeps || !self.streams.writes.is_empty();
         let bytes = self.streams.room_bytes(self.shape);
         let tile = "static const u64 TILE = THREADS * ELEMENTS;";
         if self.tiles.form == Form::Nested {
@@ -538,7 +622,7 @@ impl<'a> Emit<'a> {
             tile.into(),
             "// Of an element in a room.".into(),
             format!("static const u32 BYTES = {bytes};"),
-            format!("static const bool KEEPS = {keeps};"),
+            format!("static const bool KEEPS = {keeps}, STORES = {stores}, ENDS = {ends};"),
         ] {
             self.line(&line);
         }
@@ -547,6 +631,12 @@ impl<'a> Emit<'a> {
             let words: usize = words.sum();
             self.line(&format!("static const u32 WORDS = {words};"));
         }
+    }
+
+    /// Where in the state a carried variable is.
+    fn level_of(&self, v: Var) -> Option<usize> {
+        let (id, _) = *self.shape.facts.group.get(&v)?;
+        self.levels.iter().position(|level| level.contains(&id))
     }
 
     /// A value that no step computes: a constant, what the kernel is given, or what a function defines.

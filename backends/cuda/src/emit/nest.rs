@@ -113,7 +113,7 @@ impl Emit<'_> {
     }
 
     /// Whether a variable is the counter of a rate.
-    fn counts(&self, v: Var) -> bool {
+    fn is_counter(&self, v: Var) -> bool {
         let mut rates = self.shape.program.rates.iter();
         rates.any(|r| r.kind.counter() == Some(v))
     }
@@ -127,10 +127,10 @@ impl Emit<'_> {
 
     /// Where a carried variable is, if it is no counter.
     pub(super) fn stored(&self, v: Var) -> Option<String> {
-        self.home(v).filter(|_| !self.counts(v))?;
+        self.home(v).filter(|_| !self.is_counter(v))?;
         let name = self.names.var(v);
-        Some(match self.shape.level_of(v) {
-            Some((level, _)) => format!("state.level{level}.{name}"),
+        Some(match self.level_of(v) {
+            Some(level) => format!("state.level{level}.{name}"),
             None => name.to_string(),
         })
     }
@@ -142,10 +142,10 @@ impl Emit<'_> {
             return Some(name.to_string());
         }
         let home = self.home(v)?;
-        let level = self.shape.level_of(v).map(|(level, _)| level);
+        let level = self.level_of(v);
         let is_open = self.open.contains(&home);
         Some(match level {
-            _ if is_open && self.counts(v) => name.to_string(),
+            _ if is_open && self.is_counter(v) => name.to_string(),
             Some(level) if self.open[..self.base.min(self.open.len())].contains(&home) => {
                 format!("old.level{level}.{name}")
             }
@@ -159,7 +159,7 @@ impl Emit<'_> {
     pub(super) fn begun(&mut self, v: Var, start: Atom) {
         let is_place = matches!(self.shape.work, Work::Places(_));
         // Groups of the elements of a path are there at the end of a row, and only there.
-        if !self.counts(v) && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
+        if !self.is_counter(v) && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
         {
             return;
         }

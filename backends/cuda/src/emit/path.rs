@@ -58,7 +58,7 @@ impl Emit<'_> {
         let k = self.shape.levels.len();
         let before: usize = (0..k).map(|k| self.words(k)).sum();
         self.open(&format!(
-            "template <class Unused> struct Level<{k}, Unused> {{"
+            "template <class Unused> struct Level<{k}, Unused> : lf_as_it_is<Part{k}> {{"
         ));
         self.line(&format!("typedef Part{k} Part;"));
         self.line(&format!(
@@ -75,13 +75,13 @@ impl Emit<'_> {
     }
 
     /// How many levels there are.
-    pub(super) fn levels(&self) -> usize {
-        self.shape.levels.len() + usize::from(self.counts_rows())
+    pub(super) fn level_count(&self) -> usize {
+        self.levels.len() + usize::from(self.counts_rows())
     }
 
     /// How many words the parts of a level have.
     pub(super) fn words(&self, k: usize) -> usize {
-        match self.shape.levels.get(k) {
+        match self.levels.get(k) {
             Some(level) => {
                 let begun = usize::from(!self.restarting(level).is_empty());
                 self.shape.vars(level).len() + begun

@@ -5,7 +5,7 @@
 //! ..
 //! if (EMIT) lf_scatter<Bins0>(p.out_3, elt_1, elt_2, launch);
 //! ..
-//! LF_KERNEL(256) loop_0_kernel(..) {
+//! LF_KERNEL(256, 3) loop_0_kernel(..) {
 //!   lf_bins_begin<loop_0::Bins0>(p.out_3, launch);
 //!   ..
 //!   lf_bins_end<loop_0::Bins0>(p.out_3, launch);
@@ -53,13 +53,11 @@ impl Emit<'_> {
     /// The bytes that are left for bins beside the rooms that tiles and groups have.
     fn room(&self) -> usize {
         let tile = (self.tiles.threads * self.tiles.elements) as usize;
-        let rooms = match self.tiles.form {
-            Form::SideBySide | Form::UntilLeft => 0,
+        let room = tile * self.streams.room_bytes(self.shape) as usize + 32;
+        let rooms = match self.form {
             // Where the rows of a tile lie, and what teams exchange.
             Form::Nested => tile * 8 + 4096,
-            Form::OneByOne | Form::InOrder => {
-                2 * (tile * self.streams.room_bytes(self.shape) as usize + 32)
-            }
+            _ => self.tiles.rooms() as usize * room,
         };
         // Each level has a part for each of 32 warps, and some more.
         let words = self

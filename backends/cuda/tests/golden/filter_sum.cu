@@ -10,10 +10,13 @@ struct filter_sum_v {
   };
   struct alignas(8) Part0 {
     u64 ix_2;
+  };
+  struct alignas(4) Part1 {
     i32 acc_3;
   };
   struct State {
     Part0 level0;
+    Part1 level1;
   };
   template <u32 K, class Unused = void> struct Level;
   struct In { i32 arr_0; };
@@ -29,29 +32,48 @@ struct filter_sum_v {
   }
   template <class Unused> struct Level<0, Unused> {
     typedef Part0 Part;
+    struct alignas(4) Short { u32 ix_2; };
+    static LF_DEVICE Short shorten(const Part &x) { return Short{u32(x.ix_2)}; }
+    static LF_DEVICE Part lengthen(const Short &x) { return Part{x.ix_2}; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
-      return Part{p.start_ix_2, p.start_acc_3};
+      return Part{p.start_ix_2};
     }
     static LF_DEVICE Part identity(const Params &p) {
-      return Part{0ull, i32(0)};
+      return Part{0ull};
     }
     static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
       Part ab;
       ab.ix_2 = a.ix_2 + b.ix_2;
-      ab.acc_3 = lf_add(a.acc_3, b.acc_3);
       return ab;
     }
     static LF_DEVICE void give(u64 *to, const Part &x) {
       to[0] = lf_word(x.ix_2);
+    }
+  };
+  template <class Unused> struct Level<1, Unused> : lf_as_it_is<Part1> {
+    typedef Part1 Part;
+    static LF_DEVICE Part &of(State &state) { return state.level1; }
+    static LF_DEVICE Part start(const Params &p) {
+      return Part{p.start_acc_3};
+    }
+    static LF_DEVICE Part identity(const Params &p) {
+      return Part{i32(0)};
+    }
+    static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {
+      Part ab;
+      ab.acc_3 = lf_add(a.acc_3, b.acc_3);
+      return ab;
+    }
+    static LF_DEVICE void give(u64 *to, const Part &x) {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 20, PIECE = 1;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20, PIECE = 1;
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 4;
-  static const bool KEEPS = true;
+  static const bool KEEPS = true, STORES = true, ENDS = true;
   template <bool EMIT>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
                              State &state, Out &out, const Kept &kept) {
@@ -61,15 +83,15 @@ struct filter_sum_v {
     const i32 elt_1 = lf_add(elt_0, p.one_1);
     const bool p_2 = elt_1 > p.zero_2;
     if (p_2) {
-      const i32 new_3 = lf_add(old.level0.acc_3, elt_1);
+      const i32 new_3 = lf_add(old.level1.acc_3, elt_1);
       if (EMIT) lf_keep(kept.out_2, old.level0.ix_2, elt_1);
       const u64 nix_2 = old.level0.ix_2 + 1ull;
       state.level0.ix_2 = nix_2;
-      state.level0.acc_3 = new_3;
+      state.level1.acc_3 = new_3;
     }
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(256) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 6) filter_sum_v_kernel(const filter_sum_v::Params p, const lf_launch launch) {
   lf_in_order<filter_sum_v>(p, launch);
 }

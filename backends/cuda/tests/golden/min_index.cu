@@ -26,7 +26,7 @@ struct min_index_v {
   static LF_DEVICE void keeps(const Params &p, const State &before, const State &after, Each each) {
    
   }
-  template <class Unused> struct Level<0, Unused> {
+  template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
@@ -71,11 +71,11 @@ struct min_index_v {
       to[2] = lf_word(x.at_1);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 256, ELEMENTS = 20, PIECE = 1;
+  static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 20, PIECE = 1;
   static const u64 TILE = THREADS * ELEMENTS;
   // Of an element in a room.
   static const u32 BYTES = 4;
-  static const bool KEEPS = false;
+  static const bool KEEPS = false, STORES = false, ENDS = true;
   template <bool EMIT>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const In &in,
                              State &state, Out &out, const Kept &kept) {
@@ -93,6 +93,6 @@ struct min_index_v {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(256) min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 6) min_index_v_kernel(const min_index_v::Params p, const lf_launch launch) {
   lf_one_by_one<min_index_v>(p, launch);
 }
