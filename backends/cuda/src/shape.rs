@@ -220,7 +220,9 @@ impl<'a> Shape<'a> {
     pub fn steps(&self) -> impl Iterator<Item = &Placed<'a>> {
         let is_step = |place: Place| match place {
             Place::At { rate, section, .. } => {
-                let outside = rate == self.root && matches!(section, Section::Nest | Section::Done);
+                // Those of sub rates of the root are run with its own, by the host.
+                let is_nested = self.facts.tree.loop_rate(rate) != self.root;
+                let outside = !is_nested && matches!(section, Section::Nest | Section::Done);
                 !outside && self.program.root_of(rate) == self.root
             }
             _ => false,

@@ -11,7 +11,7 @@ use livefusion_cuda::driver::Fault;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, Kernel, PRELUDE};
 use loop_lang::types::Ty;
-use record::accepted;
+use record::{accepted, times};
 use support::{golden_texts, parse};
 
 /// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
@@ -42,9 +42,15 @@ fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
         let usage = cubin.usage(&kernel.name);
         let usage = usage.unwrap_or_else(|| panic!("{}", cubin.log()));
         let spills = usage.spill_stores.max(usage.spill_loads);
-        assert!(spills <= SPILLS, "{name} for {architecture}: {spills} bytes");
+        assert!(
+            spills <= SPILLS,
+            "{name} for {architecture}: {spills} bytes"
+        );
         let registers = usage.registers;
-        assert!(registers <= REGISTERS, "{name} for {architecture}: {registers} registers");
+        assert!(
+            registers <= REGISTERS,
+            "{name} for {architecture}: {registers} registers"
+        );
     }
     let ptx = program.ptx().unwrap();
     // What blocks tell each other must go by way of what all of them see, value and tag at once.
@@ -95,16 +101,22 @@ fn errors(fault: &Fault) -> String {
 
 /// Kernels in one text.
 const BATCH: usize = 40;
+/// Random loops, or a few more; `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
+const SOME: usize = 100;
 
 #[test]
 fn random_loops_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
-    // The compiler takes long: a third of them.
-    let all: Vec<_> = accepted().into_iter().step_by(3).collect();
-    let architectures = ["sm_80", "sm_90"].into_iter().cycle();
-    for (batch, architecture) in all.chunks(BATCH).zip(architectures) {
+    // The compiler takes long: some of them for the newer devices, and a few for the older ones.
+    let all = accepted();
+    let each = (all.len() / (SOME * times())).max(1);
+    let some: Vec<_> = all.iter().step_by(each).collect();
+    let few: Vec<_> = some.iter().copied().step_by(10).collect();
+    let newer = some.chunks(BATCH).map(|batch| (batch, "sm_90"));
+    let older = few.chunks(BATCH).map(|batch| (batch, "sm_80"));
+    for (batch, architecture) in newer.chain(older) {
         let kernels: Vec<_> = batch.iter().flat_map(|a| &a.kernels).collect();
         // Each has functions of its own.
         let spaces = kernels

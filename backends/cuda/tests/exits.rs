@@ -1,18 +1,18 @@
 //! Loops that are left before their bound, on the shim: wherever that is, they give what the interpreter gives, and nothing
 //! that lies behind is written, or traps.
 
-#[path = "shim/mod.rs"]
 mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
 use livefusion_backend::Outcome;
-use livefusion_cuda::emit::{self, PRELUDE};
+use livefusion_cuda::emit;
 use livefusion_cuda::shape::Refusal;
+use livefusion_cuda_shim::{Cxx, can_compile};
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
-use shimmed::{Shim, can_compile, differs, long_args, on};
-use support::{Owned, Rng, borrow, golden, parse};
+use shimmed::{OnShim, far, long_args};
+use support::{Owned, Rng, golden, parse};
 
 /// Steps of several tiles.
 const STEPS: usize = 7000;
@@ -32,6 +32,7 @@ fn loops_are_left_where_the_interpreter_leaves_them() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(31);
     // Before a step, by a count; by a flag that a filtered element clears, behind which others trap; and, where a rate
     // goes on that is not left, not at all.
@@ -39,10 +40,10 @@ fn loops_are_left_where_the_interpreter_leaves_them() {
         let program = golden(name);
         let kernel = emit::kernel(&program).expect(name);
         assert_eq!(kernel.leaves, name != "exit_sub_of_sub", "{name}");
-        let shim = Shim::of(name, &program);
+        let shim = OnShim::of(&cxx, &program);
         for at in [0, 1, 30, 1000, 1023, 1024, 3500, 6990, 90_000] {
             let args = args(&program, at, &mut rng);
-            let apart = differs(&shim, &borrow(&args));
+            let apart = shim.differs(&program, &args);
             assert_eq!(apart, None, "{name} at {at}");
         }
     }
@@ -55,7 +56,8 @@ fn loops_are_left_within_a_step() {
         return;
     }
     let program = golden("first_index");
-    let shim = Shim::of("first_index", &program);
+    let cxx = Cxx::new().expect("the shim compiles");
+    let shim = OnShim::of(&cxx, &program);
     for at in [0, 7, 8, 1023, 1024, 5000, STEPS - 1, STEPS] {
         let mut elements = vec![1i8; STEPS];
         // Those behind the first one are not looked for.
@@ -68,9 +70,8 @@ fn loops_are_left_within_a_step() {
             support::array(&elements),
             Owned::Scalar(Const::int(Ty::I8, 5)),
         ];
-        let args = borrow(&args);
-        assert_eq!(differs(&shim, &args), None, "at {at}");
-        let (outcome, _) = on(&shim, &args).expect("it ends");
+        assert_eq!(shim.differs(&program, &args), None, "at {at}");
+        let (outcome, _) = shim.run(&far(&args)).expect("it ends");
         assert_eq!(outcome == Outcome::Exited, at < STEPS, "at {at}");
     }
 }
@@ -120,26 +121,22 @@ fn faults_are_found() {
             "cells + tiles).tag != 0;",
         ),
     ];
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(7);
     let names = ["exit_filter_take", "exit_filter_find"];
     let programs = names.map(golden);
     let mut args = |at| programs.each_ref().map(|p| args(p, at, &mut rng));
     let args = [5, 300, 700].map(&mut args);
-    let is_sound = |name: &str, prelude: &str| {
-        let shims = Shim::all(name, &programs.each_ref(), prelude);
-        let sound = |k: usize, args: &[Owned]| differs(&shims[k], &borrow(args)).is_none();
+    let is_sound = |cxx: &Cxx| {
+        let shims = programs.each_ref().map(|p| OnShim::of(cxx, p));
+        let sound = |k: usize, args: &[Owned]| shims[k].differs(&programs[k], args).is_none();
         (0..8).all(|_| {
             args.iter()
                 .all(|both| sound(0, &both[0]) && sound(1, &both[1]))
         })
     };
-    assert!(is_sound("sound", PRELUDE));
-    for (k, (what, from, to)) in faults.into_iter().enumerate() {
-        assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
-        let prelude = PRELUDE.replace(from, to);
-        assert!(
-            !is_sound(&format!("fault_{k}"), &prelude),
-            "not noticed: {what}"
-        );
+    assert!(is_sound(&cxx));
+    for (what, from, to) in faults {
+        assert!(!is_sound(&cxx.tampered(from, to)), "not noticed: {what}");
     }
 }

@@ -1,7 +1,6 @@
 //! Loops with nested rates: whatever the lengths of segments and rows, what they give is what the interpreter gives.
 
 mod programs;
-#[path = "shim/mod.rs"]
 mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
@@ -9,10 +8,11 @@ mod support;
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
 use livefusion_cuda::shape::Shape;
+use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, RateKind, Type};
 use loop_lang::types::{Const, Ty};
-use shimmed::{Shim, can_compile, differs, long_args, on, plain};
+use shimmed::{OnShim, far, long_args, plain};
 use std::path::Path;
 use support::{Owned, Rng, borrow, parse};
 
@@ -181,16 +181,8 @@ fn args_of(program: &Loop, lengths: &[u64], sizes: &[u64], rng: &mut Rng) -> Vec
 }
 
 /// Runs a loop on the shim and in the interpreter.
-fn agree(
-    shim: &Shim,
-    name: &str,
-    program: &Loop,
-    kernel: &emit::Kernel,
-    args: &[Owned],
-    case: &str,
-) {
-    let apart = differs(shim, program, kernel, &borrow(args));
-    assert_eq!(apart, None, "{name}: {case}");
+fn agree(shim: &OnShim, name: &str, program: &Loop, args: &[Owned], case: &str) {
+    assert_eq!(shim.differs(program, args), None, "{name}: {case}");
 }
 
 #[test]
@@ -198,23 +190,21 @@ fn nested_loops_give_what_the_interpreter_gives() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(17);
     let (mut refused, mut forms) = (Vec::new(), Vec::new());
     for (name, program) in loops() {
-        let kernel = match emit::kernel(&program) {
-            Ok(kernel) => kernel,
-            Err(why) => {
-                refused.push((name, why.to_string()));
-                continue;
-            }
-        };
+        if let Err(why) = emit::kernel(&program) {
+            refused.push((name, why.to_string()));
+            continue;
+        }
         let shape = Shape::of(&program).expect("it runs in parallel");
         forms.push((name.clone(), shape.work.to_string()));
-        let shim = Shim::of(&format!("nest_{name}"), &program, &kernel);
+        let shim = OnShim::of(&cxx, &program);
         for case in CASES {
             for _ in 0..2 {
                 let args = args(&program, case, &mut rng);
-                agree(&shim, &name, &program, &kernel, &args, case);
+                agree(&shim, &name, &program, &args, case);
             }
         }
     }
@@ -234,20 +224,26 @@ fn many_rows_give_what_the_interpreter_gives() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(29);
     for (name, many) in [("row_sums", [33_000, 2]), ("stencil_sums", [2_100, 21])] {
         let program = support::golden(name);
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let rows = kernel.rows.as_ref().expect("a kernel for many rows");
         assert!(rows.text.contains("lf_by_teams<"), "{name}");
-        let mut shim = Shim::of(&format!("many_{name}"), &program, &kernel);
-        shim.turns *= 10;
+        let turns = Shim::default().turns * 10;
+        let shim = OnShim::on(
+            &cxx,
+            &program,
+            Shim {
+                turns,
+                ..Shim::default()
+            },
+        );
         let args = args_of(&program, &[], &many, &mut rng);
-        agree(&shim, name, &program, &kernel, &args, "many rows");
-        assert_eq!(*shim.launched.borrow(), rows.name);
+        agree(&shim, name, &program, &args, "many rows");
         let few = args_of(&program, &[], &[3, 1000], &mut rng);
-        agree(&shim, name, &program, &kernel, &few, "few rows");
-        assert_eq!(*shim.launched.borrow(), kernel.name);
+        agree(&shim, name, &program, &few, "few rows");
     }
 }
 
@@ -367,29 +363,28 @@ fn are_found(name: &str, faults: &[Fault]) {
     }
     let program = support::golden(name);
     let kernel = emit::kernel(&program).expect("it runs in parallel");
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(23);
     let inputs: Vec<_> = ["short ones", "a giant", "mixed ones", "long ones"]
         .iter()
         .map(|case| args(&program, case, &mut rng))
         .collect();
-    let is_sound = |shim: &Shim| {
+    let is_sound = |cxx: &Cxx, turns| {
+        let shim = OnShim::on(
+            cxx,
+            &program,
+            Shim {
+                turns,
+                ..Shim::default()
+            },
+        );
         let mut runs = inputs.iter();
-        runs.all(|args| differs(shim, &program, &kernel, &borrow(args)).is_none())
+        runs.all(|args| shim.differs(&program, args).is_none())
     };
-    assert!(is_sound(&Shim::of(
-        &format!("sound_{name}"),
-        &program,
-        &kernel
-    )));
-    for (k, (what, from, to)) in faults.iter().enumerate() {
-        let text = format!("{}{}", emit::PRELUDE, kernel.text);
-        assert_eq!(text.matches(*from).count(), 1, "{what}");
-        let mut wrong = kernel.clone();
-        wrong.text = kernel.text.replace(*from, to);
-        let prelude = emit::PRELUDE.replace(*from, to);
-        let mut shim = Shim::with(&format!("{name}_fault_{k}"), &program, &wrong, &prelude);
-        shim.turns = 2_000_000;
-        assert!(!is_sound(&shim), "not noticed: {what}");
+    assert!(is_sound(&cxx, Shim::default().turns));
+    for (what, from, to) in faults {
+        let cxx = cxx.tampered_in(&kernel.text, from, to);
+        assert!(!is_sound(&cxx, 2_000_000), "not noticed: {what}");
     }
 }
 
@@ -412,18 +407,16 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(31);
     let mut refused = Vec::new();
     let programs = programs::lowered().into_iter();
     for (name, program) in programs.filter(|(_, l)| is_nested(l)) {
-        let kernel = match emit::kernel(&program) {
-            Ok(kernel) => kernel,
-            Err(why) => {
-                refused.push((name, why.to_string()));
-                continue;
-            }
-        };
-        let shim = Shim::of(&format!("program_{name}"), &program, &kernel);
+        if let Err(why) = emit::kernel(&program) {
+            refused.push((name, why.to_string()));
+            continue;
+        }
+        let shim = OnShim::of(&cxx, &program);
         let (mut whole, mut trapped) = (0, 0);
         // Most arguments do not fit each other.
         for _ in 0..500 {
@@ -434,7 +427,7 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
             };
             *count += 1;
             if *count < 3 {
-                agree(&shim, &name, &program, &kernel, &args, "guessed");
+                agree(&shim, &name, &program, &args, "guessed");
             }
             if whole == 2 {
                 break;
@@ -549,12 +542,13 @@ fn what_is_handed_on_is_a_threads_own() {
     if !can_compile() {
         return;
     }
-    let shim = Shim::of("handing_on", &program, &kernel);
+    let cxx = Cxx::new().expect("the shim compiles");
+    let shim = OnShim::of(&cxx, &program);
     let args = args_of(&program, &[], &[], &mut Rng(37));
-    agree(&shim, "handing_on", &program, &kernel, &args, "one");
+    agree(&shim, "handing_on", &program, &args, "one");
     let mut rng = Rng(41);
     let long = long_args(&program, 3000, &mut rng);
-    agree(&shim, "handing_on", &program, &kernel, &long, "many");
+    agree(&shim, "handing_on", &program, &long, "many");
 }
 
 /// The golden loop of a buffer for a segment, of rows that are equally long: the loop makes room for one of them.
@@ -590,14 +584,14 @@ fn rows_that_hand_on_have_room_of_their_own() {
         text.replace(from, to)
     });
     let program = parse(&text);
-    let kernel = emit::kernel(&program).expect("it runs in parallel");
     if !can_compile() {
         return;
     }
-    let shim = Shim::of("strips", &program, &kernel);
+    let cxx = Cxx::new().expect("the shim compiles");
+    let shim = OnShim::of(&cxx, &program);
     for sizes in [[300, 3], [40, 50], [3, 2100], [0, 3], [5, 0]] {
         let args = args_of(&program, &[], &sizes, &mut Rng(43));
-        agree(&shim, "strips", &program, &kernel, &args, "rows");
+        agree(&shim, "strips", &program, &args, "rows");
     }
 }
 
@@ -608,8 +602,8 @@ fn lengths_beyond_all_numbers_trap() {
         return;
     }
     let program = support::golden("exit_of_segments");
-    let kernel = emit::kernel(&program).expect("it runs in parallel");
-    let shim = Shim::of("lengths", &program, &kernel);
+    let cxx = Cxx::new().expect("the shim compiles");
+    let shim = OnShim::of(&cxx, &program);
     let lengths: Vec<u64> = (0..2000)
         .map(|i| if i % 700 == 3 { 1 << 63 } else { 2 })
         .collect();
@@ -622,6 +616,20 @@ fn lengths_beyond_all_numbers_trap() {
             _ => arg,
         })
         .collect();
-    let (outcome, _) = on(&shim, &program, &kernel, &borrow(&args)).expect("it ends");
+    let (outcome, _) = shim.run(&far(&args)).expect("it ends");
     assert!(matches!(outcome, Outcome::Trapped(_)), "{outcome:?}");
+}
+
+/// A row that ends all rows of its plane: who runs the rows of a row knows no way out but the row's own.
+#[test]
+fn exits_from_several_rates_are_refused() {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loop-lang/tests/files/chunkable");
+    let text = std::fs::read_to_string(folder.join("rows_of_rows.loop")).expect("a text");
+    let leaving = "  unless more_2 | done_2\n  unless more_2 | done_1\n";
+    let program = parse(&text.replace("  unless more_2 | done_2\n", leaving));
+    let guard = program.blocks.iter().find(|(_, b)| b.exits.len() == 2);
+    assert!(guard.is_some(), "{program}");
+    let refused = emit::kernel(&program).expect_err("it has a way out of two rates");
+    assert_eq!(refused.to_string(), ENDS);
 }

@@ -1,20 +1,21 @@
 //! Loops of several roots that follow each other, on the shim: a kernel for each, what stands between them on the host.
 
-#[path = "shim/mod.rs"]
 mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
 use livefusion_cuda::emit::{Given, kernels};
+use livefusion_cuda_shim::{Cxx, can_compile};
 use loop_lang::types::{Const, Ty};
-use shimmed::{Shim, can_compile, differs, long_args};
-use support::{Owned, Rng, borrow, golden};
+use shimmed::{OnShim, long_args};
+use support::{Owned, Rng, golden};
 
 #[test]
 fn phases_go_on_where_those_before_them_ended() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(41);
     let mut ran = 0;
     for name in [
@@ -33,7 +34,7 @@ fn phases_go_on_where_those_before_them_ended() {
             Err(why) => panic!("{name}: {why}"),
         };
         assert_eq!(phases, program.roots.len(), "{name}");
-        let shim = Shim::of(name, &program);
+        let shim = OnShim::of(&cxx, &program);
         for (len, at) in [(0, 5), (1, 0), (700, 100), (5000, 700), (5000, 6000)] {
             let args = long_args(&program, len, &mut rng).into_iter();
             let args: Vec<Owned> = args
@@ -42,7 +43,7 @@ fn phases_go_on_where_those_before_them_ended() {
                     other => other,
                 })
                 .collect();
-            let apart = differs(&shim, &borrow(&args));
+            let apart = shim.differs(&program, &args);
             assert_eq!(apart, None, "{name} of {len}, {at}");
         }
         ran += 1;

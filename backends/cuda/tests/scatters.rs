@@ -2,16 +2,16 @@
 //! faults are found.
 
 mod operators;
-#[path = "shim/mod.rs"]
 mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
-use livefusion_cuda::emit::{self, PRELUDE};
+use livefusion_cuda::emit;
 use livefusion_cuda::shape::Refusal;
+use livefusion_cuda_shim::{Cxx, can_compile};
 use loop_lang::types::{Const, Ty};
-use shimmed::{Shim, can_compile, differs};
-use support::{Owned, Rng, borrow, parse};
+use shimmed::OnShim;
+use support::{Owned, Rng, parse};
 
 /// So many values, joined onto so many elements; some are outside.
 fn args(ty: Ty, steps: usize, elements: usize, rng: &mut Rng) -> Vec<Owned> {
@@ -39,13 +39,14 @@ fn every_operator_at_every_type() {
     if !can_compile() {
         return;
     }
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(23);
     for ty in Ty::ALL {
         let program = parse(&operators::scatters(ty));
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let bins = kernel.text.matches("struct Bins").count();
         assert_eq!(bins, operators::that_join(ty).count());
-        let shim = Shim::of(&format!("scatters_{ty}"), &program);
+        let shim = OnShim::of(&cxx, &program);
         // Into bins of each warp, into those of a block, and into memory.
         for (steps, elements) in [
             (0, 3),
@@ -56,7 +57,7 @@ fn every_operator_at_every_type() {
             (500, 5000),
         ] {
             let args = args(ty, steps, elements, &mut rng);
-            let apart = differs(&shim, &borrow(&args));
+            let apart = shim.differs(&program, &args);
             assert_eq!(apart, None, "{ty}: {steps} onto {elements}");
         }
     }
@@ -112,16 +113,16 @@ fn faults_are_found() {
             "copy < 1; ++copy",
         ),
     ];
+    let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(4);
     let program = parse(&operators::scattered(Ty::I16, &[" with add"]));
     let args = args(Ty::I16, 2000, 7, &mut rng);
-    let args = borrow(&args);
-    let is_sound = |shim: &Shim| (0..8).all(|_| differs(shim, &args).is_none());
-    assert!(is_sound(&Shim::of("sound", &program)));
-    for (k, (what, from, to)) in faults.into_iter().enumerate() {
-        assert_eq!(PRELUDE.matches(from).count(), 1, "{what}");
-        let prelude = PRELUDE.replace(from, to);
-        let shim = Shim::with(&format!("fault_{k}"), &program, &prelude);
-        assert!(!is_sound(&shim), "not noticed: {what}");
+    let is_sound = |cxx: &Cxx| {
+        let shim = OnShim::of(cxx, &program);
+        (0..8).all(|_| shim.differs(&program, &args).is_none())
+    };
+    assert!(is_sound(&cxx));
+    for (what, from, to) in faults {
+        assert!(!is_sound(&cxx.tampered(from, to)), "not noticed: {what}");
     }
 }

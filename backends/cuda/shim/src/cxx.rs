@@ -71,18 +71,28 @@ impl Cxx {
         })
     }
 
+    /// The same, with a prelude, or a kernel of this text, in which something else stands.
+    ///
+    /// # Panics
+    /// What is to be replaced does not stand there once.
+    #[must_use]
+    pub fn tampered_in(&self, kernel: &str, from: &str, to: &str) -> Cxx {
+        let count = PRELUDE.matches(from).count() + kernel.matches(from).count();
+        assert_eq!(count, 1, "{from}");
+        Cxx {
+            place: self.place.clone(),
+            tampered: Some((from.into(), to.into())),
+            made: Arc::default(),
+        }
+    }
+
     /// The same, with a prelude in which something else stands.
     ///
     /// # Panics
     /// What is to be replaced does not stand there once.
     #[must_use]
     pub fn tampered(&self, from: &str, to: &str) -> Cxx {
-        assert_eq!(PRELUDE.matches(from).count(), 1, "{from}");
-        Cxx {
-            place: self.place.clone(),
-            tampered: Some((from.into(), to.into())),
-            made: Arc::default(),
-        }
+        self.tampered_in("", from, to)
     }
 
     /// Compiles kernels that are going to be asked for, many at once: these are their own texts.
@@ -110,13 +120,13 @@ impl Cxx {
         let (mut source, mut kernels) = (self.prelude(), Vec::new());
         source += "extern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n";
         for (i, text) in texts.iter().enumerate() {
-            let name = kernel_name(text)?;
-            spaced(&mut source, i, name, text);
-            kernels.push((i, name, *text));
+            let names = kernel_names(text)?;
+            spaced(&mut source, i, &names, &self.changed(text));
+            kernels.push((i, names.join(" "), *text));
         }
         let object = self.place.library(&source)?;
-        for (i, name, text) in kernels {
-            let image = image(&object, i, text, name);
+        for (i, names, text) in kernels {
+            let image = image(&object, i, text, &names);
             // SAFETY: the library has just been made from this text.
             let cubin = unsafe { Cubin::new(image.into_bytes(), String::new()) };
             self.made().insert(text.into(), cubin);
@@ -125,9 +135,13 @@ impl Cxx {
     }
 
     fn prelude(&self) -> String {
+        self.changed(PRELUDE)
+    }
+
+    fn changed(&self, text: &str) -> String {
         match &self.tampered {
-            Some((from, to)) => PRELUDE.replace(from, to),
-            None => PRELUDE.into(),
+            Some((from, to)) => text.replace(from, to),
+            None => text.into(),
         }
     }
 }
@@ -182,36 +196,41 @@ fn io(why: std::io::Error) -> Fault {
     Fault::Missing(format!("no C++ compiler or no folder for it: {why}"))
 }
 
-/// The name of the kernel of a text.
-fn kernel_name(text: &str) -> Result<&str, Fault> {
+/// The names of the kernels of a text.
+fn kernel_names(text: &str) -> Result<Vec<&str>, Fault> {
+    let kernels = text.lines().filter(|l| l.starts_with("LF_KERNEL("));
+    let behind = kernels.filter_map(|l| Some(l.split_once(") ")?.1));
+    let names: Vec<&str> = behind.filter_map(|l| l.split('(').next()).collect();
     let none = || Fault::Compiler {
         log: "there is no kernel in the text".into(),
     };
-    let line = text.lines().find(|l| l.starts_with("LF_KERNEL("));
-    let (_, behind) = line.and_then(|l| l.split_once(") ")).ok_or_else(none)?;
-    behind.split('(').next().ok_or_else(none)
+    (!names.is_empty()).then_some(names).ok_or_else(none)
 }
 
-/// A kernel's text in a space of its own, and what calls it.
-fn spaced(out: &mut String, i: usize, name: &str, text: &str) {
-    let program = name.trim_end_matches("_kernel");
-    let _ = write!(
-        out,
-        "namespace lf_space_{i} {{\n{text}\n\
-         struct lf_call {{ {program}::Params params; lf_launch launch; }};\n\
-         static void lf_body(const void *at) {{\n  \
-         const lf_call &call = *static_cast<const lf_call *>(at);\n  \
-         {name}(call.params, call.launch);\n}}\n}}\n\
-         extern \"C\" i32 lf_go_{i}(const void *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, \
-         u32 seed, u64 turns) {{\n  \
-         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
-         return lf_run(lf_space_{i}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n"
-    );
+/// A text of kernels in a space of its own, and what calls them.
+fn spaced(out: &mut String, i: usize, names: &[&str], text: &str) {
+    let _ = writeln!(out, "namespace lf_space_{i} {{\n{text}\n}}");
+    for name in names {
+        let program = name.trim_end_matches("_kernel");
+        let _ = write!(
+            out,
+            "namespace lf_space_{i} {{\n\
+             struct {name}_call {{ {program}::Params params; lf_launch launch; }};\n\
+             static void {name}_body(const void *at) {{\n  \
+             const {name}_call &call = *static_cast<const {name}_call *>(at);\n  \
+             {name}(call.params, call.launch);\n}}\n}}\n\
+             extern \"C\" i32 lf_go_{i}_{name}(const void *params, const lf_launch *launch, u32 blocks, u32 threads, \
+             u32 resident, u32 seed, u64 turns) {{\n  \
+             lf_space_{i}::{name}_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  \
+             call.launch = *launch;\n  \
+             return lf_run(lf_space_{i}::{name}_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n"
+        );
+    }
 }
 
-/// What is loaded: the library, the function in it, and where arrays are among the words of the parameters.
-fn image(library: &Path, i: usize, text: &str, name: &str) -> String {
-    let mut image = format!("{name}\n{}\nlf_go_{i}\n", library.display());
+/// What is loaded: the kernels' names, the library, what the functions in it begin with, and where arrays are among the words of the parameters.
+fn image(library: &Path, i: usize, text: &str, names: &str) -> String {
+    let mut image = format!("{names}\n{}\nlf_go_{i}\n", library.display());
     let params = text.split("struct Params {\n").nth(1).unwrap_or_default();
     let mut word = 0;
     for line in params.lines().map(str::trim).take_while(|l| *l != "};") {

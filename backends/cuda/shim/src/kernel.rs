@@ -95,8 +95,9 @@ struct Array {
 }
 
 fn code(mut lines: Lines<'_>, kernel: &str) -> Option<Code> {
-    lines.next().filter(|name| *name == kernel)?;
-    let (library, go) = (lines.next()?.into(), lines.next()?.into());
+    let mut names = lines.next()?.split(' ');
+    names.find(|name| *name == kernel)?;
+    let (library, go) = (lines.next()?.into(), format!("{}_{kernel}", lines.next()?));
     let (mut arrays, mut words) = (Vec::new(), None);
     for line in lines {
         let mut parts = line.split(' ');

@@ -141,6 +141,10 @@ impl Emit<'_> {
         if v == self.shape.counter {
             return Some(name.to_string());
         }
+        // What another root's steps carry is what it came to.
+        if self.shape.given.contains(&v) {
+            return None;
+        }
         let home = self.home(v)?;
         let level = self.level_of(v);
         let is_open = self.open.contains(&home);

@@ -27,9 +27,12 @@ impl Shape<'_> {
             let all = placed.block.exits.len();
             let leaving = placed.block.exits.iter().filter(|e| self.leaves(placed, e));
             let leaving = leaving.count();
+            let exits_here = placed.block.exits.iter();
+            let own = exits_here.filter(|e| self.leaves_own(placed, e)).count();
             match (at_guard, rate == self.root) {
                 (true, true) if leaving == all => exits.any |= all > 1,
-                (true, false) if leaving == 0 => {}
+                // Of other rates' guards, no exit is known but that from the rate itself.
+                (true, false) if own == all && leaving == 0 => {}
                 (false, _) if leaving == all => exits.within |= all > 0,
                 _ => return Err(Refusal::Exit),
             }
@@ -44,15 +47,27 @@ impl Shape<'_> {
         (!is_other).then_some(exits).ok_or(Refusal::Exit)
     }
 
-    /// Whether an exit leaves the root; of a sub rate's own guard, no exit but to its next element is known.
+    /// Whether an exit leaves the root.
     fn leaves(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
-        let (program, tree) = (self.program, &self.facts.tree);
-        let own = match placed.place {
-            Place::At { rate, .. } => tree.way_out(program, rate),
+        self.target(placed, exit) == self.facts.tree.way_out(self.program, self.root)
+    }
+
+    /// Whether an exit leaves its own rate, and no other.
+    fn leaves_own(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
+        self.target(placed, exit) == self.way_out(placed)
+    }
+
+    fn target(&self, placed: &Placed<'_>, exit: &Exit) -> Place {
+        let named = exit.target.map(|t| self.facts.tree.place(self.program, t));
+        named.unwrap_or_else(|| self.way_out(placed))
+    }
+
+    /// Where a block's rate is left to.
+    fn way_out(&self, placed: &Placed<'_>) -> Place {
+        match placed.place {
+            Place::At { rate, .. } => self.facts.tree.way_out(self.program, rate),
             place => place,
-        };
-        let target = exit.target.map_or(own, |t| tree.place(program, t));
-        target == tree.way_out(program, self.root)
+        }
     }
 
     /// Whether a variable is read elsewhere than in the root's steps.

@@ -52,7 +52,7 @@ const LONG: Options = Options {
 const SEEDS: u64 = 200;
 
 /// How many times as many as usual.
-fn times() -> u64 {
+pub fn times() -> usize {
     let asked = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
     asked.and_then(|n| n.parse().ok()).unwrap_or(1)
 }
@@ -95,7 +95,7 @@ pub fn accepted() -> Vec<Accepted> {
 }
 
 fn cases() -> Vec<(&'static str, Case)> {
-    let seeds = || 0..SEEDS * times();
+    let seeds = || 0..SEEDS * times() as u64;
     let plain = seeds().map(|seed| {
         (
             "plain",

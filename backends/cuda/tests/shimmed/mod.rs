@@ -76,7 +76,7 @@ impl OnShim {
 }
 
 /// Arguments, wherever they are.
-fn far(args: &[Owned]) -> Vec<Arg<'_>> {
+pub fn far(args: &[Owned]) -> Vec<Arg<'_>> {
     let arg = |arg| match arg {
         &Owned::Scalar(c) => Arg::Scalar(c),
         Owned::Array(array) => Arg::Far(array),
