@@ -259,7 +259,7 @@ impl Device for Launcher<'_> {
                 next = next.after(*cells as usize * 16);
             }
             let from = self.mark()?;
-            let blocks = tiles.min(self.loaded.blocks).max(1) as u32;
+            let blocks = kernel.blocks(launch.steps, self.loaded.blocks).max(1) as u32;
             // What is empty is a byte in C++.
             let padding = launch.params.is_empty().then_some(0);
             let words = launch.params.iter().copied().chain(padding);

@@ -116,6 +116,9 @@ pub struct Tiles {
     pub elements: u32,
     /// How many of these follow each other, side by side.
     pub piece: u32,
+    /// Whether a block goes on to further tiles, so that there need be no more than are held at once: else it has nothing to
+    /// give at its end, and as many as there are tiles are quicker.
+    pub goes_on: bool,
 }
 
 /// The bytes that a thread of a tile in order may have in a room.
@@ -162,11 +165,13 @@ impl Tiles {
             Form::OneByOne | Form::InOrder => (128, elements(shape, streams, form, 128), 1),
             Form::UntilLeft => (256, FEW, 1),
         };
+        let plain = groups.ends.is_empty() && shape.scatters.is_empty();
         Tiles {
             form,
             threads,
             elements,
             piece,
+            goes_on: form != Form::SideBySide || !plain,
         }
     }
 }

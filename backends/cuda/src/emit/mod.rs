@@ -98,10 +98,9 @@ impl Kernel {
     /// How many blocks are best for so many steps on a device that holds so many at once.
     pub fn blocks(&self, steps: u64, held: u64) -> u64 {
         let tiles = self.tiles(steps);
-        // Blocks that come to nothing are quicker begun than gone on with.
-        match self.levels.is_empty() {
-            true => tiles,
-            false => tiles.min(held.max(1)),
+        match self.tiles.goes_on {
+            true => tiles.min(held.max(1)),
+            false => tiles,
         }
     }
 }
