@@ -33,13 +33,15 @@ fn loops_give_what_the_interpreter_gives() {
     let all = accepted();
     let (mut compared, mut apart) = (Compared::default(), Vec::new());
     let cxx = Cxx::new().expect("the shim compiles");
-    let texts = all.iter().map(|a| &a.kernel.text[..]);
+    let kernels = all.iter().flat_map(|a| &a.kernels);
+    let texts = kernels.map(|k| &k.text[..]);
     cxx.prepare(texts).expect("they compile");
     for accepted in &all {
         let shim = OnShim::of(&cxx, &accepted.case.program);
         if let Err(why) = compare(&shim, accepted, &mut compared) {
-            let Accepted { case, kernel } = accepted;
-            println!("{}: {why}\n{}\n{}", case.name, case.program, kernel.text);
+            let Accepted { case, kernels } = accepted;
+            println!("{}: {why}\n{}", case.name, case.program);
+            kernels.iter().for_each(|k| println!("{}", k.text));
             apart.push(format!("{}: {why}", case.name));
         }
     }

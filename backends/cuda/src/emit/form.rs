@@ -120,6 +120,9 @@ pub struct Tiles {
     pub elements: u32,
     /// How many of these follow each other, side by side.
     pub piece: u32,
+    /// Whether a block goes on to further tiles, so that there need be no more than are held at once: else it has nothing to
+    /// give at its end, and as many as there are tiles are quicker.
+    pub goes_on: bool,
 }
 
 /// The threads of a block where rates are nested.
@@ -172,11 +175,13 @@ impl Tiles {
                 _ => (NESTED, FEW, 1),
             },
         };
+        let plain = groups.ends.is_empty() && shape.scatters.is_empty();
         Tiles {
             form,
             threads,
             elements,
             piece,
+            goes_on: form != Form::SideBySide || !plain,
         }
     }
 }

@@ -65,8 +65,6 @@ pub struct Kernel {
     pub leaves: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
-    /// Whether its blocks have bins for what is joined onto elements anywhere.
-    pub has_bins: bool,
     /// How many words the parts of each level have.
     pub parts: Vec<usize>,
     /// How elements are shared among threads, if that is not only a matter of the steps of the root.
@@ -129,9 +127,10 @@ impl Kernel {
 
     /// How many of so many blocks are best on a device that holds so many at once.
     pub fn blocks(&self, blocks: u64, held: u64) -> u64 {
-        // Those that come to nothing together are quicker begun than gone on with.
-        let apart = self.parts.is_empty() && !self.leaves && !self.has_bins;
-        let most = if apart { u64::from(u32::MAX / 2) } else { held };
+        let most = match self.tiles.goes_on {
+            true => held,
+            false => u64::from(u32::MAX / 2),
+        };
         blocks.min(most).max(1)
     }
 }
@@ -291,7 +290,6 @@ impl<'a> Emit<'a> {
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             leaves: self.shape.exits.any,
             tiles: self.tiles,
-            has_bins: !self.shape.scatters.is_empty(),
             parts,
             shared: match &self.shape.work {
                 Work::Path(path) => Some(path.clone()),
