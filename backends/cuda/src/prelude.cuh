@@ -32,24 +32,6 @@ typedef double f64;
 // Before a look at words that other blocks are to write.
 LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
 
-// What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
-// nothing of other blocks.
-LF_DEVICE u32 lf_load_acquire(const u32 *at) {
-  u32 word;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-  return word;
-}
-LF_DEVICE void lf_store_release(u32 *at, u32 word) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(word) : "memory");
-}
-LF_DEVICE u64 lf_load_relaxed(const u64 *at) {
-  u64 word;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
-  return word;
-}
-LF_DEVICE void lf_store_relaxed(u64 *at, u64 word) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(word) : "memory");
-}
 // Devices exchange no single bytes: its neighbours in a word are put back as they are.
 LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
   u32 *word = reinterpret_cast<u32 *>(u64(at) & ~u64(3));
@@ -62,7 +44,8 @@ LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
   }
   return u8(known >> shift);
 }
-// Two words that are seen together or not at all.
+// What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
+// nothing of other blocks. Two words are seen together or not at all: a value, and what it is.
 struct alignas(16) lf_cell {
   u64 word;
   u64 tag;

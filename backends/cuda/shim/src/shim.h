@@ -110,19 +110,6 @@ inline void lf_copy(void *to, const void *from, u64 bytes) {
 
 inline void lf_wait(u32) { lf_yield(); }
 // Others may run between any two of these.
-inline u32 lf_load_acquire(const u32 *at) {
-  lf_yield();
-  return *at;
-}
-inline void lf_store_release(u32 *at, u32 word) {
-  *at = word;
-  lf_yield();
-}
-inline u64 lf_load_relaxed(const u64 *at) { return *at; }
-inline void lf_store_relaxed(u64 *at, u64 word) {
-  *at = word;
-  lf_yield();
-}
 struct alignas(16) lf_cell {
   u64 word;
   u64 tag;
