@@ -4,8 +4,9 @@
 use livefusion::Engine;
 use livefusion::error::ErrorKind;
 use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
-use livefusion_cuda::{CudaBackend, emit};
+use livefusion_cuda::run::Phase;
 use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one};
@@ -61,7 +62,8 @@ fn device(
         let _ = caught(|| doing(*seed, program, &engine));
     }
     let all = listing.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let kernels: Vec<_> = all.iter().filter_map(|l| emit::kernel(l).ok()).collect();
+    let phases = all.iter().filter_map(|l| Phase::all(l).ok()).flatten();
+    let kernels: Vec<_> = phases.map(|phase| phase.kernel).collect();
     let cxx = Cxx::new().expect("the shim compiles");
     let texts = kernels.iter().map(|kernel| &kernel.text[..]);
     cxx.prepare(texts).expect("they compile");

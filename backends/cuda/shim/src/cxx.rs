@@ -110,13 +110,13 @@ impl Cxx {
         let (mut source, mut kernels) = (self.prelude(), Vec::new());
         source += "extern \"C\" i32 lf_run(void (*)(const void *), const void *, u64, u32, u32, u32, u32, u64);\n";
         for (i, text) in texts.iter().enumerate() {
-            let name = kernel_name(text)?;
-            spaced(&mut source, i, name, text);
-            kernels.push((i, name, *text));
+            let names = kernel_names(text);
+            spaced(&mut source, i, &names, text);
+            kernels.push((i, names, *text));
         }
         let object = self.place.library(&source)?;
-        for (i, name, text) in kernels {
-            let image = image(&object, i, text, name);
+        for (i, names, text) in kernels {
+            let image = image(&object, i, text, &names);
             // SAFETY: the library has just been made from this text.
             let cubin = unsafe { Cubin::new(image.into_bytes(), String::new()) };
             self.made().insert(text.into(), cubin);
@@ -182,36 +182,54 @@ fn io(why: std::io::Error) -> Fault {
     Fault::Missing(format!("no C++ compiler or no folder for it: {why}"))
 }
 
-/// The name of the kernel of a text.
-fn kernel_name(text: &str) -> Result<&str, Fault> {
-    let none = || Fault::Compiler {
-        log: "there is no kernel in the text".into(),
-    };
-    let line = text.lines().find(|l| l.starts_with("LF_KERNEL("));
-    let (_, behind) = line.and_then(|l| l.split_once(") ")).ok_or_else(none)?;
-    behind.split('(').next().ok_or_else(none)
+/// The kernels of a text, each with the struct of its parameters.
+fn kernel_names(text: &str) -> Vec<(&str, &str)> {
+    let kernels = text.lines().filter(|l| l.starts_with("LF_KERNEL("));
+    kernels.filter_map(kernel_name).collect()
 }
 
-/// A kernel's text in a space of its own, and what calls it.
-fn spaced(out: &mut String, i: usize, name: &str, text: &str) {
-    let program = name.trim_end_matches("_kernel");
+fn kernel_name(line: &str) -> Option<(&str, &str)> {
+    let (_, behind) = line.split_once(") ")?;
+    let (name, params) = behind.split_once("(const ")?;
+    Some((name, params.split_once("::Params ")?.0))
+}
+
+/// A text in a space of its own, and what calls its kernels.
+fn spaced(out: &mut String, i: usize, names: &[(&str, &str)], text: &str) {
+    let _ = writeln!(out, "namespace lf_space_{i} {{\n{text}\n}}");
+    for (k, (name, program)) in names.iter().enumerate() {
+        called(out, &format!("{i}_{k}"), i, name, program);
+    }
+}
+
+fn called(out: &mut String, at: &str, i: usize, name: &str, program: &str) {
     let _ = write!(
         out,
-        "namespace lf_space_{i} {{\n{text}\n\
+        "namespace lf_space_{i} {{ namespace lf_call_{at} {{\n\
          struct lf_call {{ {program}::Params params; lf_launch launch; }};\n\
          static void lf_body(const void *at) {{\n  \
          const lf_call &call = *static_cast<const lf_call *>(at);\n  \
-         {name}(call.params, call.launch);\n}}\n}}\n\
-         extern \"C\" i32 lf_go_{i}(const void *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, \
+         {name}(call.params, call.launch);\n}}\n}} }}\n\
+         extern \"C\" i32 lf_go_{at}(const void *params, const lf_launch *launch, u32 blocks, u32 threads, u32 resident, \
          u32 seed, u64 turns) {{\n  \
-         lf_space_{i}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
-         return lf_run(lf_space_{i}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n"
+         lf_space_{i}::lf_call_{at}::lf_call call;\n  memcpy(&call.params, params, sizeof call.params);\n  call.launch = *launch;\n  \
+         return lf_run(lf_space_{i}::lf_call_{at}::lf_body, &call, sizeof call, blocks, threads, resident, seed, turns);\n}}\n"
     );
 }
 
-/// What is loaded: the library, the function in it, and where arrays are among the words of the parameters.
-fn image(library: &Path, i: usize, text: &str, name: &str) -> String {
-    let mut image = format!("{name}\n{}\nlf_go_{i}\n", library.display());
+/// What is loaded: the library, and of each kernel its name, the function in it, and where arrays are among the words of the
+/// parameters.
+fn image(library: &Path, i: usize, text: &str, names: &[(&str, &str)]) -> String {
+    let mut image = format!("{}\n", library.display());
+    for (k, (name, _)) in names.iter().enumerate() {
+        let _ = writeln!(image, "kernel {name} lf_go_{i}_{k}");
+        arrays(&mut image, text);
+    }
+    image
+}
+
+/// All kernels of a text have the same parameters.
+fn arrays(image: &mut String, text: &str) {
     let params = text.split("struct Params {\n").nth(1).unwrap_or_default();
     let mut word = 0;
     for line in params.lines().map(str::trim).take_while(|l| *l != "};") {
@@ -226,5 +244,5 @@ fn image(library: &Path, i: usize, text: &str, name: &str) -> String {
         }
         word += 1;
     }
-    image + &format!("{word}\n")
+    let _ = writeln!(image, "{word}");
 }

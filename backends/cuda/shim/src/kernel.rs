@@ -95,10 +95,11 @@ struct Array {
 }
 
 fn code(mut lines: Lines<'_>, kernel: &str) -> Option<Code> {
-    lines.next().filter(|name| *name == kernel)?;
-    let (library, go) = (lines.next()?.into(), lines.next()?.into());
+    let library = lines.next()?.into();
+    let begin = format!("kernel {kernel} ");
+    let go = lines.find_map(|l| l.strip_prefix(&begin))?.into();
     let (mut arrays, mut words) = (Vec::new(), None);
-    for line in lines {
+    for line in lines.take_while(|l| !l.starts_with("kernel ")) {
         let mut parts = line.split(' ');
         let word = parts.next()?.parse().ok()?;
         match (parts.next(), parts.next()) {
