@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of one size.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 100;
 
 /// Programs that are forced step by step.
 const STEPWISE: u64 = 40;
