@@ -4,8 +4,9 @@
 use livefusion::Engine;
 use livefusion::error::ErrorKind;
 use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
-use livefusion_cuda::{CudaBackend, emit};
+use livefusion_cuda::run::Phase;
 use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one};
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of one size.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 100;
 
 /// Programs that are forced step by step.
 const STEPWISE: u64 = 40;
@@ -61,7 +62,8 @@ fn device(
         let _ = caught(|| doing(*seed, program, &engine));
     }
     let all = listing.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let kernels: Vec<_> = all.iter().filter_map(|l| emit::kernel(l).ok()).collect();
+    let phases = all.iter().filter_map(|l| Phase::all(l).ok()).flatten();
+    let kernels: Vec<_> = phases.map(|phase| phase.kernel).collect();
     let cxx = Cxx::new().expect("the shim compiles");
     let texts = kernels.iter().map(|kernel| &kernel.text[..]);
     cxx.prepare(texts).expect("they compile");
