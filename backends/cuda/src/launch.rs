@@ -10,6 +10,9 @@ const ENOUGH: u64 = 1 << 16;
 /// As many elements as a row has at least that a whole block works at.
 const LONG: u64 = 2048;
 
+/// As many elements as a thread of a team has at least, if the row has so many.
+const EACH: u64 = 8;
+
 /// How elements of rows are shared among threads: see [`Path`](crate::path::Path).
 #[derive(Debug)]
 pub(crate) struct Elements {
@@ -136,13 +139,13 @@ impl Rows<'_> {
     }
 }
 
-/// How many threads a row has where a team has it. How long rows are nobody knows before: some array has an element for each of
-/// theirs. More than a warp wait for each other in each pass, which only long rows are worth.
+/// How many threads a row has where a team has it: each has some elements, whose reads need not wait for each other. How long
+/// rows are nobody knows before: some array has an element for each of theirs. More than a warp wait for each other in each
+/// pass, which only long rows are worth.
 pub(crate) fn team_for(length: u64) -> u64 {
     match length {
-        0..=32 => length.next_power_of_two(),
-        33..LONG => 32,
-        _ => u64::from(NESTED),
+        LONG.. => u64::from(NESTED),
+        _ => (length / EACH).next_power_of_two().min(32),
     }
 }
 

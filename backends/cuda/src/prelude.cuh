@@ -21,9 +21,11 @@ typedef double f64;
 #else
 
 #define LF_DEVICE __device__ __forceinline__
-// Of how many threads a block has; and perhaps how many blocks a processor has at least: who says so has no registers spilled
-// to make room for more.
-#define LF_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
+// How many of so many blocks a processor is to hold at once, at least: fewer where there would be no registers for more.
+#ifndef LF_BLOCKS
+#define LF_BLOCKS(n) n
+#endif
+#define LF_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, LF_BLOCKS(blocks))
 #define LF_SHARED(T, name) __shared__ T name
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")

@@ -85,15 +85,14 @@ const FAULTS: &[Fault] = &[
     ),
     (
         "blocks take the tile of their own number",
-        "next.take(launch);\n  next.show();",
-        "next.take(launch);\n  next.taken = blockIdx.x;\n  next.show();",
-        "tickets are left for the next launch",
+        "if (threadIdx.x == 0) tickets[0] = following.taken;",
+        "if (threadIdx.x == 0) tickets[0] = blockIdx.x;",
+        "",
     ),
     (
         "what a tile comes to is read before it is there",
-        "if (is_whole && tag / 2 == number) {",
-        "{",
-        // It looks for tiles that are before the first one.
+        "return is_whole && tag / 2 == number;",
+        "return true;",
         "a read of 8 bytes in no array",
     ),
     (

@@ -182,8 +182,8 @@ impl Run for Kernel {
         let mut ranges = self.arrays(memory, &own)?;
         let ticket = launch(memory, &about, &mut ranges)?;
         self.go(&ranges, [&own, &about], blocks, threads)?;
-        // SAFETY: four bytes of memory, which is borrowed alone.
-        match unsafe { ticket.at.cast::<u32>().read() } {
+        // SAFETY: eight bytes of memory, which is borrowed alone.
+        match unsafe { ticket.at.cast::<u64>().read_unaligned() } {
             0 => Ok(()),
             _ => Err(failed("tickets are left for the next launch")),
         }
@@ -236,14 +236,14 @@ impl Kernel {
     }
 }
 
-/// What a launch is about: [`Call`]. Gives its ticket.
+/// What a launch is about: [`Call`]. Gives its two tickets.
 fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result<Part, Fault> {
     let (at, told) = about.split_at(about.len() - MOST_TOLD);
     let [_, _, _, ticket, trapped, result] = at else {
         return Err(failed("a launch of another form"));
     };
     let none = |what: &str| failed(&format!("{what} is not in memory"));
-    let ticket = memory.part(Address(*ticket), 4);
+    let ticket = memory.part(Address(*ticket), 8);
     let ticket = ticket.ok_or_else(|| none("the ticket"))?;
     ranges.push(range(c"the ticket", ticket));
     let trapped = memory.rest_of_words(Address(*trapped));

@@ -1,7 +1,7 @@
 //! A device with what is kept for it: its memory, loaded kernels, and what launches need beside their parameters.
 
 use super::memory::Arrays;
-use crate::driver::cubin::Usage;
+use crate::driver::cubin::{Cubin, Usage};
 use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
 use crate::driver::nvrtc::Nvrtc;
@@ -128,8 +128,7 @@ impl Session {
     fn compiled(&self, kernel: &Kernel) -> Result<Loaded, Fault> {
         let device = self.driver.device();
         let architecture = device.architecture();
-        let text = format!("{PRELUDE}{}", kernel.text);
-        let cubin = self.compiler.compile(&text, &architecture)?;
+        let cubin = self.in_registers(kernel, &architecture)?;
         let function = self.driver.load(&cubin, &kernel.name)?;
         let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
         Ok(Loaded {
@@ -139,6 +138,26 @@ impl Session {
             architecture,
             blocks: u64::from(at_once.max(1)) * u64::from(device.multiprocessors.max(1)),
         })
+    }
+
+    /// A kernel's code, with as many blocks at once as it has registers for: one that spills them is slower than one with
+    /// fewer blocks.
+    fn in_registers(&self, kernel: &Kernel, architecture: &str) -> Result<Cubin, Fault> {
+        let compile = |blocks: &str| {
+            let text = format!("{blocks}{PRELUDE}{}", kernel.text);
+            self.compiler.compile(&text, architecture)
+        };
+        let mut cubin = compile("")?;
+        for fewer in [
+            "#define LF_BLOCKS(n) ((n) / 2)\n",
+            "#define LF_BLOCKS(n) 1\n",
+        ] {
+            match cubin.usage(&kernel.name) {
+                Some(usage) if usage.spill_stores > 0 => cubin = compile(fewer)?,
+                _ => break,
+            }
+        }
+        Ok(cubin)
     }
 
     /// Launches loaded kernels, those of one loop.

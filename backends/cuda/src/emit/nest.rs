@@ -109,7 +109,7 @@ impl Emit<'_> {
         let groups = self.shape.program.groups.iter();
         let here = groups.filter(|g| self.shape.facts.tree.loop_rate(g.step) == rate);
         let vars = here.flat_map(|g| g.vars.iter().copied());
-        vars.filter(|v| !self.counts(*v)).collect()
+        vars.filter(|v| !self.is_counter(*v)).collect()
     }
 
     /// Whether a variable is the counter of a rate.
@@ -163,7 +163,8 @@ impl Emit<'_> {
     pub(super) fn begun(&mut self, v: Var, start: Atom) {
         let is_place = matches!(self.shape.work, Work::Places(_));
         // Groups of the elements of a path are there at the end of a row, and only there.
-        if !self.is_counter(v) && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
+        if !self.is_counter(v)
+            && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
         {
             return;
         }

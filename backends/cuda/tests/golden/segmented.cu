@@ -20,7 +20,7 @@ struct segmented_v {
     Part0 level0;
   };
   template <u32 K, class Unused = void> struct Level;
-  template <class Unused> struct Level<0, Unused> {
+  template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
@@ -119,7 +119,7 @@ struct segmented_v_places {
     Part0 level0;
   };
   template <u32 K, class Unused = void> struct Level;
-  template <class Unused> struct Level<0, Unused> {
+  template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
