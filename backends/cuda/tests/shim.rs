@@ -204,7 +204,7 @@ fn faults_are_found_and_named() {
     if !can_compile() {
         return;
     }
-    let program = support::golden("filter_sum");
+    let program = support::golden("filter_max");
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(3);
     let mut args = long_args(&program, 20_000, &mut rng);
@@ -232,4 +232,5 @@ fn faults_are_found_and_named() {
             missed.push(format!("{what}: {said:#?}"));
         }
     }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
