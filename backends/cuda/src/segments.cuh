@@ -27,7 +27,8 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
   const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
     if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
-    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, scanned.all, Group::start(p));
+    const u32 pause = K == 0 ? LF_FIRST : 0;
+    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
     if (threadIdx.x == 0) through = found;
   }
   __syncthreads();

@@ -9,6 +9,7 @@ use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::borrow::Cow;
+use std::num::NonZero;
 use std::sync::Arc;
 
 /// Runs loops on a device. Those that [cannot](crate::shape::Refusal) run in parallel there run on the host, by
@@ -70,6 +71,24 @@ impl Backend for CudaBackend {
                 why: format!("on the host, by {}: {why}", self.host.name()),
             })),
         }
+    }
+
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        // NVRTC takes its time, and several texts at once.
+        let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let part = programs.len().div_ceil(at_once).max(1);
+        let compile = |part: &[&Loop]| part.iter().map(|p| self.compile(p)).collect::<Vec<_>>();
+        std::thread::scope(|s| {
+            let parts: Vec<_> = programs.chunks(part).collect();
+            let others = parts.iter().skip(1).map(|part| s.spawn(|| compile(part)));
+            let others: Vec<_> = others.collect();
+            let mut all = parts.first().map_or_else(Vec::new, |part| compile(part));
+            for (other, part) in others.into_iter().zip(parts.iter().skip(1)) {
+                // Whoever panicked does so again here.
+                all.extend(other.join().unwrap_or_else(|_| compile(part)));
+            }
+            all
+        })
     }
 
     fn disk_use(&self) -> DiskUse {

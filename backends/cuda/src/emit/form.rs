@@ -17,7 +17,9 @@ pub enum Form {
     OneByOne,
     /// Steps read groups: tiles look back.
     InOrder,
-    /// So they do, and steps may leave the loop.
+    /// So they do, for groups that hang on others' values: a block has one tile at a time.
+    LevelByLevel,
+    /// They look back, and steps may leave the loop.
     UntilLeft,
     /// Rates are nested: [the plan](crate::plan::Work) says who has which of their iterations.
     Nested,
@@ -30,6 +32,7 @@ impl Form {
             Form::SideBySide | Form::UntilLeft | Form::Nested => 0,
             Form::OneByOne => 2,
             Form::InOrder => 3,
+            Form::LevelByLevel => 1,
         }
     }
 }
@@ -82,9 +85,12 @@ impl Groups {
             let rest = level.iter().filter(|g| !commuting.contains(g));
             rest.copied().collect::<Vec<_>>()
         });
-        let known = rest.filter(|level| !level.is_empty()).collect();
+        let known: Vec<_> = rest.filter(|level| !level.is_empty()).collect();
         Groups {
-            form: Form::InOrder,
+            form: match known.len() {
+                1 => Form::InOrder,
+                _ => Form::LevelByLevel,
+            },
             known,
             ends: commuting,
         }
@@ -168,7 +174,9 @@ impl Tiles {
                     piece,
                 )
             }
-            Form::OneByOne | Form::InOrder => (128, elements(shape, streams, form, 128), 1),
+            Form::OneByOne | Form::InOrder | Form::LevelByLevel => {
+                (128, elements(shape, streams, form, 128), 1)
+            }
             Form::UntilLeft => (256, FEW, 1),
             Form::Nested => match shape.work {
                 Work::Rows { .. } | Work::Teams { .. } => (NESTED, 1, 1),

@@ -96,7 +96,7 @@ impl Kernel {
     /// Whether tiles look back.
     pub fn in_order(&self) -> bool {
         match self.tiles.form {
-            Form::InOrder | Form::UntilLeft => true,
+            Form::InOrder | Form::LevelByLevel | Form::UntilLeft => true,
             Form::Nested => !self.parts.is_empty(),
             Form::SideBySide | Form::OneByOne => false,
         }
@@ -263,6 +263,7 @@ impl<'a> Emit<'a> {
             (Form::SideBySide, _) => "lf_side_by_side",
             (Form::OneByOne, _) => "lf_one_by_one",
             (Form::InOrder, _) => "lf_in_order",
+            (Form::LevelByLevel, _) => "lf_level_by_level",
             (Form::UntilLeft, _) => "lf_until_left",
             (Form::Nested, Work::Teams { .. }) => "lf_by_teams",
             (Form::Nested, Work::Path(_)) if parts.is_empty() => "lf_apart",
