@@ -15,6 +15,8 @@
 mod expr;
 mod form;
 mod handed;
+mod kernel;
+mod levels;
 mod names;
 mod nest;
 mod path;
@@ -26,14 +28,12 @@ mod team;
 use form::Groups;
 pub(crate) use form::NESTED;
 pub use form::{Form, Tiles};
+pub use kernel::{Given, Kernel};
 
-use crate::path::Path;
 use crate::plan::Work;
 use crate::shape::{Refusal, Shape};
 use expr::Functions;
-use loop_lang::ir::{Atom, Combine, GroupId, Loop, RateId, RateKind, Type, Var};
-use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
@@ -42,6 +42,7 @@ use streams::Streams;
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
+    include_str!("../tiles.cuh"),
     include_str!("../scatter.cuh"),
     include_str!("../exits.cuh"),
     include_str!("../segments.cuh")
@@ -49,91 +50,6 @@ pub const PRELUDE: &str = concat!(
 
 /// How many blocks a processor has at once at least, where rates are nested.
 const BLOCKS: u32 = 5;
-
-/// A kernel's text, and how it is launched.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    /// The text, behind the prelude's.
-    pub text: String,
-    /// The kernel's name in it.
-    pub name: String,
-    /// What it is given, in order: see [`Shape::given`].
-    pub given: Vec<Given>,
-    /// How many words the groups of each level have, and which variables these are.
-    pub levels: Vec<Vec<Var>>,
-    /// Whether it may be left before its bound.
-    pub leaves: bool,
-    /// How elements are dealt out.
-    pub tiles: Tiles,
-    /// How many words the parts of each level have.
-    pub parts: Vec<usize>,
-    /// How elements are shared among threads, if that is not only a matter of the steps of the root.
-    pub shared: Option<Path>,
-    /// Arrays of which the loop makes room for one row, and how many elements that has: each row needs its own.
-    pub strips: Vec<(Var, Atom)>,
-    /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
-    pub places: Option<Box<Kernel>>,
-    /// One of the same text that runs in the place of this where rows are many.
-    pub rows: Option<Box<Kernel>>,
-}
-
-/// Something that a kernel is given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Given {
-    /// A scalar: a word.
-    Scalar(Var),
-    /// An array: its address and its length.
-    Array(Var),
-    /// What groups start with, variable by variable: a word each.
-    Start(Var),
-    /// Room for a word of each row: its address and its length.
-    Places,
-    /// How many threads a team has: a power of two, at most a block.
-    Team,
-}
-
-impl Kernel {
-    /// Whether tiles look back.
-    pub fn in_order(&self) -> bool {
-        match self.tiles.form {
-            Form::InOrder | Form::LevelByLevel | Form::UntilLeft => true,
-            Form::Nested => !self.parts.is_empty(),
-            Form::SideBySide | Form::OneByOne => false,
-        }
-    }
-
-    /// How many cells tiles need at most for what they tell each other, level by level.
-    pub fn cells(&self, tiles: u64) -> Vec<u64> {
-        let levels = self.parts.iter().map(|words| *words as u64 * tiles);
-        // Where a tile leaves, and whether any has.
-        levels.chain(self.leaves.then_some(tiles + 1)).collect()
-    }
-
-    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
-    pub fn words(&self) -> usize {
-        let groups: usize = self.parts.iter().sum();
-        groups + if self.leaves { 2 } else { 0 }
-    }
-
-    /// How many threads a block has.
-    pub fn threads(&self) -> u32 {
-        self.tiles.threads
-    }
-
-    /// How many tiles so many steps are. Any number of blocks from one up to this will do.
-    pub fn tiles(&self, steps: u64) -> u64 {
-        steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
-    }
-
-    /// How many of so many blocks are best on a device that holds so many at once.
-    pub fn blocks(&self, blocks: u64, held: u64) -> u64 {
-        let most = match self.tiles.goes_on {
-            true => held,
-            false => u64::from(u32::MAX / 2),
-        };
-        blocks.min(most).max(1)
-    }
-}
 
 /// The kernels of a loop, one for each of its roots.
 ///
@@ -366,37 +282,6 @@ impl<'a> Emit<'a> {
         self.line("};");
     }
 
-    fn state(&mut self) {
-        for (k, level) in self.levels.clone().iter().enumerate() {
-            let vars = self.shape.vars(level);
-            let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
-            // Threads tell each other words of four bytes.
-            let align = sizes.max().unwrap_or(4).max(4);
-            self.open(&format!("struct alignas({align}) Part{k} {{"));
-            for v in vars {
-                let ty = self.shape.program.ty(v).elem();
-                let line = format!("{ty} {};", self.names.var(v));
-                self.line(&line);
-            }
-            if !self.restarting(level).is_empty() {
-                self.line("bool lf_begun;");
-            }
-            self.depth -= 1;
-            self.line("};");
-        }
-        if self.counts_rows() {
-            let k = self.levels.len();
-            self.line(&format!("struct Part{k} {{ u64 lf_count; }};"));
-        }
-        self.open("struct State {");
-        for k in 0..self.level_count() {
-            self.line(&format!("Part{k} level{k};"));
-        }
-        self.depth -= 1;
-        self.line("};");
-        self.line("template <u32 K, class Unused = void> struct Level;");
-    }
-
     /// What a step reads and writes, and how the arrays are gone through.
     fn memory(&mut self) {
         let elements = |emit: &Self, arrays: &[Var]| -> String {
@@ -443,154 +328,6 @@ impl<'a> Emit<'a> {
             "}".into(),
         ];
         lines.iter().for_each(|l| self.line(l));
-    }
-
-    /// How parts of a level begin, and are joined.
-    fn level(&mut self, k: usize) {
-        let shape = self.shape;
-        let level = &self.levels[k].clone();
-        let vars = shape.vars(level);
-        let again = self.restarting(level);
-        let before: usize = (0..k).map(|k| self.words(k)).sum();
-        let short = self.form != Form::Nested && k < self.known;
-        let counts = vars.iter().filter(|v| short && self.counts(**v)).copied();
-        let counts: Vec<Var> = counts.collect();
-        let base = match counts.is_empty() {
-            true => format!(" : lf_as_it_is<Part{k}>"),
-            false => String::new(),
-        };
-        self.open(&format!(
-            "template <class Unused> struct Level<{k}, Unused>{base} {{"
-        ));
-        self.line(&format!("typedef Part{k} Part;"));
-        if !counts.is_empty() {
-            self.short(&vars, &counts);
-        }
-        self.line(&format!(
-            "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
-        ));
-        self.open("static LF_DEVICE Part start(const Params &p) {");
-        let identity = level.iter().flat_map(|g| &shape.group(*g).identity);
-        let mut identity: Vec<String> = identity.map(|a| self.outside(*a)).collect();
-        let again_vars = shape.vars(&again);
-        let starts = vars
-            .iter()
-            .zip(&identity)
-            .map(|(v, id)| match again_vars.contains(v) {
-                true => id.clone(),
-                false => format!("p.start_{}", self.names.var(*v)),
-            });
-        let mut starts: Vec<String> = starts.collect();
-        if !again.is_empty() {
-            starts.push("false".into());
-            identity.push("false".into());
-        }
-        self.line(&format!("return Part{{{}}};", starts.join(", ")));
-        self.close();
-        self.open("static LF_DEVICE Part identity(const Params &p) {");
-        self.line(&format!("return Part{{{}}};", identity.join(", ")));
-        self.close();
-        self.open("static LF_DEVICE Part join(const Params &p, const Part &a, const Part &b) {");
-        self.line("Part ab;");
-        level.iter().for_each(|g| self.join(*g));
-        if !again.is_empty() {
-            self.restart(&again_vars);
-        }
-        self.line("return ab;");
-        self.close();
-        self.open("static LF_DEVICE void give(u64 *to, const Part &x) {");
-        for (k, v) in vars.iter().enumerate() {
-            let line = format!("to[{}] = lf_word(x.{});", before + k, self.names.var(*v));
-            self.line(&line);
-        }
-        self.close();
-        self.depth -= 1;
-        self.line("};");
-    }
-
-    /// A part within a tile, where nothing counts further than a tile has elements.
-    fn short(&mut self, vars: &[Var], counts: &[Var]) {
-        let types = vars.iter().map(|v| match counts.contains(v) {
-            true => Ty::U32,
-            false => self.shape.program.ty(*v).elem(),
-        });
-        let types: Vec<Ty> = types.collect();
-        let align = types.iter().map(|ty| ty.size()).max().unwrap_or(4).max(4);
-        let names = vars.iter().map(|v| self.names.var(*v));
-        let fields = types
-            .iter()
-            .zip(names.clone())
-            .map(|(ty, name)| format!(" {ty} {name};"));
-        let fields: String = fields.collect();
-        let shortened = types
-            .iter()
-            .zip(names.clone())
-            .map(|(ty, name)| format!("{ty}(x.{name})"));
-        let shortened: Vec<String> = shortened.collect();
-        let lengthened: Vec<String> = names.map(|name| format!("x.{name}")).collect();
-        for line in [
-            format!("struct alignas({align}) Short {{{fields} }};"),
-            format!(
-                "static LF_DEVICE Short shorten(const Part &x) {{ return Short{{{}}}; }}",
-                shortened.join(", ")
-            ),
-            format!(
-                "static LF_DEVICE Part lengthen(const Short &x) {{ return Part{{{}}}; }}",
-                lengthened.join(", ")
-            ),
-        ] {
-            self.line(&line);
-        }
-    }
-
-    /// Whether a variable is the count of a sub rate: from none on, one more for each element that is admitted.
-    fn counts(&self, v: Var) -> bool {
-        let program = self.shape.program;
-        let is_count =
-            |kind: RateKind| matches!(kind, RateKind::Sub { count: Some(c), .. } if c == v);
-        let adds = self.shape.facts.group.get(&v).is_some_and(|(id, _)| {
-            let group = self.shape.group(*id);
-            let none = Atom::Const(Const::new(Ty::U64, 0));
-            group.combine == Some(Combine::Op(Op::Add)) && group.identity == [none]
-        });
-        adds && program.rates.iter().any(|r| is_count(r.kind))
-    }
-
-    /// `ab` of `a` and `b`, in the variables of a group.
-    fn join(&mut self, id: GroupId) {
-        let group = self.shape.group(id);
-        let names: Vec<String> = group
-            .vars
-            .iter()
-            .map(|v| self.names.var(*v).into())
-            .collect();
-        match group.combine {
-            Some(Combine::Op(op)) => {
-                let name = &names[0];
-                let ty = self.shape.program.ty(group.vars[0]).elem();
-                let args = [format!("a.{name}"), format!("b.{name}")];
-                let value = self.functions.op(op, ty, ty, &args);
-                self.line(&format!("ab.{name} = {value};"));
-            }
-            Some(Combine::Fn(f)) => {
-                let function = &self.shape.program.functions[f.index()];
-                self.open("{");
-                let sides = ["a", "b"].into_iter();
-                let args = sides.flat_map(|side| names.iter().map(move |n| format!("{side}.{n}")));
-                for (param, arg) in function.params.iter().zip(args.collect::<Vec<_>>()) {
-                    let ty = self.shape.program.ty(*param).elem();
-                    let line = format!("const {ty} {} = {arg};", self.names.var(*param));
-                    self.line(&line);
-                }
-                self.stmts(&function.body);
-                for (name, result) in names.iter().zip(&function.results) {
-                    let value = self.outside(*result);
-                    self.line(&format!("ab.{name} = {value};"));
-                }
-                self.close();
-            }
-            None => {}
-        }
     }
 
     fn constants(&mut self) {
