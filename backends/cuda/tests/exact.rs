@@ -3,7 +3,13 @@
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
+use livefusion_backend::Backend as _;
+use livefusion_cuda::CudaBackend;
+use livefusion_cuda::device::session::Session;
 use livefusion_cuda::exact::check;
+use livefusion_cuda_shim::{Cxx, Shim, can_compile};
+use livefusion_interp::InterpBackend;
+use std::sync::Arc;
 use support::{golden, parse};
 
 /// A loop that maps by an operator.
@@ -35,4 +41,26 @@ fn functions_of_the_device_are_not_exact() {
     let own = |op: &str| Err(format!("the bits of {op} are the device's own"));
     assert_eq!(said("sin", "f64"), own("sin"));
     assert_eq!(said("tan", "f32"), own("tan"));
+}
+
+/// A backend that keeps to the bits of processors runs what is exact on the device, and all else on the host, and says why.
+#[test]
+fn what_is_not_exact_runs_on_the_host_where_bits_count() {
+    if !can_compile() {
+        return;
+    }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let session = Session::new(Shim::default().driver(), Box::new(cxx));
+    let backend = CudaBackend::on(session, Arc::new(InterpBackend::new())).exact();
+    let tier = |name: &str| {
+        let kernel = backend.compile(&golden(name)).expect("it compiles");
+        (
+            kernel.takes_far(),
+            kernel.tier().unwrap_or_default().into_owned(),
+        )
+    };
+    let (on_device, said) = tier("filter_max");
+    assert!(on_device && said.starts_with("on sm_90, "), "{said}");
+    let why = "on the host, by interp: the bits of acc_3 hang on the order of joins";
+    assert_eq!(tier("dot_product"), (false, why.to_string()));
 }
