@@ -387,8 +387,8 @@ impl<'m> Held<'m> {
         n
     }
 
-    /// The memory, for compiled kernels to read and write [as many elements](Held::len_here) as are here. Writers must leave valid values:
-    /// a `Bool` is a byte 0 or 1.
+    /// The memory, for compiled kernels to read and write [as many elements](Held::len_here) as are here. Writers must
+    /// leave valid values: a `Bool` is a byte 0 or 1.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()
     }

@@ -50,7 +50,8 @@ impl EngineBuilder {
     /// [cache](EngineBuilder::kernel_cache) that was chosen before this.
     ///
     /// # Errors
-    /// [`ErrorKind::Backend`](crate::error::ErrorKind::Backend) where there is no driver, no such device or no NVRTC: it says what was looked for.
+    /// [`ErrorKind::Backend`](crate::error::ErrorKind::Backend) where there is no driver, no such device or no NVRTC: it
+    /// says what was looked for.
     #[cfg(feature = "cuda")]
     pub fn cuda(mut self, device: u32) -> crate::Result<Self> {
         use livefusion_cuda::device::session::Session;

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! What the interpreter gives is held against the naive evaluator, what others give against the
-//! interpreter; what a GPU gives (feature `cuda`) against the naive evaluator, since there sums of floats have other last bits. In the end: how many programs, how often each pattern of use came up, and each kind of
-//! failure with its seeds and the smallest program that was found for it.
+//! interpreter; what a GPU gives (feature `cuda`) against the naive evaluator, since there sums of floats have other last
+//! bits. In the end: how many programs, how often each pattern of use came up, and each kind of failure with its seeds and
+//! the smallest program that was found for it.
 
 use livefusion::{Clustering, Engine};
 use livefusion_backend::Backend;
