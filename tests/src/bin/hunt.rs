@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 /// Programs whose C is compiled together.
 const BATCH: u64 = 500;
+/// Programs after which it says how far it is.
+const TOLD: u64 = 50;
 
 /// A check of a program; it gives the interpreter's run.
 type Check = Box<dyn Fn(u64, &Program) -> Result<Ran, String>>;
@@ -154,9 +156,11 @@ fn hunt(args: &Args) -> Result<Found, String> {
                 }
             }
             found.programs += 1;
+            if found.programs.is_multiple_of(TOLD) {
+                let failed: usize = found.failures.values().map(|f| f.0.len()).sum();
+                eprintln!("{} programs, {failed} failed", found.programs);
+            }
         }
-        let failed: usize = found.failures.values().map(|f| f.0.len()).sum();
-        eprintln!("{} programs, {failed} failed", found.programs);
         seed = next;
     }
     Ok(found)

@@ -11,7 +11,7 @@ pub struct Kernel {
     pub text: String,
     /// The kernel's name in it.
     pub name: String,
-    /// What it is given, in order: see [`Shape::given`].
+    /// What it is given, in order: see [`Shape::given`](crate::shape::Shape::given).
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,
