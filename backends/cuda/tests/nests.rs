@@ -91,11 +91,11 @@ fn lengths(case: &str, rng: &mut Rng) -> Vec<u64> {
         "none" => vec![],
         "one" => vec![7],
         "empty ones" => vec![0; 700],
-        "long ones" => vec![2500, 2000, 0, 4000],
-        "short ones" => (0..1500).map(|_| rng.below(5)).collect(),
+        "long ones" => vec![5500, 2000, 0, 6000],
+        "short ones" => (0..3000).map(|_| rng.below(5)).collect(),
         "a giant" => {
             let mut all = vec![0; 900];
-            all[417] = 3000;
+            all[417] = 7000;
             all
         }
         _ => (0..300).map(|_| rng.below(4) * rng.below(20)).collect(),

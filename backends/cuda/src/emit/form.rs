@@ -141,8 +141,11 @@ const SHARED: u32 = 48 << 10;
 const HELD: u32 = 160;
 /// The bytes that a thread asks for at once where it goes on and on.
 const AT_ONCE: u32 = 64;
-/// The elements of a thread where the loop may be left at any, or rates are nested.
+/// The elements of a thread where the loop may be left at any.
 const FEW: u32 = 8;
+/// The steps of a thread on a path. The more a tile has, the fewer tiles wait for each other: with eight they did for most of
+/// the time.
+const ON_PATH: u32 = 20;
 /// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
 const AT_LEAST: u32 = 768;
 
@@ -180,7 +183,7 @@ impl Tiles {
             Form::UntilLeft => (256, FEW, 1),
             Form::Nested => match shape.work {
                 Work::Rows { .. } | Work::Teams { .. } => (NESTED, 1, 1),
-                _ => (NESTED, FEW, 1),
+                _ => (NESTED, ON_PATH, 1),
             },
         };
         let plain = groups.ends.is_empty() && shape.scatters.is_empty();

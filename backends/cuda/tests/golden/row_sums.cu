@@ -36,7 +36,7 @@ struct row_sums_v {
       to[0] = lf_word(x.acc_2);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const u64 TILE = THREADS * ELEMENTS;
   static const u32 ENDS = 1;
   struct Row {

@@ -45,7 +45,7 @@ struct segmented_v {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const u64 TILE = THREADS * ELEMENTS;
   static const u32 ENDS = 1;
   struct Row {
@@ -137,7 +137,7 @@ struct segmented_v_places {
       to[0] = lf_word(x.ix_1);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 8;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const u64 TILE = THREADS * ELEMENTS;
   template <u32 LEVEL>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
