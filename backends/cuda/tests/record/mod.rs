@@ -49,7 +49,7 @@ const LONG: Options = Options {
 };
 
 /// Seeds of each generator.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 110;
 
 /// How many times as many as usual.
 pub fn times() -> usize {
