@@ -58,12 +58,11 @@ impl Backend for CudaBackend {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        let host = InterpBackend::new().compile_kernel(program)?;
         match self.on_device(program) {
             Ok(phases) => Ok(Arc::new(CudaKernel::new(
                 program,
                 phases,
-                host,
+                InterpBackend::new().compile_kernel(program)?,
                 &self.session,
             )?)),
             Err(why) => Ok(Arc::new(OnHost {
