@@ -1,4 +1,4 @@
-//! Kernels for devices: NVRTC compiles all that the golden loops become, with no spills and in few registers. It is
+//! Kernels for devices: NVRTC compiles all that the golden loops become, with next to no spills and in few registers. It is
 //! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
 
 mod operators;
