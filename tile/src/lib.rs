@@ -9,6 +9,7 @@
 //! | `target` | the machine that code is made for, as a value |
 //! | `region` | what is known of a loop and its statements |
 //! | `schedule` | which of the orders that a Loop states its code realises, as data |
+//! | `threads` | loops as work of a device's threads |
 //! | `lower` | from a sweep and its schedule to a tile |
 //! | `ir` | the Tile language's data |
 //! | `print`, `parse` | its text form |
@@ -23,4 +24,5 @@ mod print;
 pub mod region;
 pub mod schedule;
 pub mod target;
+pub mod threads;
 pub mod verify;

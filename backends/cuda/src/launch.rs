@@ -13,7 +13,7 @@ const LONG: u64 = 2048;
 /// As many elements as a thread of a team has at least, if the row has so many.
 const EACH: u64 = 8;
 
-/// How elements of rows are shared among threads: see [`Path`](crate::path::Path).
+/// How elements of rows are shared among threads: see [`Path`](livefusion_tile::threads::path::Path).
 #[derive(Debug)]
 pub(crate) struct Elements {
     /// What their counter starts with, if it goes on from row to row.

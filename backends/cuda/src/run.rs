@@ -3,11 +3,11 @@
 use crate::driver::Fault;
 use crate::emit::{Given, Kernel, kernel_of};
 use crate::launch::{Elements, Params, Rows, team_for, too_many};
-use crate::shape::{Refusal, Shape};
 use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Var};
 use loop_lang::state::{Layout, reset_local};
@@ -59,7 +59,7 @@ pub struct Launch<'a> {
 }
 
 /// Groups of how many levels a launch has room for: those that steps know, and behind them what is read at the end.
-pub const MOST_TOLD: usize = crate::shape::MOST_LEVELS as usize + 1;
+pub const MOST_TOLD: usize = livefusion_tile::threads::shape::MOST_LEVELS as usize + 1;
 
 /// What a launch is about, as kernels see it: `lf_launch`.
 #[repr(C)]

@@ -7,8 +7,8 @@ mod support;
 
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
-use livefusion_cuda::shape::Shape;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
+use livefusion_tile::threads::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, RateKind, Type};
 use loop_lang::types::{Const, Ty};

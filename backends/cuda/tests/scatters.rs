@@ -7,8 +7,8 @@ mod shimmed;
 mod support;
 
 use livefusion_cuda::emit;
-use livefusion_cuda::shape::Refusal;
 use livefusion_cuda_shim::{Cxx, can_compile};
+use livefusion_tile::threads::shape::Refusal;
 use loop_lang::types::{Const, Ty};
 use shimmed::OnShim;
 use support::{Owned, Rng, parse};

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::num::NonZero;
 use std::sync::Arc;
 
-/// Runs loops on a device. Those that [cannot](crate::shape::Refusal) run in parallel there run on the host, by
+/// Runs loops on a device. Those that [cannot](livefusion_tile::threads::shape::Refusal) run in parallel there run on the host, by
 /// another backend, and say why.
 pub struct CudaBackend {
     session: Arc<Session>,

@@ -1,8 +1,8 @@
 //! In which form a loop runs, and how large its tiles are.
 
 use super::streams::Streams;
-use crate::plan::Work;
-use crate::shape::Shape;
+use livefusion_tile::threads::plan::Work;
+use livefusion_tile::threads::shape::Shape;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
@@ -21,7 +21,7 @@ pub enum Form {
     LevelByLevel,
     /// They look back, and steps may leave the loop.
     UntilLeft,
-    /// Rates are nested: [the plan](crate::plan::Work) says who has which of their iterations.
+    /// Rates are nested: [the plan](livefusion_tile::threads::plan::Work) says who has which of their iterations.
     Nested,
 }
 

@@ -1,4 +1,4 @@
-//! What an iteration hands on to itself: see [`crate::handed`]. It is written whatever level is summed up, since what reads it
+//! What an iteration hands on to itself: see [`livefusion_tile::threads::handed`]. It is written whatever level is summed up, since what reads it
 //! again is.
 
 use super::Emit;

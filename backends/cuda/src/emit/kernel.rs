@@ -1,7 +1,7 @@
 //! A kernel's text, and what has to be known to launch it.
 
 use super::form::{Form, Tiles};
-use crate::path::Path;
+use livefusion_tile::threads::path::Path;
 use loop_lang::ir::{Atom, Var};
 
 /// A kernel's text, and how it is launched.
@@ -11,7 +11,7 @@ pub struct Kernel {
     pub text: String,
     /// The kernel's name in it.
     pub name: String,
-    /// What it is given, in order: see [`Shape::given`](crate::shape::Shape::given).
+    /// What it is given, in order: see [`Shape::given`](livefusion_tile::threads::shape::Shape::given).
     pub given: Vec<Given>,
     /// How many words the groups of each level have, and which variables these are.
     pub levels: Vec<Vec<Var>>,

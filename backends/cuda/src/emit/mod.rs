@@ -30,9 +30,9 @@ pub(crate) use form::NESTED;
 pub use form::{Form, Tiles};
 pub use kernel::{Given, Kernel};
 
-use crate::plan::Work;
-use crate::shape::{Refusal, Shape};
 use expr::Functions;
+use livefusion_tile::threads::plan::Work;
+use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use rustc_hash::FxHashSet;

@@ -6,7 +6,7 @@
 //! the level on that needs it. Before, a counter that runs on is moved to where its bound says.
 
 use super::Emit;
-use crate::plan::Work;
+use livefusion_tile::threads::plan::Work;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
 impl Emit<'_> {

@@ -1,4 +1,4 @@
-//! Segments whose elements are shared among threads: see [`crate::path`]. The text has a function for each kind of step.
+//! Segments whose elements are shared among threads: see [`livefusion_tile::threads::path`]. The text has a function for each kind of step.
 //!
 //! ```text
 //! struct Row { .. };              what elements read of the head of their row
@@ -13,8 +13,8 @@
 //! would have to know how many rows come before it, which the lengths of all of these say.
 
 use super::Emit;
-use crate::path::Path;
-use crate::plan::Work;
+use livefusion_tile::threads::path::Path;
+use livefusion_tile::threads::plan::Work;
 use loop_lang::ir::{GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 

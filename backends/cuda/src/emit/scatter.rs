@@ -13,8 +13,8 @@
 //! ```
 
 use super::{Emit, Form, expr};
-use crate::plan::Work;
-use crate::shape::Scatter;
+use livefusion_tile::threads::plan::Work;
+use livefusion_tile::threads::shape::Scatter;
 use loop_lang::ir::{Atom, Var};
 
 /// Bytes of the memory that a block shares which are bins, at most.

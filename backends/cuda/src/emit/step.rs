@@ -3,7 +3,7 @@
 
 use super::Emit;
 use super::expr::constant;
-use crate::shape::at;
+use livefusion_tile::threads::shape::at;
 use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, RateKind, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;

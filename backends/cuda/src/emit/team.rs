@@ -1,4 +1,4 @@
-//! Rows that a team of threads has: see [`crate::team`]. All of a team do what is outside of its passes, and one of them writes;
+//! Rows that a team of threads has: see [`livefusion_tile::threads::team`]. All of a team do what is outside of its passes, and one of them writes;
 //! a pass goes by as many elements at a time as there are threads, each with its own part of the folds.
 
 use super::Emit;

@@ -1,6 +1,6 @@
 //! What values hang on: groups, and inner rates that must have run for them.
 
-use crate::handed::Handed;
+use crate::threads::handed::Handed;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use loop_lang::walk;

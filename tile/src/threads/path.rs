@@ -5,8 +5,8 @@
 //! effects then. Its effects, and what comes behind the elements, are the row's *end*: a step of its own, if there is anything
 //! to do.
 
-use crate::demand::Demand;
-use crate::shape::each;
+use crate::threads::demand::Demand;
+use crate::threads::shape::each;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, Combine, GroupId, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,

@@ -3,8 +3,8 @@
 mod exits;
 mod scatter;
 
-use crate::handed::Handed;
-use crate::plan::{Nests, Plan, Work};
+use crate::threads::handed::Handed;
+use crate::threads::plan::{Nests, Plan, Work};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
@@ -84,9 +84,9 @@ pub struct Shape<'a> {
     /// The groups that tiles join, level by level.
     pub levels: Vec<Vec<GroupId>>,
     /// Where it has nested rates: what else the plan says.
-    pub(crate) nests: Nests,
+    pub nests: Nests,
     /// Arrays by which an iteration hands on to itself.
-    pub(crate) handed: Handed,
+    pub handed: Handed,
     /// How it may be left before its bound.
     pub exits: Exits,
     /// What steps join onto elements of arrays, array by array.
@@ -333,7 +333,7 @@ pub fn at(rate: RateId, stage: u32, section: Section) -> Place {
 }
 
 /// Calls `f` with each statement, those in regions included.
-pub(crate) fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
+pub fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
     for s in stmts {
         f(s)?;
         for region in walk::regions(&s.kind) {

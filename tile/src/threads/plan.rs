@@ -1,10 +1,10 @@
 //! How the iterations of a loop become work of threads: who has which of them, and why.
 
-use crate::demand::Demand;
-use crate::handed::Handed;
-use crate::path::{Path, is_shared};
-use crate::shape::{MOST_LEVELS, Refusal, each};
-use crate::team::folds;
+use crate::threads::demand::Demand;
+use crate::threads::handed::Handed;
+use crate::threads::path::{Path, is_shared};
+use crate::threads::shape::{MOST_LEVELS, Refusal, each};
+use crate::threads::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
