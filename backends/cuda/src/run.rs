@@ -7,6 +7,7 @@ use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Var};
@@ -168,7 +169,7 @@ impl Phase {
             let way = Way::of(shape, &kernel)?;
             Ok(Phase { kernel, way })
         };
-        Shape::all(program)?.iter().map(phase).collect()
+        Phases::of(program).shapes()?.iter().map(phase).collect()
     }
 }
 

@@ -8,11 +8,11 @@ mod support;
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
-use livefusion_tile::threads::shape::Shape;
+use livefusion_tile::threads::phases::Phases;
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, RateKind, Type};
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, far, long_args, plain};
+use shimmed::{OnShim, completed, far, long_args, plain};
 use std::path::Path;
 use support::{Owned, Rng, borrow, parse};
 
@@ -25,7 +25,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("exit_sub_of_nested", ENDS),
     ("mirror_nested", "ix_1 runs on, and is in no group"),
     ("moved_sums", "`map` writes at places that may repeat"),
-    ("phases_nested", "it has 3 loops that follow each other"),
     ("zip_sums", "segs is advanced on demand"),
     ("zips_of_segments", "xs is advanced on demand"),
     ("chunkable_cursor_of_segments", "xs is advanced on demand"),
@@ -50,6 +49,10 @@ const FORMS: &[(&str, &str)] = &[
     ("matrix_product", UNIFORM),
     ("normalise", PASSES),
     ("row_sums", UNIFORM),
+    (
+        "phases_nested",
+        "threads share elements of segments; a thread has steps; a thread has steps",
+    ),
     ("segment_buffer", PASSES),
     ("segmented", SEGMENTS),
     ("stencil", UNIFORM),
@@ -194,12 +197,16 @@ fn nested_loops_give_what_the_interpreter_gives() {
     let mut rng = Rng(17);
     let (mut refused, mut forms) = (Vec::new(), Vec::new());
     for (name, program) in loops() {
-        if let Err(why) = emit::kernel(&program) {
-            refused.push((name, why.to_string()));
-            continue;
+        match Phases::of(&program).shapes() {
+            Ok(shapes) => {
+                let works: Vec<String> = shapes.iter().map(|s| s.work.to_string()).collect();
+                forms.push((name.clone(), works.join("; ")));
+            }
+            Err(why) => {
+                refused.push((name, why.to_string()));
+                continue;
+            }
         }
-        let shape = Shape::of(&program).expect("it runs in parallel");
-        forms.push((name.clone(), shape.work.to_string()));
         let shim = OnShim::of(&cxx, &program);
         for case in CASES {
             for _ in 0..2 {
@@ -399,7 +406,6 @@ const REFUSED_PROGRAMS: &[(&str, &str)] = &[
         "sieve_0",
         "it joins values onto elements of which the last one stays",
     ),
-    ("sums_of_groups_0", "it has 2 loops that follow each other"),
 ];
 
 #[test]
@@ -412,7 +418,7 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     let mut refused = Vec::new();
     let programs = programs::lowered().into_iter();
     for (name, program) in programs.filter(|(_, l)| is_nested(l)) {
-        if let Err(why) = emit::kernel(&program) {
+        if let Err(why) = emit::kernels(&program) {
             refused.push((name, why.to_string()));
             continue;
         }
@@ -522,10 +528,7 @@ done_0, done_1, done_2:
   return res_2 sum_2
 "
     );
-    let mut program = loop_lang::parse::parse(&text).expect("a loop");
-    loop_lang::gotos::complete_blocks(&mut program);
-    loop_lang::gotos::derive_gotos(&mut program);
-    program
+    completed(&text)
 }
 
 #[test]

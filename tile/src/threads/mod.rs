@@ -2,6 +2,7 @@
 //!
 //! | module | room for |
 //! | --- | --- |
+//! | [`phases`] | roots that follow each other, each as a loop of its own |
 //! | [`shape`] | which loops can run in parallel on a device, and why others cannot |
 //! | [`plan`] | how iterations become work of threads, and why |
 //! | [`path`] | segments whose elements are shared among threads |
@@ -12,6 +13,7 @@
 pub mod demand;
 pub mod handed;
 pub mod path;
+pub mod phases;
 pub mod plan;
 pub mod shape;
 mod team;

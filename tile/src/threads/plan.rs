@@ -95,9 +95,6 @@ impl Plan {
                 nests: Nests::default(),
             });
         }
-        if program.roots.len() > 1 {
-            return Err(Refusal::Roots(program.roots.len()));
-        }
         check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
         // Elements of one row may be more than all others: whatever can be shared is.
@@ -322,11 +319,8 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
                 StmtKind::Scan { group, .. } => Some(*group),
                 _ => return Ok(()),
             };
-            let elsewhere = |g: GroupId| {
-                let step = program.groups[g.index()].step;
-                let same_phase = program.root_of(step) == program.root_of(here);
-                same_phase && facts.tree.loop_rate(step) != here
-            };
+            let elsewhere =
+                |g: GroupId| facts.tree.loop_rate(program.groups[g.index()].step) != here;
             match is_outside || group.is_some_and(elsewhere) {
                 true => Err(Refusal::Other("a group is updated at several rates".into())),
                 false => Ok(()),

@@ -4,6 +4,7 @@ mod exits;
 mod scatter;
 
 use crate::threads::handed::Handed;
+use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
@@ -67,8 +68,12 @@ impl fmt::Display for Refusal {
 
 /// A root rate of a loop, with sub rates and nested ones, that can run in parallel.
 pub struct Shape<'a> {
-    /// The loop.
+    /// The loop: a phase alone, if there are several.
     pub program: &'a Loop,
+    /// The loop with all of its phases.
+    whole: &'a Loop,
+    /// Which of them this is.
+    pub phase: usize,
     /// What is known of it.
     pub facts: Facts<'a>,
     /// How its state is laid out.
@@ -96,31 +101,25 @@ pub struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Looks at a loop: a shape for each of its roots, in their order.
-    ///
-    /// # Errors
-    /// Why it cannot run in parallel here.
-    pub fn all(program: &'a Loop) -> Result<Vec<Shape<'a>>, Refusal> {
-        if program.roots.is_empty() {
-            return Err(Refusal::Roots(0));
-        }
-        let roots = program.roots.iter();
-        roots.map(|root| Shape::at(program, *root)).collect()
-    }
-
     /// Looks at a loop of one root.
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
-            [root] => Shape::at(program, root),
+            [_] => Shape::at(program, program, 0, Layout::of(program)),
             _ => Err(Refusal::Roots(program.roots.len())),
         }
     }
 
-    fn at(program: &'a Loop, root: RateId) -> Result<Shape<'a>, Refusal> {
-        let layout = Layout::of(program);
+    /// Looks at a [phase](super::phases) of a loop, as a loop of one root.
+    pub(super) fn at(
+        whole: &'a Loop,
+        program: &'a Loop,
+        phase: usize,
+        layout: Layout,
+    ) -> Result<Shape<'a>, Refusal> {
+        let root = program.roots[0];
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
@@ -132,8 +131,11 @@ impl<'a> Shape<'a> {
         {
             return Err(Refusal::Inner(inner.name.clone()));
         }
-        let handed = Handed::of(program, &facts);
+        let elsewhere = phases::elsewhere(whole, program);
+        let handed = Handed::of(program, &facts).without(&elsewhere);
         let mut shape = Shape {
+            whole,
+            phase,
             program,
             facts,
             exits: Exits::default(),
@@ -151,7 +153,7 @@ impl<'a> Shape<'a> {
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
-        shape.exits = shape.find_exits()?;
+        shape.exits = shape.find_exits(&elsewhere)?;
         let updated = shape.updated();
         let plan = Plan::of(program, &shape.facts, &shape.handed, &updated)?;
         if shape.exits.any && plan.work != Work::Steps {
@@ -231,10 +233,9 @@ impl<'a> Shape<'a> {
         blocks.filter(move |b| is_step(b.place))
     }
 
-    /// Which of the loop's roots this is.
-    pub fn phase(&self) -> usize {
-        let mut roots = self.program.roots.iter();
-        roots.position(|r| *r == self.root).unwrap_or_default()
+    /// How many phases the loop has.
+    pub fn phases(&self) -> usize {
+        self.whole.roots.len()
     }
 
     /// The statements at a place.

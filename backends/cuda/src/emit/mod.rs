@@ -31,6 +31,7 @@ pub use form::{Form, Tiles};
 pub use kernel::{Given, Kernel};
 
 use expr::Functions;
+use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
@@ -56,7 +57,11 @@ const BLOCKS: u32 = 5;
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernels(program: &Loop) -> Result<Vec<Kernel>, Refusal> {
-    Ok(Shape::all(program)?.iter().map(kernel_of).collect())
+    Ok(Phases::of(program)
+        .shapes()?
+        .iter()
+        .map(kernel_of)
+        .collect())
 }
 
 /// The kernel of a loop of one root.
@@ -106,7 +111,7 @@ impl<'a> Emit<'a> {
             form: groups.form,
             levels: groups.levels(),
             known: groups.known.len(),
-            names: Names::of(shape.program, shape.phase()),
+            names: Names::of(shape),
             functions: Functions::default(),
             out: String::new(),
             depth: 0,

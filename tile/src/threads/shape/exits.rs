@@ -4,6 +4,7 @@ use super::{Refusal, Shape, each};
 use livefusion_backend::facts::Placed;
 use loop_lang::ir::{Atom, Exit, Place, Section, StmtKind, Var};
 use loop_lang::walk;
+use rustc_hash::FxHashSet;
 
 /// How a loop may be left before its bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,8 +16,8 @@ pub struct Exits {
 }
 
 impl Shape<'_> {
-    /// How the root is left.
-    pub(super) fn find_exits(&self) -> Result<Exits, Refusal> {
+    /// How the root is left; `elsewhere` has what other phases use.
+    pub(super) fn find_exits(&self, elsewhere: &FxHashSet<Var>) -> Result<Exits, Refusal> {
         let mut exits = Exits::default();
         let mut loops = false;
         for placed in self.steps() {
@@ -43,7 +44,8 @@ impl Shape<'_> {
         }
         exits.any |= exits.within;
         // Behind the end a loop in a step might go on for ever; and the host comes to the end by the counter's bound.
-        let is_other = exits.any && loops || exits.within && self.is_read_behind(self.counter);
+        let is_other =
+            exits.any && loops || exits.within && self.is_read_behind(self.counter, elsewhere);
         (!is_other).then_some(exits).ok_or(Refusal::Exit)
     }
 
@@ -71,8 +73,8 @@ impl Shape<'_> {
     }
 
     /// Whether a variable is read elsewhere than in the root's steps.
-    fn is_read_behind(&self, v: Var) -> bool {
-        let mut reads = false;
+    fn is_read_behind(&self, v: Var, elsewhere: &FxHashSet<Var>) -> bool {
+        let mut reads = elsewhere.contains(&v);
         let mut read = |a: Atom| reads |= a == Atom::Var(v);
         let own: Vec<Place> = self.steps().map(|b| b.place).collect();
         let others = self.facts.blocks.iter().filter(|b| !own.contains(&b.place));
