@@ -69,8 +69,7 @@ impl Rows<'_> {
         if let Some(length) = elements.length {
             return match &self.kernel.rows {
                 Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
-                    let found = self.found(kernel, self.params.team)?;
-                    Ok(found.map(|f| Found { of_rows: true, ..f }))
+                    self.of_rows(kernel, self.params.team)
                 }
                 _ => {
                     let all = self.rows.checked_mul(word(length));
@@ -82,7 +81,11 @@ impl Rows<'_> {
         let places = self.kernel.places.as_ref().ok_or_else(none)?;
         let launched = self.launch(places, self.rows, 1)?;
         if launched.trapped {
-            return Ok(None);
+            // Behind where the loop is left nothing does.
+            return match &self.kernel.rows {
+                Some(kernel) => self.of_rows(kernel, 1),
+                None => Ok(None),
+            };
         }
         let counted = match elements.counted {
             Some(at) => launched.result.get(at),
@@ -117,6 +120,11 @@ impl Rows<'_> {
             of_rows: false,
             counter,
         }))
+    }
+
+    fn of_rows(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
+        let found = self.found(kernel, team)?;
+        Ok(found.map(|f| Found { of_rows: true, ..f }))
     }
 
     fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {

@@ -311,9 +311,9 @@ impl Ready<'_> {
         let Some(launched) = rows.run(&word)? else {
             return Ok(None);
         };
-        let to = match launched.of_rows {
-            true => &way.of_rows,
-            false => &way.results,
+        let (ran, to) = match &kernel.rows {
+            Some(rows) if launched.of_rows => (&**rows, &way.of_rows),
+            _ => (kernel, &way.results),
         };
         for (at, to) in to {
             if let Some(x) = launched.result.get(*at) {
@@ -324,7 +324,7 @@ impl Ready<'_> {
             frame.words[to] = x;
         }
         self.settle(frame, args);
-        let end = End::of(kernel, &launched.result, steps);
+        let end = End::of(ran, &launched.result, steps);
         if let Some(at) = way.counted {
             // Whoever left within a step goes on as from the bound: nobody there looks at the counter.
             frame.words[at] = if end.within { bound } else { first + end.at };

@@ -20,9 +20,6 @@ const ENDS: &str = "it may end before its bound in the middle of what else it do
 
 /// Why loops with nested rates are refused.
 const REFUSED: &[(&str, &str)] = &[
-    ("exit_nested_find", ENDS),
-    ("exit_straight", ENDS),
-    ("exit_sub_of_nested", ENDS),
     ("mirror_nested", "ix_1 runs on, and is in no group"),
     ("moved_sums", "`map` writes at places that may repeat"),
     ("zip_sums", "segs is advanced on demand"),
@@ -45,14 +42,20 @@ const PASSES: &str = "a team has a row, since it has several passes";
 /// How the others are run.
 const FORMS: &[(&str, &str)] = &[
     ("column_sums", UNIFORM),
+    ("exit_nested_find", SEGMENTS),
     ("exit_of_segments", SEGMENTS),
+    (
+        "exit_straight",
+        "a thread has a row, since a row may be left before its end, and a row may end early",
+    ),
+    ("exit_sub_of_nested", SEGMENTS),
     ("matrix_product", UNIFORM),
     ("normalise", PASSES),
-    ("row_sums", UNIFORM),
     (
         "phases_nested",
         "threads share elements of segments; a thread has steps; a thread has steps",
     ),
+    ("row_sums", UNIFORM),
     ("segment_buffer", PASSES),
     ("segmented", SEGMENTS),
     ("stencil", UNIFORM),

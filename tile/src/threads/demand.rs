@@ -78,7 +78,8 @@ impl<'a> Demand<'a> {
                     });
                 }
             }
-            if section == Section::Guard {
+            // Whoever runs steps of the root knows that they come about.
+            if section == Section::Guard && !program.roots.contains(&rate) {
                 let exits = placed.block.exits.iter();
                 demand.control[rate.index()].extend(exits.filter_map(|e| e.unless.var()));
                 if let (RateKind::Nested { counter, .. }, [_]) =

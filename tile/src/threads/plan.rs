@@ -3,7 +3,7 @@
 use crate::threads::demand::Demand;
 use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
-use crate::threads::shape::{MOST_LEVELS, Refusal, each};
+use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each};
 use crate::threads::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
@@ -70,12 +70,14 @@ pub struct Nests {
     pub only: Option<FxHashSet<Var>>,
     /// What finds out where rows lie, if that is not known before.
     pub places: Option<Box<Plan>>,
-    /// How rows of a known length are run where there are many.
+    /// How rows of a known length are run where there are many, or those of which nobody can tell where they lie.
     pub rows: Option<Box<Plan>>,
 }
 
 impl Plan {
     /// How a loop is run.
+    ///
+    /// `left` says how its root may be left, and what is read elsewhere than in the root's steps.
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
@@ -84,6 +86,7 @@ impl Plan {
         facts: &Facts<'_>,
         handed: &Handed,
         updated: &FxHashSet<GroupId>,
+        left: (Exits, &FxHashSet<Var>),
     ) -> Result<Plan, Refusal> {
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
@@ -98,23 +101,25 @@ impl Plan {
         check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
         // Elements of one row may be more than all others: whatever can be shared is.
-        match Plan::path(program, facts, handed, &demand) {
+        match Plan::path(program, facts, handed, &demand, left) {
             Ok(plan) => Ok(plan),
             Err(why) => match folds(program, facts) {
                 Ok(folds) => Plan::teams(why, folds, program, facts, &demand),
-                Err(also) => {
-                    let why = format!("{why}, and {also}");
-                    let levels = levels(program, |g| of_root(program, g))?;
-                    Ok(Plan::with(
-                        Work::Rows { why },
-                        levels,
-                        program,
-                        facts,
-                        &demand,
-                    ))
-                }
+                Err(also) => Plan::alone(format!("{why}, and {also}"), program, facts, &demand),
             },
         }
+    }
+
+    /// Each row is a thread's.
+    fn alone(
+        why: String,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, Refusal> {
+        let levels = levels(program, |g| of_root(program, g))?;
+        let work = Work::Rows { why };
+        Ok(Plan::with(work, levels, program, facts, demand))
     }
 
     /// Teams have rows.
@@ -137,8 +142,12 @@ impl Plan {
         facts: &Facts<'_>,
         handed: &Handed,
         demand: &Demand<'_>,
+        (exits, behind): (Exits, &FxHashSet<Var>),
     ) -> Result<Plan, String> {
-        let path = Path::of(program, facts, demand)?;
+        let path = Path::of(program, facts, demand, exits)?;
+        if exits.any && path.running && behind.contains(&path.counter) {
+            return Err("how many elements came before its end is asked".into());
+        }
         if path.head.iter().any(|v| handed.has(*v)) {
             return Err("a row begins with what is handed on".into());
         }
@@ -147,6 +156,12 @@ impl Plan {
         let mut plan = Plan::with(Work::Path(path.clone()), shared, program, facts, demand);
         if path.length.is_none() {
             plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
+            if exits.any {
+                // Rows behind the end may lie anywhere.
+                let why = "where rows lie cannot be told".into();
+                let alone = Plan::alone(why, program, facts, demand).map_err(|e| e.to_string())?;
+                plan.nests.rows = Some(Box::new(alone));
+            }
         } else if !plan.levels.is_empty()
             && let Ok(folds) = folds(program, facts)
         {
@@ -306,11 +321,6 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
             }
             continue;
         };
-        let own = facts.tree.way_out(program, rate);
-        let mut targets = placed.block.exits.iter().filter_map(|e| e.target);
-        if targets.any(|t| facts.tree.place(program, t) != own) {
-            return Err(Refusal::Exit);
-        }
         let here = facts.tree.loop_rate(rate);
         let is_outside = matches!(section, Section::Nest | Section::Done);
         each(&placed.block.stmts, &mut |s| {

@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 use std::fmt;
 
 pub use exits::Exits;
+pub(super) use exits::may_leave;
 pub use scatter::Scatter;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -153,12 +154,16 @@ impl<'a> Shape<'a> {
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
-        shape.exits = shape.find_exits(&elsewhere)?;
+        let behind = shape.read_behind(elsewhere);
+        shape.exits = shape.find_exits(&behind)?;
         let updated = shape.updated();
-        let plan = Plan::of(program, &shape.facts, &shape.handed, &updated)?;
-        if shape.exits.any && plan.work != Work::Steps {
-            return Err(Refusal::Exit);
-        }
+        let plan = Plan::of(
+            program,
+            &shape.facts,
+            &shape.handed,
+            &updated,
+            (shape.exits, &behind),
+        )?;
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
         let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
         if words > MOST_WORDS {
@@ -187,7 +192,13 @@ impl<'a> Shape<'a> {
 
     fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
+        let exits = match plan.work {
+            // It goes through all of them.
+            Work::Places(_) => Exits::default(),
+            _ => self.exits,
+        };
         Some(Shape {
+            exits,
             facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
             layout,
             work: plan.work,
@@ -244,12 +255,15 @@ impl<'a> Shape<'a> {
         at.map_or(&[], |at| &self.facts.blocks[*at].block.stmts)
     }
 
-    /// What admits an element to a sub rate.
+    /// What admits an element to a rate, as far as it does not leave the root.
     pub fn admits(&self, rate: RateId) -> impl Iterator<Item = Atom> {
         let guard = at(rate, 0, Section::Guard);
-        let block = self.facts.at.get(&guard);
-        let exits = block.map_or(&[][..], |at| &self.facts.blocks[*at].block.exits);
-        exits.iter().map(|e| e.unless)
+        let block = self.facts.at.get(&guard).map(|at| &self.facts.blocks[*at]);
+        let exits = block.into_iter().flat_map(|b| {
+            let exits = b.block.exits.iter();
+            exits.filter(|e| !self.leaves(b, e))
+        });
+        exits.map(|e| e.unless)
     }
 
     /// The groups that steps update; what other roots' steps do is what it is.

@@ -16,6 +16,7 @@ mod expr;
 mod form;
 mod handed;
 mod kernel;
+mod leave;
 mod levels;
 mod names;
 mod nest;
@@ -45,6 +46,7 @@ pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
     include_str!("../tiles.cuh"),
     include_str!("../scatter.cuh"),
+    include_str!("../levels.cuh"),
     include_str!("../exits.cuh"),
     include_str!("../segments.cuh")
 );
@@ -98,6 +100,8 @@ struct Emit<'a> {
     only: Option<FxHashSet<Var>>,
     /// What is kept of the head of a row.
     of_row: FxHashSet<Var>,
+    /// Where the counters of open loops are kept that go on, and their names.
+    running: Vec<(String, String)>,
 }
 
 impl<'a> Emit<'a> {
@@ -119,6 +123,7 @@ impl<'a> Emit<'a> {
             base: 1,
             only: None,
             of_row: FxHashSet::default(),
+            running: Vec::new(),
         }
     }
 
@@ -185,9 +190,11 @@ impl<'a> Emit<'a> {
             (Form::OneByOne, _) => "lf_one_by_one",
             (Form::InOrder, _) => "lf_in_order",
             (Form::LevelByLevel, _) => "lf_level_by_level",
-            (Form::UntilLeft, _) => "lf_until_left",
+            (Form::UntilLeft, _) => "lf_steps_until_left",
             (Form::Nested, Work::Teams { .. }) => "lf_by_teams",
-            (Form::Nested, Work::Path(_)) if parts.is_empty() => "lf_apart",
+            (Form::Nested, Work::Path(_)) if parts.is_empty() && !self.shape.exits.any => {
+                "lf_apart"
+            }
             (Form::Nested, Work::Path(_)) => "lf_along_path",
             (Form::Nested, _) => "lf_row_by_row",
         };
@@ -354,7 +361,8 @@ impl<'a> Emit<'a> {
             self.line(&format!(
                 "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements};"
             ));
-            return self.line(tile);
+            self.line(tile);
+            return self.leaving();
         }
         for line in [
             format!(
@@ -368,8 +376,16 @@ impl<'a> Emit<'a> {
             self.line(&line);
         }
         if self.shape.exits.any {
-            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
-            let words: usize = words.sum();
+            self.leaving();
+        }
+    }
+
+    /// Whether the loop may be left, and how many words there are before those that say where.
+    fn leaving(&mut self) {
+        let leaves = self.shape.exits.any;
+        self.line(&format!("static const bool LEAVES = {leaves};"));
+        if leaves {
+            let words: usize = (0..self.level_count()).map(|k| self.words(k)).sum();
             self.line(&format!("static const u32 WORDS = {words};"));
         }
     }

@@ -1,8 +1,8 @@
 //! Whether a loop may be left before its bound, and how.
 
 use super::{Refusal, Shape, each};
-use livefusion_backend::facts::Placed;
-use loop_lang::ir::{Atom, Exit, Place, Section, StmtKind, Var};
+use livefusion_backend::facts::{Facts, Placed};
+use loop_lang::ir::{Atom, Exit, Loop, Place, Section, StmtKind, Var};
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
@@ -16,8 +16,8 @@ pub struct Exits {
 }
 
 impl Shape<'_> {
-    /// How the root is left; `elsewhere` has what other phases use.
-    pub(super) fn find_exits(&self, elsewhere: &FxHashSet<Var>) -> Result<Exits, Refusal> {
+    /// How the root is left; `behind` has what is read elsewhere.
+    pub(super) fn find_exits(&self, behind: &FxHashSet<Var>) -> Result<Exits, Refusal> {
         let mut exits = Exits::default();
         let mut loops = false;
         for placed in self.steps() {
@@ -25,16 +25,14 @@ impl Shape<'_> {
                 continue;
             };
             let at_guard = section == Section::Guard;
-            let all = placed.block.exits.len();
-            let leaving = placed.block.exits.iter().filter(|e| self.leaves(placed, e));
-            let leaving = leaving.count();
-            let exits_here = placed.block.exits.iter();
-            let own = exits_here.filter(|e| self.leaves_own(placed, e)).count();
+            let all = &placed.block.exits;
+            let leaving = all.iter().filter(|e| self.leaves(placed, e)).count();
+            let own = all.iter().filter(|e| self.leaves_own(placed, e));
             match (at_guard, rate == self.root) {
-                (true, true) if leaving == all => exits.any |= all > 1,
-                // Of other rates' guards, no exit is known but that from the rate itself.
-                (true, false) if own == all && leaving == 0 => {}
-                (false, _) if leaving == all => exits.within |= all > 0,
+                (true, true) if leaving == all.len() => exits.any |= leaving > 1,
+                // Of others, no exit is known but that from the rate itself, and only of its guard.
+                (true, false) if leaving + own.count() == all.len() => exits.within |= leaving > 0,
+                (false, _) if leaving == all.len() => exits.within |= leaving > 0,
                 _ => return Err(Refusal::Exit),
             }
             each(&placed.block.stmts, &mut |s| {
@@ -44,38 +42,24 @@ impl Shape<'_> {
         }
         exits.any |= exits.within;
         // Behind the end a loop in a step might go on for ever; and the host comes to the end by the counter's bound.
-        let is_other =
-            exits.any && loops || exits.within && self.is_read_behind(self.counter, elsewhere);
+        let is_other = exits.any && loops || exits.within && behind.contains(&self.counter);
         (!is_other).then_some(exits).ok_or(Refusal::Exit)
     }
 
     /// Whether an exit leaves the root.
-    fn leaves(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
-        self.target(placed, exit) == self.facts.tree.way_out(self.program, self.root)
+    pub(super) fn leaves(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
+        leads_to(self.program, &self.facts, placed, exit) == way_out(self.program, &self.facts)
     }
 
     /// Whether an exit leaves its own rate, and no other.
     fn leaves_own(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
-        self.target(placed, exit) == self.way_out(placed)
+        leads_to(self.program, &self.facts, placed, exit)
+            == way_out_of(self.program, &self.facts, placed)
     }
 
-    fn target(&self, placed: &Placed<'_>, exit: &Exit) -> Place {
-        let named = exit.target.map(|t| self.facts.tree.place(self.program, t));
-        named.unwrap_or_else(|| self.way_out(placed))
-    }
-
-    /// Where a block's rate is left to.
-    fn way_out(&self, placed: &Placed<'_>) -> Place {
-        match placed.place {
-            Place::At { rate, .. } => self.facts.tree.way_out(self.program, rate),
-            place => place,
-        }
-    }
-
-    /// Whether a variable is read elsewhere than in the root's steps.
-    fn is_read_behind(&self, v: Var, elsewhere: &FxHashSet<Var>) -> bool {
-        let mut reads = elsewhere.contains(&v);
-        let mut read = |a: Atom| reads |= a == Atom::Var(v);
+    /// What is read elsewhere than in the root's steps; `elsewhere` has what other phases use.
+    pub(super) fn read_behind(&self, mut elsewhere: FxHashSet<Var>) -> FxHashSet<Var> {
+        let mut read = |a: Atom| elsewhere.extend(a.var());
         let own: Vec<Place> = self.steps().map(|b| b.place).collect();
         let others = self.facts.blocks.iter().filter(|b| !own.contains(&b.place));
         for other in others {
@@ -87,16 +71,46 @@ impl Shape<'_> {
                 });
             }
         }
-        reads
+        elsewhere
     }
 
-    /// The values without which a block leaves the root.
-    pub fn leaves_unless(&self, place: Place) -> impl Iterator<Item = Atom> {
+    /// The ways out of the root at a place: what leaves it unless it holds, and what holds where control comes to that.
+    pub fn ways_out(&self, place: Place) -> Vec<(Atom, Vec<Atom>)> {
         let block = self.facts.at.get(&place).map(|at| &self.facts.blocks[*at]);
-        let exits = block.filter(|_| self.exits.any).into_iter().flat_map(|b| {
-            let exits = b.block.exits.iter();
-            exits.filter(|e| self.leaves(b, e))
-        });
-        exits.map(|e| e.unless)
+        let (mut ways, mut before) = (Vec::new(), Vec::new());
+        if let Some(placed) = block.filter(|_| self.exits.any) {
+            for exit in &placed.block.exits {
+                match self.leaves(placed, exit) {
+                    true => ways.push((exit.unless, before.clone())),
+                    false => before.push(exit.unless),
+                }
+            }
+        }
+        ways
     }
+}
+
+/// Whether a block may leave the root of a loop that has one.
+pub(crate) fn may_leave(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> bool {
+    let mut exits = placed.block.exits.iter();
+    exits.any(|e| leads_to(program, facts, placed, e) == way_out(program, facts))
+}
+
+fn leads_to(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>, exit: &Exit) -> Place {
+    let named = exit.target.map(|t| facts.tree.place(program, t));
+    named.unwrap_or_else(|| way_out_of(program, facts, placed))
+}
+
+/// Where a block's rate is left to.
+fn way_out_of(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> Place {
+    match placed.place {
+        Place::At { rate, .. } => facts.tree.way_out(program, rate),
+        place => place,
+    }
+}
+
+/// Where the root is left to.
+fn way_out(program: &Loop, facts: &Facts<'_>) -> Place {
+    let root = program.roots.first();
+    root.map_or(Place::Return, |r| facts.tree.way_out(program, *r))
 }
