@@ -13,7 +13,6 @@
 //! ```
 
 mod expr;
-mod form;
 mod handed;
 mod kernel;
 mod levels;
@@ -22,22 +21,19 @@ mod nest;
 mod path;
 mod scatter;
 mod step;
-mod streams;
 mod team;
 
-use form::Groups;
-pub(crate) use form::NESTED;
-pub use form::{Form, Tiles};
 pub use kernel::{Given, Kernel};
 
 use expr::Functions;
+use livefusion_tile::threads::form::{Form, Tiles};
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
+use livefusion_tile::threads::streams::Streams;
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
-use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
@@ -47,9 +43,6 @@ pub const PRELUDE: &str = concat!(
     include_str!("../exits.cuh"),
     include_str!("../segments.cuh")
 );
-
-/// How many blocks a processor has at once at least, where rates are nested.
-const BLOCKS: u32 = 5;
 
 /// The kernels of a loop, one for each of its roots.
 ///
@@ -75,7 +68,7 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
-    streams: Streams,
+    streams: &'a Streams,
     tiles: Tiles,
     form: Form,
     /// What is known before a step, level by level, and behind that what is read at the end.
@@ -97,15 +90,13 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
-        let mut streams = Streams::of(shape);
-        let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &mut streams, &groups),
-            streams,
-            form: groups.form,
-            levels: groups.levels(),
-            known: groups.known.len(),
+            tiles: shape.tiles,
+            streams: &shape.streams,
+            form: shape.groups.form,
+            levels: shape.groups.levels(),
+            known: shape.groups.known.len(),
             names: Names::of(shape.program, shape.phase()),
             functions: Functions::default(),
             out: String::new(),
@@ -189,10 +180,7 @@ impl<'a> Emit<'a> {
         self.open(&format!(
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
-            match self.form {
-                Form::Nested => BLOCKS,
-                _ => self.tiles.blocks(),
-            }
+            self.tiles.blocks()
         ));
         let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));
@@ -215,6 +203,7 @@ impl<'a> Emit<'a> {
             strips: self.strips(),
             places: None,
             rows: None,
+            teams: self.shape.teams,
         }
     }
 
