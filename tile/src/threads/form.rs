@@ -134,7 +134,7 @@ pub struct Tiles {
 }
 
 /// The threads of a block where rates are nested.
-pub const NESTED: u32 = 128;
+const NESTED: u32 = 128;
 /// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
 /// The bytes that a block may share at most.
