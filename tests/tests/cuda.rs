@@ -11,6 +11,7 @@ use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one};
 use livefusion_tests::program::{Options, Program, Way, programs, programs_of};
+use livefusion_tile::threads::Asked;
 use loop_lang::Loop;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
