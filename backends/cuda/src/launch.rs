@@ -1,11 +1,8 @@
 //! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
 
 use crate::driver::Fault;
-use crate::emit::{Kernel, NESTED};
+use crate::emit::Kernel;
 use crate::run::{Device, Launch, Launched, Room, Word};
-
-/// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
-const ENOUGH: u64 = 1 << 16;
 
 /// As many elements as a row has at least that a whole block works at.
 const LONG: u64 = 2048;
@@ -52,24 +49,25 @@ pub(crate) struct Rows<'a> {
 }
 
 /// What became of them.
-pub(crate) struct Found {
+pub(crate) struct Found<'a> {
+    /// The kernel that ran them.
+    pub kernel: &'a Kernel,
     pub result: Vec<u64>,
-    /// Whether that is the result of the kernel for many rows.
-    pub of_rows: bool,
     /// What a counter comes to that goes on from row to row, and where it is in the frame.
     pub counter: Option<(usize, u64)>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
     /// Runs them all; none if something trapped.
-    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
+    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found<'a>>, Fault> {
+        let (kernel, team) = (self.kernel, self.params.team);
         let Some(elements) = self.elements else {
-            return self.found(self.kernel, self.params.team);
+            return self.found(kernel, self.rows, team, None);
         };
         if let Some(length) = elements.length {
-            return match &self.kernel.rows {
-                Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
-                    self.of_rows(kernel, self.params.team)
+            return match &kernel.rows {
+                Some(rows) if self.rows.saturating_mul(team) >= kernel.teams => {
+                    self.found(rows, self.rows, team, None)
                 }
                 _ => {
                     let all = self.rows.checked_mul(word(length));
@@ -78,12 +76,12 @@ impl Rows<'_> {
             };
         }
         let none = || Fault::Refused("no kernel finds where rows lie".into());
-        let places = self.kernel.places.as_ref().ok_or_else(none)?;
+        let places = kernel.places.as_ref().ok_or_else(none)?;
         let launched = self.launch(places, self.rows, 1)?;
         if launched.trapped {
             // Behind where the loop is left nothing does.
-            return match &self.kernel.rows {
-                Some(kernel) => self.of_rows(kernel, 1),
+            return match &kernel.anywhere {
+                Some(kernel) => self.found(kernel, self.rows, 1, None),
                 None => Ok(None),
             };
         }
@@ -102,37 +100,30 @@ impl Rows<'_> {
         elements: &Elements,
         all: u64,
         word: &dyn Fn(Word) -> u64,
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<Found<'a>>, Fault> {
         let ends = if elements.ends { self.rows } else { 0 };
         let steps = all.checked_add(ends).ok_or_else(too_many)?;
         let start = elements.start.map_or(0, word);
         let counter = elements.counter.map(|at| (at, start.wrapping_add(all)));
-        if steps == 0 {
-            return Ok(Some(Found {
-                result: Vec::new(),
-                of_rows: false,
-                counter,
-            }));
-        }
-        let launched = self.launch(self.kernel, steps, 1)?;
+        self.found(self.kernel, steps, 1, counter)
+    }
+
+    /// Runs a kernel's steps, if there are any.
+    fn found(
+        &self,
+        kernel: &'a Kernel,
+        steps: u64,
+        team: u64,
+        counter: Option<(usize, u64)>,
+    ) -> Result<Option<Found<'a>>, Fault> {
+        let launched = match steps {
+            0 => Launched::default(),
+            _ => self.launch(kernel, steps, team)?,
+        };
         Ok((!launched.trapped).then_some(Found {
+            kernel,
             result: launched.result,
-            of_rows: false,
             counter,
-        }))
-    }
-
-    fn of_rows(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
-        let found = self.found(kernel, team)?;
-        Ok(found.map(|f| Found { of_rows: true, ..f }))
-    }
-
-    fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
-        let launched = self.launch(kernel, self.rows, team)?;
-        Ok((!launched.trapped).then_some(Found {
-            result: launched.result,
-            of_rows: false,
-            counter: None,
         }))
     }
 
@@ -150,10 +141,10 @@ impl Rows<'_> {
 /// How many threads a row has where a team has it: each has some elements, whose reads need not wait for each other. How long
 /// rows are nobody knows before: some array has an element for each of theirs. More than a warp wait for each other in each
 /// pass, which only long rows are worth.
-pub(crate) fn team_for(length: u64) -> u64 {
+pub(crate) fn team_for(length: u64, block: u64) -> u64 {
     match length {
-        LONG.. => u64::from(NESTED),
-        _ => (length / EACH).next_power_of_two().min(32),
+        LONG.. => block,
+        _ => (length / EACH).next_power_of_two().min(32).min(block),
     }
 }
 

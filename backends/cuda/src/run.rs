@@ -7,10 +7,11 @@ use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use livefusion_tile::threads::Asked;
 use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, GroupId, Order, Var};
+use loop_lang::ir::{Atom, GroupId, Order, RateId, Var};
 use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
@@ -55,7 +56,7 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are.
     pub steps: u64,
-    /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
+    /// How many blocks at most, of the threads that [`Tiles`](livefusion_tile::threads::form::Tiles) says: any number from one on will do.
     pub blocks: u64,
 }
 
@@ -99,7 +100,7 @@ impl Call {
 }
 
 /// What became of a launch.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Launched {
     /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
     pub result: Vec<u64>,
@@ -116,10 +117,8 @@ pub struct Way {
     /// Where the counter is in the frame, if it is there.
     counted: Option<usize>,
     given: Vec<Place>,
-    /// Which words of the result go where in the frame.
-    results: Vec<(usize, usize)>,
-    /// The same of the kernel for many rows.
-    of_rows: Vec<(usize, usize)>,
+    /// Which words of a kernel's result go where in the frame, by its number.
+    results: Vec<(usize, Vec<(usize, usize)>)>,
     /// How elements are shared among threads, if they are.
     elements: Option<Elements>,
 }
@@ -146,7 +145,8 @@ enum Place {
     /// Room for a word of each row.
     Places,
     /// How many threads a team has.
-    Team,
+    /// The threads of a team, whose block has so many.
+    Team(u64),
 }
 
 /// The steps of one of a loop's roots.
@@ -156,20 +156,32 @@ pub struct Phase {
     pub kernel: Kernel,
     /// Its way.
     pub way: Way,
+    /// How they are dealt out.
+    pub dealt: Asked,
 }
 
 impl Phase {
-    /// The phases of a loop, in their order.
+    /// The phases of a loop, in their order, with what is asked of each.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here.
-    pub fn all(program: &Loop) -> Result<Vec<Phase>, Refusal> {
+    /// Why it cannot run in parallel here, or not so.
+    pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
+        let mut number = 0;
         let phase = |shape: &Shape<'_>| {
-            let kernel = kernel_of(shape);
+            let mut kernel = kernel_of(shape);
+            number = kernel.count_from(number);
             let way = Way::of(shape, &kernel)?;
-            Ok(Phase { kernel, way })
+            Ok(Phase {
+                kernel,
+                way,
+                dealt: shape.dealt(),
+            })
         };
-        Phases::of(program).shapes()?.iter().map(phase).collect()
+        Phases::of(program)
+            .under(asked)?
+            .iter()
+            .map(phase)
+            .collect()
     }
 }
 
@@ -187,7 +199,10 @@ impl Way {
         let place = |given: &Given| match *given {
             Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
             Given::Places => Ok(Place::Places),
-            Given::Team => Ok(Place::Team),
+            Given::Team => {
+                let teams = kernel.rows.as_deref().unwrap_or(kernel);
+                Ok(Place::Team(teams.tiles.threads.into()))
+            }
             Given::Array(v) if let Some(length) = strip(v) => Ok(Place::Strip(word(length))),
             Given::Array(v) => match shape.facts.source.get(&v) {
                 Some(Source::Param(i)) => Ok(Place::Passed(*i)),
@@ -201,7 +216,7 @@ impl Way {
         let results = |kernel: &Kernel| {
             let found = found(kernel).into_iter();
             let to = found.filter_map(|(at, v)| Some((at, shape.layout.word(v)?)));
-            to.collect()
+            (kernel.number, to.collect())
         };
         let elements = kernel.shared.as_ref().map(|path| {
             let places = kernel.places.as_deref();
@@ -221,8 +236,7 @@ impl Way {
             bound: word(shape.bound),
             counted: shape.layout.word(shape.counter),
             given: kernel.given.iter().map(place).collect::<Result<_, _>>()?,
-            results: results(kernel),
-            of_rows: kernel.rows.as_deref().map(results).unwrap_or_default(),
+            results: kernel.all().map(results).collect(),
             elements,
         })
     }
@@ -292,7 +306,7 @@ impl Ready<'_> {
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Option<bool>, Fault> {
-        let Phase { kernel, way } = &self.phases[phase];
+        let Phase { kernel, way, .. } = &self.phases[phase];
         let first = self.word(way.counter, frame, args);
         let bound = self.word(way.bound, frame, args);
         let steps = bound.saturating_sub(first);
@@ -311,11 +325,9 @@ impl Ready<'_> {
         let Some(launched) = rows.run(&word)? else {
             return Ok(None);
         };
-        let (ran, to) = match &kernel.rows {
-            Some(rows) if launched.of_rows => (&**rows, &way.of_rows),
-            _ => (kernel, &way.results),
-        };
-        for (at, to) in to {
+        let ran = launched.kernel;
+        let results = way.results.iter().find(|(number, _)| *number == ran.number);
+        for (at, to) in results.iter().flat_map(|(_, to)| to) {
             if let Some(x) = launched.result.get(*at) {
                 frame.words[*to] = *x;
             }
@@ -384,8 +396,8 @@ impl Ready<'_> {
                     params.extend([room.address(), rows]);
                     rooms.push(room);
                 }
-                Place::Team => {
-                    team = team_for(longest / rows.max(1));
+                Place::Team(block) => {
+                    team = team_for(longest / rows.max(1), block);
                     params.push(team);
                 }
             }

@@ -37,8 +37,7 @@ fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
     let text = format!("{PRELUDE}{}", kernel.text);
     let program = nvrtc.compile(&text, architecture).unwrap();
     let cubin = program.cubin().unwrap();
-    let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
-    for kernel in beside.map(|k| &**k).chain([kernel]) {
+    for kernel in kernel.all() {
         let usage = cubin.usage(&kernel.name);
         let usage = usage.unwrap_or_else(|| panic!("{}", cubin.log()));
         let spills = usage.spill_stores.max(usage.spill_loads);
@@ -146,8 +145,7 @@ fn programs_compile_for_devices() {
         let text = format!("{PRELUDE}{}", kernel.text);
         let cubin = nvrtc.compile(&text, "sm_90").and_then(|p| p.cubin());
         let cubin = cubin.unwrap_or_else(|fault| panic!("{name}: {}", errors(&fault)));
-        let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
-        for kernel in beside.map(|k| &**k).chain([&kernel]) {
+        for kernel in kernel.all() {
             assert!(cubin.usage(&kernel.name).is_some(), "{name}");
         }
         compiled += 1;

@@ -1,6 +1,7 @@
 //! The phases of a loop, its roots that follow each other, each as a loop of one root. To it, all that ran before is part of
 //! `init`, and what other phases carry is what it came to: so each is planned alone.
 
+use super::Asked;
 use super::shape::{Refusal, Shape};
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{
@@ -32,19 +33,35 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// A shape for each.
+    /// A shape for each, as thought best.
     ///
     /// # Errors
     /// Why one of them cannot run in parallel here.
     pub fn shapes(&self) -> Result<Vec<Shape<'_>>, Refusal> {
-        if self.alone.is_empty() {
-            return Err(Refusal::Roots(0));
+        self.under(|_| Asked::default())
+    }
+
+    /// A shape for each, of which something is asked, root by root; where nothing is, it is as thought best.
+    ///
+    /// # Errors
+    /// Why one of them cannot run in parallel here, or not so.
+    pub fn under(&self, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Shape<'_>>, Refusal> {
+        match self.alone.len() {
+            0 => Err(Refusal::Roots(0)),
+            phases => (0..phases)
+                .map(|k| self.at(k, asked(self.whole.roots[k])))
+                .collect(),
         }
-        let mut shapes = Vec::with_capacity(self.alone.len());
-        for (k, alone) in self.alone.iter().enumerate() {
-            shapes.push(Shape::at(self.whole, alone, k, self.layout.clone())?);
-        }
-        Ok(shapes)
+    }
+
+    /// The shape of one of them.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here, or not so.
+    pub fn at(&self, phase: usize, asked: Asked) -> Result<Shape<'_>, Refusal> {
+        let none = || Refusal::Roots(self.alone.len());
+        let alone = self.alone.get(phase).ok_or_else(none)?;
+        Shape::at(self.whole, alone, phase, self.layout.clone(), asked)
     }
 }
 

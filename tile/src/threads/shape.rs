@@ -3,9 +3,12 @@
 mod exits;
 mod scatter;
 
+use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
 use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
+use crate::threads::streams::Streams;
+use crate::threads::{Asked, ENOUGH, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
@@ -44,6 +47,8 @@ pub enum Refusal {
     Levels(u32),
     /// Its groups have more words than this.
     Words(usize),
+    /// What is asked for cannot be.
+    Asked(String),
     /// Something that verified loops of this shape do not have.
     Other(String),
 }
@@ -62,7 +67,7 @@ impl fmt::Display for Refusal {
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
             Refusal::Words(n) => write!(f, "its groups have {n} words"),
-            Refusal::Other(what) => f.write_str(what),
+            Refusal::Asked(what) | Refusal::Other(what) => f.write_str(what),
         }
     }
 }
@@ -99,6 +104,14 @@ pub struct Shape<'a> {
     pub scatters: Vec<Scatter>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
+    /// Arrays whose elements come and go by tiles.
+    pub streams: Streams,
+    /// Groups, by what steps know of them.
+    pub groups: Groups,
+    /// How steps are dealt out.
+    pub tiles: Tiles,
+    /// From how many threads on teams have rows, where threads share these else.
+    pub teams: u64,
 }
 
 impl<'a> Shape<'a> {
@@ -108,7 +121,7 @@ impl<'a> Shape<'a> {
     /// Why it cannot run in parallel here.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
-            [_] => Shape::at(program, program, 0, Layout::of(program)),
+            [_] => Shape::at(program, program, 0, Layout::of(program), Asked::default()),
             _ => Err(Refusal::Roots(program.roots.len())),
         }
     }
@@ -119,6 +132,7 @@ impl<'a> Shape<'a> {
         program: &'a Loop,
         phase: usize,
         layout: Layout,
+        asked: Asked,
     ) -> Result<Shape<'a>, Refusal> {
         let root = program.roots[0];
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
@@ -150,6 +164,10 @@ impl<'a> Shape<'a> {
             handed,
             scatters: Vec::new(),
             given: Vec::new(),
+            streams: Streams::default(),
+            groups: Groups::default(),
+            tiles: Tiles::default(),
+            teams: asked.teams.unwrap_or(ENOUGH),
         };
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
@@ -157,13 +175,15 @@ impl<'a> Shape<'a> {
         let behind = shape.read_behind(elsewhere);
         shape.exits = shape.find_exits(&behind)?;
         let updated = shape.updated();
-        let plan = Plan::of(
-            program,
-            &shape.facts,
-            &shape.handed,
-            &updated,
-            (shape.exits, &behind),
-        )?;
+        let left = (shape.exits, &behind);
+        let who = asked.threads.map(|t| t.who);
+        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?;
+        match (asked.teams.is_some(), &plan.nests.rows) {
+            (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
+            // What is asked for is all there is.
+            (false, _) if asked.threads.is_some() => plan.nests.rows = None,
+            _ => {}
+        }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
         let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
         if words > MOST_WORDS {
@@ -177,7 +197,33 @@ impl<'a> Shape<'a> {
         shape.check_blocks()?;
         scatter::check_order(shape.handed.left_out(program))?;
         shape.given = shape.find_given();
+        shape.deal(asked.threads)?;
         Ok(shape)
+    }
+
+    /// How it is dealt out: what would be asked for to have it so.
+    pub fn dealt(&self) -> Asked {
+        Asked {
+            threads: Some(Threads {
+                who: self.work.who(),
+                block: self.tiles.threads,
+                each: self.tiles.elements,
+            }),
+            teams: self.nests.rows.is_some().then_some(self.teams),
+        }
+    }
+
+    /// Finds what goes by tiles, and how large these are.
+    fn deal(&mut self, asked: Option<Threads>) -> Result<(), Refusal> {
+        self.streams = Streams::of(self);
+        self.groups = Groups::of(self);
+        let mut streams = std::mem::take(&mut self.streams);
+        self.tiles = match asked {
+            Some(asked) => Tiles::asked(self, &mut streams, asked)?,
+            None => Tiles::of(self, &mut streams),
+        };
+        self.streams = streams;
+        Ok(())
     }
 
     /// The loop that finds where rows lie, if a kernel of its own does.
@@ -190,6 +236,11 @@ impl<'a> Shape<'a> {
         self.planned(self.nests.rows.as_deref()?.clone())
     }
 
+    /// The loop as it is run where nobody can tell where rows lie, if that is another kernel.
+    pub fn anywhere(&self) -> Option<Shape<'a>> {
+        self.planned(self.nests.anywhere.as_deref()?.clone())
+    }
+
     fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
         let exits = match plan.work {
@@ -197,7 +248,7 @@ impl<'a> Shape<'a> {
             Work::Places(_) => Exits::default(),
             _ => self.exits,
         };
-        Some(Shape {
+        let mut shape = Shape {
             exits,
             facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
             layout,
@@ -207,8 +258,12 @@ impl<'a> Shape<'a> {
             handed: self.handed.clone(),
             scatters: self.scatters.clone(),
             given: self.given.clone(),
+            streams: Streams::default(),
+            groups: Groups::default(),
             ..*self
-        })
+        };
+        shape.deal(None).ok()?;
+        Some(shape)
     }
 
     /// A group.

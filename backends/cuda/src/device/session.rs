@@ -36,7 +36,6 @@ pub struct Session {
 /// A kernel on its device.
 #[derive(Debug)]
 pub struct Loaded {
-    name: String,
     function: Function,
     usage: Option<Usage>,
     architecture: String,
@@ -132,7 +131,6 @@ impl Session {
         let function = self.driver.load(&cubin, &kernel.name)?;
         let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
         Ok(Loaded {
-            name: kernel.name.clone(),
             usage: cubin.usage(&kernel.name),
             function,
             architecture,
@@ -160,7 +158,7 @@ impl Session {
         Ok(cubin)
     }
 
-    /// Launches loaded kernels, those of one loop.
+    /// Launches loaded kernels: those of one loop, by their numbers.
     pub fn launcher<'a>(&'a self, loaded: &'a [Arc<Loaded>], may_trap: bool) -> Launcher<'a> {
         Launcher {
             session: self,
@@ -271,10 +269,8 @@ impl Device for Launcher<'_> {
     }
 
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
-        let mut loaded = self.loaded.iter();
-        let loaded = loaded.find(|l| l.name == kernel.name);
         let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
-        let loaded = loaded.ok_or_else(none)?;
+        let loaded = self.loaded.get(kernel.number).ok_or_else(none)?;
         let session = self.session;
         let count = kernel.words();
         let tiles = launch.blocks;

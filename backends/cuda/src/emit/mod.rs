@@ -13,7 +13,6 @@
 //! ```
 
 mod expr;
-mod form;
 mod handed;
 mod kernel;
 mod leave;
@@ -23,23 +22,20 @@ mod nest;
 mod path;
 mod scatter;
 mod step;
-mod streams;
 mod team;
 
-use form::Groups;
-pub(crate) use form::NESTED;
-pub use form::{Form, Tiles};
 pub use kernel::{Given, Kernel};
 
 use expr::Functions;
+use livefusion_tile::threads::form::{Form, Tiles};
 use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
+use livefusion_tile::threads::streams::Streams;
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
-use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
@@ -50,9 +46,6 @@ pub const PRELUDE: &str = concat!(
     include_str!("../exits.cuh"),
     include_str!("../segments.cuh")
 );
-
-/// How many blocks a processor has at once at least, where rates are nested.
-const BLOCKS: u32 = 5;
 
 /// The kernels of a loop, one for each of its roots.
 ///
@@ -82,7 +75,7 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
-    streams: Streams,
+    streams: &'a Streams,
     tiles: Tiles,
     form: Form,
     /// What is known before a step, level by level, and behind that what is read at the end.
@@ -106,15 +99,13 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
-        let mut streams = Streams::of(shape);
-        let groups = Groups::of(shape);
         Emit {
             shape,
-            tiles: Tiles::of(shape, &mut streams, &groups),
-            streams,
-            form: groups.form,
-            levels: groups.levels(),
-            known: groups.known.len(),
+            tiles: shape.tiles,
+            streams: &shape.streams,
+            form: shape.groups.form,
+            levels: shape.groups.levels(),
+            known: shape.groups.known.len(),
             names: Names::of(shape),
             functions: Functions::default(),
             out: String::new(),
@@ -135,10 +126,10 @@ impl<'a> Emit<'a> {
         let mut kernel = self.entry(&name, given);
         kernel.places = self.beside(self.shape.places(), "places", &kernel);
         kernel.rows = self.beside(self.shape.rows(), "rows", &kernel);
+        kernel.anywhere = self.beside(self.shape.anywhere(), "anywhere", &kernel);
         kernel.text = self.functions.text() + &self.out;
-        for beside in [&mut kernel.places, &mut kernel.rows].into_iter().flatten() {
-            beside.text.clone_from(&kernel.text);
-        }
+        let text = kernel.text.clone();
+        kernel.beside_mut().for_each(|k| k.text.clone_from(&text));
         kernel
     }
 
@@ -201,10 +192,7 @@ impl<'a> Emit<'a> {
         self.open(&format!(
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
-            match self.form {
-                Form::Nested => BLOCKS,
-                _ => self.tiles.blocks(),
-            }
+            self.tiles.blocks()
         ));
         let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));
@@ -227,6 +215,9 @@ impl<'a> Emit<'a> {
             strips: self.strips(),
             places: None,
             rows: None,
+            anywhere: None,
+            number: 0,
+            teams: self.shape.teams,
         }
     }
 

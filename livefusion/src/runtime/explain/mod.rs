@@ -24,7 +24,6 @@ use crate::error::Result;
 use crate::fusion::rates::known_lengths;
 use crate::fusion::{Clustering, Cost, Plan, Recomputed};
 use crate::loc::Loc;
-use crate::lower::Lowered;
 use crate::sharing::{Graph, NodeId};
 use crate::stages::Tiled;
 use bytes::{Counting, Moved};
@@ -107,8 +106,9 @@ pub struct ExplainedLoop {
     pub arrays_written: usize,
     /// What runs it now, if the engine is tiered.
     pub tier: Option<Cow<'static, str>>,
-    /// What its C is scheduled as, asked for or chosen, as [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes
-    /// it; first of the loop that counts for it, if there is one. None if the engine has no C of its own.
+    /// What its C, or its kernel for a device, is scheduled as, asked for or chosen, as
+    /// [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes it; first of the loop that counts for it, if there is
+    /// one. None if it has neither.
     pub schedule: Option<String>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
@@ -189,7 +189,7 @@ impl Explanation {
             .iter()
             .enumerate()
             .map(|(at, l)| {
-                let schedule = scheduled(&l.lowered, engine)?;
+                let schedule = scheduled(l, engine)?;
                 Ok(ExplainedLoop::new(
                     graph,
                     &counting,
@@ -314,12 +314,15 @@ fn updates(graph: &Graph, compiled: &CompiledLoop) -> Vec<ExplainedUpdate> {
     updates
 }
 
-/// The schedules of a loop's C, and of the one that counts for it; none if the engine has no C of its own.
-fn scheduled(lowered: &Lowered, engine: &Engine) -> Result<Option<String>> {
+/// The schedules of a loop, and of the one that counts for it: those of C where the engine has one of its own, or what their
+/// kernels say.
+fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>> {
     if !engine.has_c() {
-        return Ok(None);
+        let kernels = compiled.sizing.iter().chain([&compiled.kernel]);
+        let texts: Vec<&str> = kernels.filter_map(|k| k.schedule()).collect();
+        return Ok(Some(texts.concat()).filter(|text| !text.is_empty()));
     }
-    let programs = lowered.programs();
+    let programs = compiled.lowered.programs();
     let texts = programs.map(|program| Ok(Tiled::of(program, engine.asked())?.schedule()));
     Ok(Some(texts.collect::<Result<String>>()?))
 }

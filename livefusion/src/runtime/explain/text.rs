@@ -157,7 +157,7 @@ impl Explanation {
             )?;
         }
         if let Some(schedule) = &l.schedule {
-            writeln!(f, "  schedule of its C:")?;
+            writeln!(f, "  schedule:")?;
             let mut lines = schedule.lines();
             lines.try_for_each(|line| writeln!(f, "    {line}"))?;
         }
