@@ -11,7 +11,7 @@ use crate::threads::streams::Streams;
 use crate::threads::{Asked, ENOUGH, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
-    Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+    Atom, Comb, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
@@ -33,7 +33,7 @@ pub const MOST_WORDS: usize = 64;
 pub enum Refusal {
     /// It has no root rate, or several where one is asked for.
     Roots(usize),
-    /// A stream is advanced within the iterations of another rate.
+    /// A combinator asks its sides for elements one by one.
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
@@ -57,7 +57,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
-            Refusal::Inner(rate) => write!(f, "{rate} is advanced on demand"),
+            Refusal::Inner(comb) => write!(f, "the sides of `{comb}` advance differently"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(
                 f,
@@ -139,12 +139,8 @@ impl<'a> Shape<'a> {
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
         };
-        if let Some(inner) = program
-            .rates
-            .iter()
-            .find(|r| matches!(r.kind, RateKind::Cursor { .. }))
-        {
-            return Err(Refusal::Inner(inner.name.clone()));
+        if let Some(comb) = advancing(program) {
+            return Err(Refusal::Inner(comb));
         }
         let elsewhere = phases::elsewhere(whole, program);
         let handed = Handed::of(program, &facts).without(&elsewhere);
@@ -391,6 +387,15 @@ impl<'a> Shape<'a> {
     pub fn parts(&self, rate: RateId) -> &'a [Part] {
         &self.program.rate(rate).parts
     }
+}
+
+/// The combinator that advances a stream on demand, if one does: what the user called.
+fn advancing(program: &Loop) -> Option<String> {
+    let mut kinds = program.rates.iter().map(|r| r.kind);
+    let cursor = kinds.find(|kind| matches!(kind, RateKind::Cursor { .. }))?;
+    let asks = |c: &&Comb| c.home.map(|h| h.rate) == cursor.parent();
+    let comb = program.combs.iter().find(asks);
+    Some(comb.map_or_else(String::new, |c| c.kind.clone()))
 }
 
 /// A place of a rate.
