@@ -1,6 +1,7 @@
 //! A device with what is kept for it: its memory, loaded kernels, and what launches need beside their parameters.
 
 use super::memory::Arrays;
+use crate::call::{Call, MOST_TOLD};
 use crate::driver::cubin::{Cubin, Usage};
 use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
@@ -8,7 +9,7 @@ use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
-use crate::run::{Call, Device, Launch, Launched, MOST_TOLD, Room};
+use crate::run::{Device, Launch, Launched, Room};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
 use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;

@@ -1,6 +1,6 @@
 //! A kernel's text, and what has to be known to launch it.
 
-use livefusion_tile::threads::form::{Form, Tiles};
+use livefusion_tile::threads::form::Tiles;
 use livefusion_tile::threads::path::Path;
 use loop_lang::ir::{Atom, Var};
 
@@ -75,15 +75,6 @@ impl Kernel {
     pub(crate) fn beside_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
         let beside = [&mut self.places, &mut self.rows, &mut self.anywhere];
         beside.into_iter().flatten().map(|k| &mut **k)
-    }
-
-    /// Whether tiles look back.
-    pub fn in_order(&self) -> bool {
-        match self.tiles.form {
-            Form::InOrder | Form::LevelByLevel | Form::UntilLeft => true,
-            Form::Nested => !self.parts.is_empty(),
-            Form::SideBySide | Form::OneByOne => false,
-        }
     }
 
     /// How many cells tiles need at most for what they tell each other, level by level.
