@@ -65,8 +65,8 @@ pub use rewrites::Rewritten;
 pub struct Explanation {
     /// Loops in the order in which they run.
     pub loops: Vec<ExplainedLoop>,
-    /// Loops over arrays that come before these, in the order in which they run.
-    pub array_loops: Vec<ExplainedArrayLoop>,
+    /// What runs apart before these, in that order.
+    pub apart: Vec<ExplainedApart>,
     /// The backend that runs them.
     pub backend: String,
     /// Why the engine does without C, for all loops or for some: see [`Engine::fallback`].
@@ -128,6 +128,40 @@ pub struct ExplainedLoop {
     pub in_order: Option<Why>,
     /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
     pub sizing: Option<Loop>,
+}
+
+/// What runs apart: loops fuse up to it, and behind it.
+#[derive(Clone, Debug)]
+pub enum ExplainedApart {
+    /// A loop over arrays.
+    Loop(Box<ExplainedArrayLoop>),
+    /// A function that is not made of combinators.
+    External(Box<ExplainedExternal>),
+}
+
+impl ExplainedApart {
+    /// The programs that it consists of, in the order in which they run.
+    pub fn parts(&self) -> Vec<&Explanation> {
+        match self {
+            ExplainedApart::Loop(l) => vec![&l.start, &l.captured, &l.step],
+            ExplainedApart::External(e) => vec![&e.inputs],
+        }
+    }
+}
+
+/// A function that is not made of combinators, as a [sort](crate::Array::sort). It is not called to explain it.
+#[derive(Clone, Debug)]
+pub struct ExplainedExternal {
+    /// What the user called.
+    pub name: &'static str,
+    /// Where.
+    pub loc: Loc,
+    /// Why it is no loop, in words that follow "since".
+    pub why: String,
+    /// Whether it gives the same bits each time.
+    pub is_reproducible: bool,
+    /// What computes what it is called with.
+    pub inputs: Explanation,
 }
 
 /// A [loop over arrays](crate::iterate). It is not run to explain it: its state is taken to be as long as it is at the start,
@@ -221,7 +255,7 @@ impl Explanation {
             rewrites: rewrites::of(graph),
             literals: literals::in_code(graph),
             loops,
-            array_loops: Vec::new(),
+            apart: Vec::new(),
             ids: graph.by_address.clone(),
             pulled: graph
                 .ids()
