@@ -190,8 +190,9 @@ impl Plan {
             if exits.any {
                 // Rows behind the end may lie anywhere.
                 let why = "where rows lie cannot be told".into();
-                let alone = Plan::alone(why, program, facts, demand).map_err(|e| e.to_string())?;
-                plan.nests.anywhere = Some(Box::new(alone));
+                let alone = Plan::alone(why, program, facts, demand);
+                let alone = alone.and_then(|p| p.checked(exits));
+                plan.nests.anywhere = Some(Box::new(alone.map_err(|e| e.to_string())?));
             }
         } else if !plan.levels.is_empty()
             && let Ok(folds) = folds(program, facts)
@@ -199,9 +200,19 @@ impl Plan {
             // Nobody waits for what others fold of his row.
             let why = "rows are many".into();
             let teams = Plan::teams(why, folds, program, facts, demand);
+            let teams = teams.and_then(|p| p.checked(exits));
             plan.nests.rows = teams.ok().map(Box::new);
         }
         Ok(plan)
+    }
+
+    /// The plan, if its levels are not too many; where the loop is left is found as one more.
+    pub(super) fn checked(self, exits: Exits) -> Result<Plan, Refusal> {
+        let levels = self.levels.len() as u32 + u32::from(exits.any);
+        match levels <= MOST_LEVELS {
+            true => Ok(self),
+            false => Err(Refusal::Levels(levels)),
+        }
     }
 
     /// Of each row, how many elements there are in those up to it.

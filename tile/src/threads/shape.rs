@@ -11,7 +11,8 @@ use crate::threads::streams::Streams;
 use crate::threads::{Asked, ENOUGH, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
-    Atom, Comb, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+    Atom, Comb, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
@@ -173,7 +174,8 @@ impl<'a> Shape<'a> {
         let updated = shape.updated();
         let left = (shape.exits, &behind);
         let who = asked.threads.map(|t| t.who);
-        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?;
+        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?
+            .checked(shape.exits)?;
         match (asked.teams.is_some(), &plan.nests.rows) {
             (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
             // What is asked for is all there is.
@@ -184,11 +186,6 @@ impl<'a> Shape<'a> {
         let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
         if words > MOST_WORDS {
             return Err(Refusal::Words(words));
-        }
-        // Where it is left is found as one more level.
-        let levels = shape.levels.len() as u32 + u32::from(shape.exits.any);
-        if levels > MOST_LEVELS {
-            return Err(Refusal::Levels(levels));
         }
         shape.check_blocks()?;
         scatter::check_order(shape.handed.left_out(program))?;

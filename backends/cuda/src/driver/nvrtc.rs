@@ -104,7 +104,9 @@ impl Nvrtc {
     /// # Errors
     /// [`Fault::Compiler`], with what it says.
     pub fn check(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
-        let quick = [OPTIONS, &["--Ofast-compile=max"]].concat();
+        // Older ones know of no such option.
+        let quick = (self.version >= (13, 0)).then_some("--Ofast-compile=max");
+        let quick: Vec<&str> = OPTIONS.iter().copied().chain(quick).collect();
         self.compile_so(text, &architecture.replace("sm_", "compute_"), &quick)
     }
 
