@@ -253,6 +253,70 @@ fn lengths_behind_the_end_trap_nobody() {
     }
 }
 
+/// Rows of rows, in which an element may end all rows of its plane.
+fn planes() -> Loop {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = folder.join("../../loop-lang/tests/files/chunkable/rows_of_rows.loop");
+    let text = std::fs::read_to_string(file).expect("a text");
+    let more = [
+        ("param w_2: u64\n", "param w_2: u64\nparam every_2: u64\n"),
+        (
+            "init_0, init_1, init_2:\n",
+            "group n_2 owner r0 step r2 start 0 id 0 next nn_2 combine add level 0 exact\n\
+             init_0, init_1, init_2:\n  carry n_2 = 0\n",
+        ),
+        ("newArray u64 size_2\n", "fillArray u64 size_2 7\n"),
+        (
+            "  let at_2 = add from_1 ix_2\n",
+            "  let at_2 = add from_1 ix_2\n  let nn_2 = add n_2 1\n  let rest_2 = rem at_2 every_2\n  let stays_2 = ne rest_2 5\n",
+        ),
+        (
+            "  writeArray out_2 at_2 row_1\n",
+            "  writeArray out_2 at_2 row_1\n  n_2 := nn_2\n  unless stays_2 | done_1\n",
+        ),
+        ("  return out_2\n", "  return out_2 n_2\n"),
+    ];
+    let text = more.iter().fold(text, |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    });
+    let program = parse(&text);
+    loop_lang::verify::verify(&program).expect("it verifies");
+    program
+}
+
+fn planes_of(sizes: [u64; 3], every: u64) -> Vec<Owned> {
+    let all = sizes.into_iter().chain([every]);
+    all.map(|n| Owned::Scalar(Const::u64(n))).collect()
+}
+
+/// Who runs the rows of a row leaves several of them at once, and what tiles sum up knows of it.
+#[test]
+fn several_rates_are_left_at_once() {
+    let program = planes();
+    let shape = Shape::of(&program).expect("it runs in parallel");
+    assert!(shape.exits.nested && !shape.exits.any);
+    let why = "a thread has a row, since a row may end in the middle of what else it does, and a row may end early";
+    assert_eq!(shape.work.to_string(), why);
+    if !can_compile() {
+        return;
+    }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let shim = OnShim::of(&cxx, &program);
+    for sizes in [[0, 3, 3], [1, 4, 5], [300, 5, 6], [20, 40, 7], [700, 1, 9]] {
+        for every in [1, 6, 7, 31, 100, 1000] {
+            let args = planes_of(sizes, every);
+            agree(&shim, &program, &args, &format!("{sizes:?}, {every}"));
+        }
+    }
+    let faults = [(
+        "only the innermost one is left",
+        "lf_out = 1; break;",
+        "break;",
+    )];
+    are_found(&program, &[planes_of([300, 5, 6], 31)], &faults);
+}
+
 /// A fault, and the text that it replaces by another.
 type Fault = (&'static str, &'static str, &'static str);
 

@@ -1,4 +1,4 @@
-//! Loops that are left from somewhere in an iteration of their root: a stage of it, or of a rate in it, asks a counter.
+//! Loops of which some rates are left from somewhere in an iteration of the root: a stage of it, or of a rate in it, asks a counter.
 
 use super::RandomLoop;
 use crate::rng::Rng;
@@ -7,7 +7,8 @@ use loop_lang::ir::{Atom, Exit, Place, RateId, RateKind, Section, Stmt, StmtKind
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// A loop of one root that is left, too, where a counter has come to some number. None if it cannot be left there.
+/// A loop of one root of which that or a rate that is nested is left, too, where a counter has come to some number. None if
+/// it cannot be left there.
 pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
     let mut rng = Rng::new(seed);
     let program = &mut made.program;
@@ -15,13 +16,11 @@ pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
         return None;
     };
     let tree = Tree::of(program);
-    let end = tree.way_out(program, root);
     let places: Vec<_> = program
         .blocks
         .iter()
         .filter_map(|(labels, _)| Some((*labels.first()?, tree.place(program, *labels.first()?))))
         .collect();
-    let (target, _) = places.iter().copied().find(|(_, place)| *place == end)?;
     let is_stage = |place: &Place| {
         matches!(
             place,
@@ -31,11 +30,21 @@ pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
             }
         )
     };
-    let stages: Vec<_> = places.into_iter().filter(|(_, p)| is_stage(p)).collect();
+    let stages = places.iter().copied().filter(|(_, p)| is_stage(p));
+    let stages: Vec<_> = stages.collect();
     let (label, place) = stages[rng.below(stages.len())];
     let Place::At { rate, .. } = place else {
         return None;
     };
+    // Each rate around the place that is a loop.
+    let mut around = Vec::new();
+    let mut next = Some(tree.loop_rate(rate));
+    while let Some(loops) = next {
+        around.push(loops);
+        next = program.rate(loops).kind.parent().map(|p| tree.loop_rate(p));
+    }
+    let end = tree.way_out(program, rng.pick(&around));
+    let (target, _) = places.iter().copied().find(|(_, place)| *place == end)?;
     // That of the root, or one that is nearer.
     let near = tree.loop_rate(rate);
     let counts: RateId = if rng.chance(50) { root } else { near };

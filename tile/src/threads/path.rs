@@ -58,6 +58,9 @@ impl Path {
         if rates.iter().any(|r| !program.is_within(*r, rate)) {
             return Err("it has several passes".into());
         }
+        if exits.nested {
+            return Err("a row may end in the middle of what else it does".into());
+        }
         let RateKind::Nested {
             parent,
             counter,

@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 use std::fmt;
 
 pub use exits::Exits;
-pub(super) use exits::may_leave;
+pub(super) use exits::{may_leave, nest_left};
 pub use scatter::Scatter;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -309,7 +309,7 @@ impl<'a> Shape<'a> {
         let block = self.facts.at.get(&guard).map(|at| &self.facts.blocks[*at]);
         let exits = block.into_iter().flat_map(|b| {
             let exits = b.block.exits.iter();
-            exits.filter(|e| !self.leaves(b, e))
+            exits.filter(|e| self.is_own(b, e))
         });
         exits.map(|e| e.unless)
     }

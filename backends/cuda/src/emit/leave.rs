@@ -34,17 +34,34 @@ impl Emit<'_> {
         }
     }
 
+    /// Behind a loop in a loop: where both are left.
+    pub(super) fn leaves_on(&mut self) {
+        if self.shape.exits.nested && self.open.len() > 1 {
+            self.line("if (lf_out > 0) { --lf_out; break; }");
+        }
+    }
+
     /// The ways out at a place.
     pub(super) fn ways_out(&mut self, place: Place) {
         let how = match place == at(self.shape.root, 0, Section::Guard) {
             true => "LF_LEFT_BEFORE",
             false => "LF_LEFT_WITHIN",
         };
-        for (unless, before) in self.shape.ways_out(place) {
-            let mut tests = vec!["LEAVES".to_string()];
-            tests.extend(before.into_iter().map(|a| self.value(a)));
+        for (unless, before, nest) in self.shape.ways_out(place) {
+            let leaves = nest.is_none().then(|| "LEAVES".to_string());
+            let before = before.into_iter().map(|a| self.value(a));
+            let mut tests: Vec<String> = leaves.into_iter().chain(before).collect();
             tests.push(format!("!({})", self.value(unless)));
             let tests = tests.join(" && ");
+            if let Some(nest) = nest {
+                // It is the end of the innermost loop, and of some around it.
+                let around = self.open.iter().rev().take_while(|r| **r != nest).count();
+                match around {
+                    0 => self.line(&format!("if ({tests}) break;")),
+                    _ => self.line(&format!("if ({tests}) {{ lf_out = {around}; break; }}")),
+                }
+                continue;
+            }
             if let Work::Teams { .. } = self.shape.work {
                 // Whoever is in a block takes part in what it exchanges.
                 self.open(&format!("if ({tests} && lf_how == LF_GOES_ON) {{"));

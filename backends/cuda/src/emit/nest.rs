@@ -37,6 +37,9 @@ impl Emit<'_> {
     pub(super) fn starts_step(&mut self) {
         self.line(&format!("const bool EMIT = {};", self.acts()));
         self.line("const State old = state;");
+        if self.shape.exits.nested {
+            self.line("u32 lf_out = 0;");
+        }
         if self.stops() {
             self.line("bool lf_ok = true;");
         }
@@ -66,6 +69,7 @@ impl Emit<'_> {
             self.running.pop();
             self.line(&format!("{place} = {name};"));
         }
+        self.leaves_on();
         self.close();
         self.block(rate, 0, Section::Done);
     }

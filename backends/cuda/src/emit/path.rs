@@ -232,7 +232,7 @@ impl Emit<'_> {
         self.open.push(self.shape.root);
         self.stmts(self.shape.statements(entry));
         let ways = self.shape.ways_out(entry).into_iter();
-        let stays: Vec<String> = ways.map(|(a, _)| self.value(a)).collect();
+        let stays: Vec<String> = ways.map(|(a, ..)| self.value(a)).collect();
         self.line(&format!("return {};", stays.join(" && ")));
         self.open.pop();
         self.close();

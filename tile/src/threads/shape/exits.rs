@@ -2,7 +2,7 @@
 
 use super::{Refusal, Shape, each};
 use livefusion_backend::facts::{Facts, Placed};
-use loop_lang::ir::{Atom, Exit, Loop, Place, Section, StmtKind, Var};
+use loop_lang::ir::{Atom, Exit, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
@@ -13,6 +13,8 @@ pub struct Exits {
     pub any: bool,
     /// Whether that may be within a step.
     pub within: bool,
+    /// Whether rates that are nested may be left otherwise than by their own guards.
+    pub nested: bool,
 }
 
 impl Shape<'_> {
@@ -24,16 +26,17 @@ impl Shape<'_> {
             let Place::At { rate, section, .. } = placed.place else {
                 continue;
             };
-            let at_guard = section == Section::Guard;
-            let all = &placed.block.exits;
-            let leaving = all.iter().filter(|e| self.leaves(placed, e)).count();
-            let own = all.iter().filter(|e| self.leaves_own(placed, e));
-            match (at_guard, rate == self.root) {
-                (true, true) if leaving == all.len() => exits.any |= leaving > 1,
-                // Of others, no exit is known but that from the rate itself, and only of its guard.
-                (true, false) if leaving + own.count() == all.len() => exits.within |= leaving > 0,
-                (false, _) if leaving == all.len() => exits.within |= leaving > 0,
-                _ => return Err(Refusal::Exit),
+            let (at_guard, at_root) = (section == Section::Guard, rate == self.root);
+            for (k, exit) in placed.block.exits.iter().enumerate() {
+                match at_guard {
+                    _ if self.leaves(placed, exit) && at_guard && at_root => exits.any |= k > 0,
+                    _ if self.leaves(placed, exit) => exits.within = true,
+                    true if !at_root && self.leaves_own(placed, exit) => {}
+                    _ if nest_left(self.program, &self.facts, placed, exit).is_some() => {
+                        exits.nested = true;
+                    }
+                    _ => return Err(Refusal::Exit),
+                }
             }
             each(&placed.block.stmts, &mut |s| {
                 loops |= matches!(s.kind, StmtKind::While { .. });
@@ -74,20 +77,55 @@ impl Shape<'_> {
         elsewhere
     }
 
-    /// The ways out of the root at a place: what leaves it unless it holds, and what holds where control comes to that.
-    pub fn ways_out(&self, place: Place) -> Vec<(Atom, Vec<Atom>)> {
+    /// The ways out at a place of more than a guard's own rate: what leaves unless it holds, what holds where control comes to
+    /// that, and the nested rate that is left, if it is not the root.
+    pub fn ways_out(&self, place: Place) -> Vec<(Atom, Vec<Atom>, Option<RateId>)> {
         let block = self.facts.at.get(&place).map(|at| &self.facts.blocks[*at]);
         let (mut ways, mut before) = (Vec::new(), Vec::new());
-        if let Some(placed) = block.filter(|_| self.exits.any) {
+        if let Some(placed) = block {
             for exit in &placed.block.exits {
-                match self.leaves(placed, exit) {
-                    true => ways.push((exit.unless, before.clone())),
-                    false => before.push(exit.unless),
+                match self.is_own(placed, exit) {
+                    true => before.push(exit.unless),
+                    false => {
+                        let nest = nest_left(self.program, &self.facts, placed, exit);
+                        // To come to the root's bound is no way out.
+                        if nest.is_some() || self.exits.any {
+                            ways.push((exit.unless, before.clone(), nest));
+                        }
+                    }
                 }
             }
         }
         ways
     }
+
+    /// Whether an exit is that of a guard from its own rate, which is not the root.
+    pub(super) fn is_own(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
+        let guards = matches!(placed.place, Place::At { rate, section: Section::Guard, .. } if rate != self.root);
+        guards && self.leaves_own(placed, exit)
+    }
+}
+
+/// The nested rate around a block that an exit leaves, and no more.
+pub(crate) fn nest_left(
+    program: &Loop,
+    facts: &Facts<'_>,
+    placed: &Placed<'_>,
+    exit: &Exit,
+) -> Option<RateId> {
+    let (
+        Place::At {
+            rate: left,
+            section: Section::Done,
+            ..
+        },
+        Place::At { rate, .. },
+    ) = (leads_to(program, facts, placed, exit), placed.place)
+    else {
+        return None;
+    };
+    let is_nested = matches!(program.rate(left).kind, RateKind::Nested { .. });
+    (is_nested && program.is_within(rate, left)).then_some(left)
 }
 
 /// Whether a block may leave the root of a loop that has one.
