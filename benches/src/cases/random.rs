@@ -33,7 +33,7 @@ pub const PI: Case = drawn(
     |engine, input| {
         let n = input[0].of::<u64>().first().copied().unwrap_or_default();
         prepared(engine, input[1].array::<u64>(), move |key: Array<u64>| {
-            let points = random::uniform2(&key.first(), n);
+            let points = random::uniform2(key.first(), n);
             points.count(|(x, y)| (x * x + y * y).lt(1.0))
         })
     },
@@ -48,7 +48,7 @@ pub const NORMAL: Case = drawn(
     |engine, input| {
         let n = input[0].of::<u64>().first().copied().unwrap_or_default();
         prepared(engine, input[1].array::<u64>(), move |key: Array<u64>| {
-            random::normal2(&key.first(), n).map(|(x, y)| x + y).sum()
+            random::normal2(key.first(), n).map(|(x, y)| x + y).sum()
         })
     },
     &[fused(normal)],
