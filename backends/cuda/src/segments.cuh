@@ -2,14 +2,18 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Loops in loops
 
-// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them. Whoever asks for the
-// next one is done with what the block shares.
+// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them, and follow each
+// other in passes. Whoever asks for the next one is done with what the block shares.
 template <class L> struct lf_tiles_of_block {
   u64 tiles, turn;
   LF_DEVICE u64 next(const lf_launch &launch) {
     LF_SHARED(u32, ticket);
     __syncthreads();
     if (L::LEVELS == 0) return blockIdx.x + turn++ * gridDim.x;
+    if (L::PASSES) {
+      const u64 each = (tiles + gridDim.x - 1) / gridDim.x;
+      return turn < each ? blockIdx.x * each + turn++ : tiles;
+    }
     if (threadIdx.x == 0) ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
     __syncthreads();
     return ticket;
@@ -22,25 +26,29 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
                                                         bool is_last, const typename L::template Level<K>::Part &own) {
   typedef typename L::template Level<K> Group;
   typedef typename Group::Part Part;
-  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
-  LF_SHARED(Part, through);
-  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
-  if (threadIdx.x < LF_WARP) {
-    if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
-    const u32 pause = K == 0 ? LF_FIRST : 0;
-    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
-    if (threadIdx.x == 0) through = found;
+  if constexpr (L::PASSES) {
+    return lf_pass_on<Group, L::THREADS>(p, launch, K, own);
+  } else {
+    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
+    LF_SHARED(Part, through);
+    const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
+    if (threadIdx.x < LF_WARP) {
+      if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
+      const u32 pause = K == 0 ? LF_FIRST : 0;
+      const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
+      if (threadIdx.x == 0) through = found;
+    }
+    __syncthreads();
+    const Part before = through;
+    if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
+    return Group::join(p, before, scanned.before);
   }
-  __syncthreads();
-  const Part before = through;
-  if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
-  return Group::join(p, before, scanned.before);
 }
 
 // The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
-// what is known from the levels below.
+// what is known from the levels below. Whether they are all known: a pass ends with what it sums up.
 template <class L, class Work, u32 K, bool ANY> struct lf_found {
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
+  static LF_DEVICE bool find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
                              const Work &work, typename L::State &state) {
     typedef typename L::template Level<K> Group;
     typename L::State mine = state;
@@ -48,12 +56,15 @@ template <class L, class Work, u32 K, bool ANY> struct lf_found {
     work.template run<K>(p, launch, mine);
     typedef typename Group::Part Part;
     const Part before = lf_before<L, K>(p, launch, tile, is_last, work.speaks() ? Group::of(mine) : Group::identity(p));
+    if (L::PASSES && launch.pass == 2 * K) return false;
     Group::of(state) = work.told(before);
-    lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
+    return lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
   }
 };
 template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {}
+  static LF_DEVICE bool find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {
+    return true;
+  }
 };
 
 // Rows that follow each other.
@@ -78,8 +89,8 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
     rows.from = begin < launch.steps ? begin : launch.steps;
     rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
     typename L::State state = typename L::State();
-    lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state);
-    rows.template run<L::LEVELS>(p, launch, state);
+    typedef lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)> Found;
+    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state)) rows.template run<L::LEVELS>(p, launch, state);
   }
 }
 
@@ -155,8 +166,8 @@ template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const
     team.at = tile * teams + threadIdx.x / team.threads;
     team.is_there = team.at < launch.steps;
     typename L::State state = typename L::State();
-    lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, team, state);
-    team.template run<L::LEVELS>(p, launch, state);
+    typedef lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)> Found;
+    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, team, state)) team.template run<L::LEVELS>(p, launch, state);
   }
 }
 
@@ -301,7 +312,7 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     const lf_places<L, L::UNIFORM> places(p, begin, end);
     const lf_share<L> share = {places, from, count > 0 ? places.find(from) : 0, count};
     typename L::State state = typename L::State();
-    lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
-    share.template run<L::LEVELS>(p, launch, state);
+    typedef lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)> Found;
+    if (Found::find(p, launch, tile, end == launch.steps, share, state)) share.template run<L::LEVELS>(p, launch, state);
   }
 }

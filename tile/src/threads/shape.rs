@@ -2,6 +2,7 @@
 
 mod exits;
 mod scatter;
+mod wide;
 
 use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
@@ -18,13 +19,11 @@ use rustc_hash::FxHashSet;
 use std::fmt;
 
 pub use exits::Exits;
-pub use scatter::Scatter;
+pub use scatter::{Joins, Last, Scatter};
+pub use wide::{FEW_WORDS, MOST_WORDS};
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
-
-/// Words that the groups of a kernel may have: a block shares what its warps have of each.
-pub const MOST_WORDS: usize = 64;
 
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +42,7 @@ pub enum Refusal {
     Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
-    /// Its groups have more words than this.
+    /// Its groups have so many words: too many, or more than a loop's that may end before its bound.
     Words(usize),
     /// What is asked for cannot be.
     Asked(String),
@@ -64,7 +63,11 @@ impl fmt::Display for Refusal {
             Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
-            Refusal::Words(n) => write!(f, "its groups have {n} words"),
+            Refusal::Words(n) if *n > MOST_WORDS => write!(f, "its groups have {n} words"),
+            Refusal::Words(n) => write!(
+                f,
+                "its groups have {n} words, and it may end before its bound"
+            ),
             Refusal::Asked(what) | Refusal::Other(what) => f.write_str(what),
         }
     }
@@ -96,6 +99,8 @@ pub struct Shape<'a> {
     pub exits: Exits,
     /// What steps join onto elements of arrays, array by array.
     pub scatters: Vec<Scatter>,
+    /// What they overwrite, anywhere.
+    pub last: Vec<Last>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
     /// Arrays whose elements come and go by tiles.
@@ -176,6 +181,7 @@ impl<'a> Shape<'a> {
             nests: Nests::default(),
             handed,
             scatters: Vec::new(),
+            last: Vec::new(),
             given: Vec::new(),
             streams: Streams::default(),
             groups: Groups::default(),
@@ -185,6 +191,7 @@ impl<'a> Shape<'a> {
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
+        shape.last = shape.find_last()?;
         shape.exits = shape.find_exits()?;
         let updated = shape.updated();
         let who = asked.threads.map(|t| t.who);
@@ -199,8 +206,8 @@ impl<'a> Shape<'a> {
             return Err(Refusal::Exit);
         }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
-        let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
-        if words > MOST_WORDS {
+        let words = shape.words();
+        if words > MOST_WORDS || shape.exits.any && shape.is_wide() {
             return Err(Refusal::Words(words));
         }
         // Where it is left is found as one more level.
@@ -209,7 +216,7 @@ impl<'a> Shape<'a> {
             return Err(Refusal::Levels(levels));
         }
         shape.check_blocks()?;
-        scatter::check_order(shape.handed.left_out(program))?;
+        shape.check_order()?;
         shape.given = shape.find_given();
         shape.deal(asked.threads)?;
         Ok(shape)
@@ -260,6 +267,7 @@ impl<'a> Shape<'a> {
             nests: plan.nests,
             handed: self.handed.clone(),
             scatters: self.scatters.clone(),
+            last: self.last.clone(),
             given: self.given.clone(),
             streams: Streams::default(),
             groups: Groups::default(),

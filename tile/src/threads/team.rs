@@ -2,6 +2,7 @@
 //! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
 //! when they are read again, and nothing has to be kept of a row between them.
 
+use crate::threads::shape::FEW_WORDS;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
     Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, StmtKind, Var,
@@ -27,6 +28,11 @@ pub fn folds(program: &Loop, facts: &Facts<'_>) -> Result<FxHashMap<RateId, Vec<
         if passes.contains(&rate) && placed.block.exits.len() > 1 {
             return Err("a row may end early".into());
         }
+    }
+    let words: usize = program.groups.iter().map(|g| g.vars.len()).sum();
+    if words > FEW_WORDS {
+        // A block shares what its teams and warps have.
+        return Err(format!("its groups have {words} words"));
     }
     let mut folds: FxHashMap<RateId, Vec<GroupId>> = FxHashMap::default();
     for pass in &passes {
