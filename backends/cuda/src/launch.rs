@@ -49,25 +49,25 @@ pub(crate) struct Rows<'a> {
 }
 
 /// What became of them.
-pub(crate) struct Found {
+pub(crate) struct Found<'a> {
+    /// The kernel that ran them.
+    pub kernel: &'a Kernel,
     pub result: Vec<u64>,
-    /// Whether that is the result of the kernel for many rows.
-    pub of_rows: bool,
     /// What a counter comes to that goes on from row to row, and where it is in the frame.
     pub counter: Option<(usize, u64)>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
     /// Runs them all; none if something trapped.
-    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
+    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found<'a>>, Fault> {
+        let (kernel, team) = (self.kernel, self.params.team);
         let Some(elements) = self.elements else {
-            return self.found(self.kernel, self.params.team);
+            return self.found(kernel, self.rows, team, None);
         };
         if let Some(length) = elements.length {
-            return match &self.kernel.rows {
-                Some(kernel) if self.rows.saturating_mul(self.params.team) >= self.kernel.teams => {
-                    let found = self.found(kernel, self.params.team)?;
-                    Ok(found.map(|f| Found { of_rows: true, ..f }))
+            return match &kernel.rows {
+                Some(rows) if self.rows.saturating_mul(team) >= kernel.teams => {
+                    self.found(rows, self.rows, team, None)
                 }
                 _ => {
                     let all = self.rows.checked_mul(word(length));
@@ -76,10 +76,14 @@ impl Rows<'_> {
             };
         }
         let none = || Fault::Refused("no kernel finds where rows lie".into());
-        let places = self.kernel.places.as_ref().ok_or_else(none)?;
+        let places = kernel.places.as_ref().ok_or_else(none)?;
         let launched = self.launch(places, self.rows, 1)?;
         if launched.trapped {
-            return Ok(None);
+            // Behind where the loop is left nothing does.
+            return match &kernel.anywhere {
+                Some(kernel) => self.found(kernel, self.rows, 1, None),
+                None => Ok(None),
+            };
         }
         let counted = match elements.counted {
             Some(at) => launched.result.get(at),
@@ -96,32 +100,30 @@ impl Rows<'_> {
         elements: &Elements,
         all: u64,
         word: &dyn Fn(Word) -> u64,
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<Found<'a>>, Fault> {
         let ends = if elements.ends { self.rows } else { 0 };
         let steps = all.checked_add(ends).ok_or_else(too_many)?;
         let start = elements.start.map_or(0, word);
         let counter = elements.counter.map(|at| (at, start.wrapping_add(all)));
-        if steps == 0 {
-            return Ok(Some(Found {
-                result: Vec::new(),
-                of_rows: false,
-                counter,
-            }));
-        }
-        let launched = self.launch(self.kernel, steps, 1)?;
-        Ok((!launched.trapped).then_some(Found {
-            result: launched.result,
-            of_rows: false,
-            counter,
-        }))
+        self.found(self.kernel, steps, 1, counter)
     }
 
-    fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
-        let launched = self.launch(kernel, self.rows, team)?;
+    /// Runs a kernel's steps, if there are any.
+    fn found(
+        &self,
+        kernel: &'a Kernel,
+        steps: u64,
+        team: u64,
+        counter: Option<(usize, u64)>,
+    ) -> Result<Option<Found<'a>>, Fault> {
+        let launched = match steps {
+            0 => Launched::default(),
+            _ => self.launch(kernel, steps, team)?,
+        };
         Ok((!launched.trapped).then_some(Found {
+            kernel,
             result: launched.result,
-            of_rows: false,
-            counter: None,
+            counter,
         }))
     }
 

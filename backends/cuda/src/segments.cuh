@@ -2,71 +2,6 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Loops in loops
 
-// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them, and follow each
-// other in passes. Whoever asks for the next one is done with what the block shares.
-template <class L> struct lf_tiles_of_block {
-  u64 tiles, turn;
-  LF_DEVICE u64 next(const lf_launch &launch) {
-    LF_SHARED(u32, ticket);
-    __syncthreads();
-    if (L::LEVELS == 0) return blockIdx.x + turn++ * gridDim.x;
-    if (L::PASSES) {
-      const u64 each = (tiles + gridDim.x - 1) / gridDim.x;
-      return turn < each ? blockIdx.x * each + turn++ : tiles;
-    }
-    if (threadIdx.x == 0) ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
-    __syncthreads();
-    return ticket;
-  }
-};
-
-// What all tiles before this one, and the threads before this one in it, come to in a level of groups.
-template <class L, u32 K>
-LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params &p, const lf_launch &launch, u64 tile,
-                                                        bool is_last, const typename L::template Level<K>::Part &own) {
-  typedef typename L::template Level<K> Group;
-  typedef typename Group::Part Part;
-  if constexpr (L::PASSES) {
-    return lf_pass_on<Group, L::THREADS>(p, launch, K, own);
-  } else {
-    LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
-    LF_SHARED(Part, through);
-    const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
-    if (threadIdx.x < LF_WARP) {
-      if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
-      const u32 pause = K == 0 ? LF_FIRST : 0;
-      const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
-      if (threadIdx.x == 0) through = found;
-    }
-    __syncthreads();
-    const Part before = through;
-    if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
-    return Group::join(p, before, scanned.before);
-  }
-}
-
-// The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
-// what is known from the levels below. Whether they are all known: a pass ends with what it sums up.
-template <class L, class Work, u32 K, bool ANY> struct lf_found {
-  static LF_DEVICE bool find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
-                             const Work &work, typename L::State &state) {
-    typedef typename L::template Level<K> Group;
-    typename L::State mine = state;
-    Group::of(mine) = Group::identity(p);
-    work.template run<K>(p, launch, mine);
-    typedef typename Group::Part Part;
-    const Part before = lf_before<L, K>(p, launch, tile, is_last, work.speaks() ? Group::of(mine) : Group::identity(p));
-    if (L::PASSES && launch.pass == 2 * K) return false;
-    Group::of(state) = work.told(before);
-    return lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
-  }
-};
-template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
-  static LF_DEVICE bool find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {
-    return true;
-  }
-};
-
 // Rows that follow each other.
 template <class L> struct lf_rows {
   u64 from, to;
@@ -77,7 +12,30 @@ template <class L> struct lf_rows {
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, state);
   }
+  LF_DEVICE void end() { to = from; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return from < to && to == launch.steps; }
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    for (u64 i = from; i < to; ++i) {
+      const u32 how = L::template step<L::LEVELS, EMIT, true>(p, launch, launch.first + i, state);
+      if (how != LF_GOES_ON) return lf_exit{i, i, how};
+    }
+    return lf_nowhere();
+  }
 };
+
+// Whoever has work of a tile does it: to its end, or until the loop is left.
+template <class L, class Work>
+LF_DEVICE void lf_do(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
+                     const Work &work) {
+  if constexpr (L::LEAVES) {
+    lf_until_left<L>(p, launch, tile, tiles, work);
+  } else {
+    typename L::State state = typename L::State();
+    typedef lf_found<L, Work, 0, (0 < L::LEVELS)> Found;
+    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, work, state)) work.template run<L::LEVELS>(p, launch, state);
+  }
+}
 
 // A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
 // blocks.
@@ -88,9 +46,7 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
     lf_rows<L> rows;
     rows.from = begin < launch.steps ? begin : launch.steps;
     rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
-    typename L::State state = typename L::State();
-    typedef lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)> Found;
-    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state)) rows.template run<L::LEVELS>(p, launch, state);
+    lf_do<L>(p, launch, tile, tiles, rows);
   }
 }
 
@@ -152,6 +108,13 @@ template <class L> struct lf_team {
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, state);
   }
+  LF_DEVICE void end() { is_there = false; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return is_there && at + 1 == launch.steps; }
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    const u32 how = L::template step<L::LEVELS, EMIT, true>(p, launch, launch.first + at, lane, threads, is_there, state);
+    return how == LF_GOES_ON || !is_there ? lf_nowhere() : lf_exit{at, at, how};
+  }
 };
 
 // A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
@@ -165,9 +128,7 @@ template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
     team.at = tile * teams + threadIdx.x / team.threads;
     team.is_there = team.at < launch.steps;
-    typename L::State state = typename L::State();
-    typedef lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)> Found;
-    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, team, state)) team.template run<L::LEVELS>(p, launch, state);
+    lf_do<L>(p, launch, tile, tiles, team);
   }
 }
 
@@ -230,19 +191,41 @@ template <class L> struct lf_share {
   // Whether what a thread sums up counts, and what it has of what comes before.
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  LF_DEVICE void end() { count = 0; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return count > 0 && from + count == launch.steps; }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    if (count == 0) return;
-    u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
-    u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
-    typename L::Row head = L::row(p, launch.first + i, before, state);
-    if (at == 0) L::begin(head, state);
-    for (u32 left = count;;) {
+    each(p, launch, state, [&](u64 i, const typename L::Row &head, u64 before, u64 at, u64 length) {
       if (at < length) {
         L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, state);
       } else if constexpr (L::ENDS > 0) {
         L::template end<K>(p, launch, launch.first + i, before, length, state);
       }
+      return LF_GOES_ON;
+    });
+  }
+  // The first step of a row says whether it begins at all: where the loop may be left there, each row has one.
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    return each(p, launch, state, [&](u64 i, const typename L::Row &head, u64 before, u64 at, u64 length) {
+      if (at == 0 && !L::enters(p, launch.first + i, state)) return LF_LEFT_BEFORE;
+      if (at < length) {
+        return L::template element<L::LEVELS, EMIT, true>(p, launch, launch.first + i, head, head.lf_begin + at, state);
+      }
+      return L::template end<L::LEVELS, EMIT, true>(p, launch, launch.first + i, before, length, state);
+    });
+  }
+  // Calls `step` with each of them, until one leaves the loop.
+  template <class Step>
+  LF_DEVICE lf_exit each(const typename L::Params &p, const lf_launch &launch, typename L::State &state, const Step &step) const {
+    if (count == 0) return lf_nowhere();
+    u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
+    u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
+    typename L::Row head = L::row(p, launch.first + i, before, state);
+    if (at == 0) L::begin(head, state);
+    for (u32 left = count;;) {
+      const u32 how = step(i, head, before, at, length);
+      if (how != LF_GOES_ON) return lf_exit{from + (count - left), i, how};
       at += 1;
       left -= 1;
       if (left == 0) break;
@@ -256,6 +239,7 @@ template <class L> struct lf_share {
       head = L::row(p, launch.first + i, before, state);
       L::begin(head, state);
     }
+    return lf_nowhere();
   }
 };
 
@@ -311,8 +295,6 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     const u32 count = from >= end ? 0 : end - from < L::ELEMENTS ? u32(end - from) : L::ELEMENTS;
     const lf_places<L, L::UNIFORM> places(p, begin, end);
     const lf_share<L> share = {places, from, count > 0 ? places.find(from) : 0, count};
-    typename L::State state = typename L::State();
-    typedef lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)> Found;
-    if (Found::find(p, launch, tile, end == launch.steps, share, state)) share.template run<L::LEVELS>(p, launch, state);
+    lf_do<L>(p, launch, tile, tiles, share);
   }
 }

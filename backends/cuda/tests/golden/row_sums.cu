@@ -39,6 +39,7 @@ struct row_sums_v {
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -46,7 +47,6 @@ struct row_sums_v {
     f64 acc_2;
   };
   static LF_DEVICE Row row(const Params &p, const u64 ix_0, const u64 lf_before, const State &old) {
-    const bool more_0 = ix_0 < p.h_0;
     const u64 row_0 = ix_0 * p.w_1;
     u64 ix_1 = 0ull;
     f64 acc_2 = 0.0;
@@ -97,6 +97,7 @@ struct row_sums_v_rows {
   static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   struct alignas(8) Fold1 {
     f64 acc_2;
     static LF_DEVICE Fold1 identity(const Params &p) { return Fold1{(-0.0)}; }

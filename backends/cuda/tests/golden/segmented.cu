@@ -48,6 +48,7 @@ struct segmented_v {
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -57,7 +58,6 @@ struct segmented_v {
   };
   static LF_DEVICE Row row(const Params &p, const u64 ix_0, const u64 lf_before, const State &old) {
     const u64 ix_1 = p.start_ix_1 + lf_before;
-    const bool more_0 = ix_0 < p.len_0;
     const u64 elt_0 = lf_read(p.arr_0, ix_0);
     const u64 end_1 = ix_1 + elt_0;
     f64 acc_2 = p.start_2_v;
@@ -141,12 +141,12 @@ struct segmented_v_places {
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   template <u32 LEVEL>
   static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
-    const bool more_0 = ix_0 < p.len_0;
     const u64 elt_0 = lf_read(p.arr_0, ix_0);
     const u64 room_1 = p.len_1 - state.level0.ix_1;
     const bool fits_1 = elt_0 <= room_1;
