@@ -20,6 +20,12 @@ pub struct Call {
     pub trapped: u64,
     /// Where what groups come to goes.
     pub result: u64,
+    /// Which of the kernel's launches it is: see [`Pass`](crate::emit::Pass).
+    pub pass: u64,
+    /// How many blocks those with tiles have.
+    pub blocks: u64,
+    /// Whether it is known who writes last.
+    pub settles: u64,
     /// What tiles tell each other, level by level.
     pub told: [u64; MOST_TOLD],
 }
@@ -34,6 +40,9 @@ impl Call {
             self.ticket,
             self.trapped,
             self.result,
+            self.pass,
+            self.blocks,
+            self.settles,
         ];
         let words = words.iter().chain(&self.told);
         words.flat_map(|w| w.to_le_bytes()).collect()

@@ -1,6 +1,6 @@
 // What kernels are made of: words, operators, parts of a block, tiles that look back. NVRTC compiles it for a device, a C++
 // compiler with `LF_HOST` for the shim of the tests; what differs between them is in the first section, and nowhere else.
-// Behind it comes how loops are run: `tiles.cuh`, `scatter.cuh`, `exits.cuh`, `segments.cuh`.
+// Behind it comes how loops are run: `tiles.cuh`, `passes.cuh`, `scatter.cuh`, `exits.cuh`, `segments.cuh`.
 #pragma once
 
 typedef signed char i8;
@@ -31,6 +31,9 @@ typedef double f64;
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
+// Of parts that are wide, which would take up more room than it saves.
+#define LF_PRAGMA(text) _Pragma(#text)
+#define LF_UNROLL_FOR(T) LF_PRAGMA(unroll (sizeof(T) <= 512 ? 128 : 1))
 
 // Before a look at words that other blocks are to write.
 LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
@@ -313,7 +316,7 @@ template <class To, class From> LF_DEVICE To lf_cast(From x) { return lf_cast_of
 template <class T> LF_DEVICE T lf_from_before(T x, u32 reach) {
   u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
-  LF_UNROLL
+  LF_UNROLL_FOR(T)
   for (u32 k = 0; k < sizeof(T) / 4; ++k) words[k] = __shfl_up_sync(LF_ALL, words[k], reach);
   memcpy(&x, words, sizeof x);
   return x;
@@ -321,7 +324,7 @@ template <class T> LF_DEVICE T lf_from_before(T x, u32 reach) {
 template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
   u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
-  LF_UNROLL
+  LF_UNROLL_FOR(T)
   for (u32 k = 0; k < sizeof(T) / 4; ++k) words[k] = __shfl_sync(LF_ALL, words[k], i32(lane));
   memcpy(&x, words, sizeof x);
   return x;
@@ -404,7 +407,7 @@ template <class Group> struct lf_short {
 // What the first `THREADS` threads of a warp, a power of two, come to up to this one; the others have nothing to say.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE typename Group::Part lf_scan_warp(const Params &p, typename Group::Part own) {
-  LF_UNROLL
+  LF_UNROLL_FOR(typename Group::Part)
   for (u32 reach = 1; reach < THREADS; reach *= 2) {
     const typename Group::Part earlier = lf_from_before(own, reach);
     if (threadIdx.x % LF_WARP >= reach) own = Group::join(p, earlier, own);
@@ -502,6 +505,9 @@ struct lf_launch {
   u32 *ticket;   // the next tile, and behind it how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
   u64 *result;   // what groups come to: their words, level by level
+  u64 pass;      // which of the launches of a kernel whose groups are summed up in passes
+  u64 blocks;    // how many blocks those with tiles have
+  u64 settles;   // whether it is known who writes last
   lf_told told[5];
 };
 

@@ -39,6 +39,12 @@ pub trait Device {
     /// # Errors
     /// What went wrong with the device.
     fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
+
+    /// The same, all of them zero.
+    ///
+    /// # Errors
+    /// What went wrong with the device.
+    fn zeros(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
 }
 
 /// Memory of a device. It is given back when this is dropped, behind all that was launched before.
@@ -94,7 +100,7 @@ pub(crate) enum Word {
 }
 
 /// Where something is that a kernel is given.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Place {
     Scalar(Word),
     /// An array that the loop is passed: which parameter.
@@ -105,7 +111,8 @@ enum Place {
     Strip(Word),
     /// Room for a word of each row.
     Places,
-    /// How many threads a team has.
+    /// Room for a word of each element of the longest of these slots' arrays, zero at first; whether a single step needs none.
+    Winners(Vec<usize>, bool),
     /// The threads of a team, whose block has so many.
     Team(u64),
 }
@@ -160,6 +167,14 @@ impl Way {
         let place = |given: &Given| match *given {
             Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
             Given::Places => Ok(Place::Places),
+            Given::Winners(k) => {
+                let arrays = shape.last[k].arrays.iter();
+                let slots = arrays.filter_map(|a| match shape.facts.source.get(a) {
+                    Some(Source::Made(slot)) => Some(*slot),
+                    _ => None,
+                });
+                Ok(Place::Winners(slots.collect(), kernel.by_itself))
+            }
             Given::Team => {
                 let teams = kernel.rows.as_deref().unwrap_or(kernel);
                 Ok(Place::Team(teams.tiles.threads.into()))
@@ -349,6 +364,14 @@ impl Ready<'_> {
                     let all = all.ok_or_else(too_many)?;
                     // Elements have at most a word.
                     let room = device.room(all)?;
+                    params.extend([room.address(), all]);
+                    rooms.push(room);
+                }
+                Place::Winners(_, true) if rows == 1 => params.extend([0, 0]),
+                Place::Winners(ref slots, _) => {
+                    let arrays = slots.iter().filter_map(|s| frame.arrays.get(*s)?.as_ref());
+                    let all = arrays.map(Held::len).max().unwrap_or(0) as u64;
+                    let room = device.zeros(all)?;
                     params.extend([room.address(), all]);
                     rooms.push(room);
                 }

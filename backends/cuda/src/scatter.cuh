@@ -1,7 +1,7 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scatters: values that are joined onto elements anywhere, by operators for which their order does not matter, but for the last
-// bits of floats
+// bits of floats; and values that overwrite elements
 
 struct lf_by_add { template <class T> static LF_DEVICE T join(T x, T y) { return lf_add(x, y); } };
 struct lf_by_mul { template <class T> static LF_DEVICE T join(T x, T y) { return lf_mul(x, y); } };
@@ -95,4 +95,12 @@ template <class Bins> LF_DEVICE void lf_bins_end(const lf_array<typename Bins::T
     for (u32 copy = 1; copy < lf_copies<Bins>(a); ++copy) x = Bins::By::join(x, Bins::room()[copy * u32(a.length) + i]);
     lf_joined<typename Bins::By, T>::onto(a.at + i, x);
   }
+}
+
+// Of writes of which the last one stays each says which it is, from 1 on, and the last one is done when all have: by the next launch.
+LF_DEVICE void lf_claim(const lf_array<u64> &winners, u64 i, u64 number) {
+  if (i < winners.length) atomicMax(winners.at + i, number);
+}
+LF_DEVICE bool lf_wins(const lf_array<u64> &winners, u64 i, u64 number) {
+  return i < winners.length && winners.at[i] == number;
 }

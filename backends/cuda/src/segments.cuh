@@ -32,8 +32,8 @@ LF_DEVICE void lf_do(const typename L::Params &p, const lf_launch &launch, u64 t
     lf_until_left<L>(p, launch, tile, tiles, work);
   } else {
     typename L::State state = typename L::State();
-    lf_found<L, Work, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, work, state);
-    work.template run<L::LEVELS>(p, launch, state);
+    typedef lf_found<L, Work, 0, (0 < L::LEVELS)> Found;
+    if (Found::find(p, launch, tile, tile + 1 == tiles.tiles, work, state)) work.template run<L::LEVELS>(p, launch, state);
   }
 }
 

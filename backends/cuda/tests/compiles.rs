@@ -11,7 +11,7 @@ use livefusion_cuda::driver::Fault;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, Kernel, PRELUDE};
 use loop_lang::types::Ty;
-use record::{Accepted, accepted, times};
+use record::{Accepted, accepted, times, wide_loops};
 use support::{golden_texts, parse};
 
 /// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
@@ -75,6 +75,35 @@ fn golden_loops_compile_for_devices() {
         compiled += 1;
     }
     assert!(compiled >= 10, "{compiled}");
+}
+
+/// Where groups are wide what blocks tell each other goes from launch to launch, and takes nothing of what a block shares.
+#[test]
+fn wide_groups_compile_for_devices() {
+    let Some(nvrtc) = nvrtc() else {
+        return;
+    };
+    for text in [
+        wide_loops::steps(40, 30, true),
+        wide_loops::segments(40, 20, 0),
+    ] {
+        let kernel = emit::kernel(&parse(&text)).expect("it runs in parallel");
+        let program = nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_90");
+        let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
+        let usage = program
+            .cubin()
+            .unwrap()
+            .usage(&kernel.name)
+            .expect("it says so");
+        println!("{}: {usage:?}", kernel.name);
+        let ptx = program.ptx().unwrap();
+        let own = ptx.split(&format!(".entry {}", kernel.name)).nth(1);
+        let own = own.and_then(|text| text.split(".entry").next());
+        assert!(
+            !own.expect("its text")
+                .contains("ld.relaxed.gpu.global.b128")
+        );
+    }
 }
 
 #[test]

@@ -21,7 +21,6 @@ use support::{Owned, Rng, borrow, parse};
 /// Why loops with nested rates are refused.
 const REFUSED: &[(&str, &str)] = &[
     ("mirror_nested", "ix_1 runs on, and is in no group"),
-    ("moved_sums", "`map` writes at places that may repeat"),
     ("zip_sums", "the sides of `zip_with` advance differently"),
     (
         "zips_of_segments",
@@ -56,6 +55,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     ("exit_sub_of_nested", SEGMENTS),
     ("matrix_product", UNIFORM),
+    ("moved_sums", UNIFORM),
     ("normalise", PASSES),
     (
         "phases_nested",
@@ -151,10 +151,6 @@ const REFUSED_PROGRAMS: &[(&str, &str)] = &[
     ("flat_map_then_take_0", "ix_1 goes from left to right"),
     ("running_planes_figure_17_0", REREAD),
     ("running_rows_iswim_0", REREAD),
-    (
-        "sieve_0",
-        "it joins values onto elements of which the last one stays",
-    ),
 ];
 
 #[test]

@@ -28,8 +28,8 @@ fn faults_of_segments_are_found() {
         ),
         (
             "what comes before a tile is joined twice",
-            "scanned.all));\n  return Group::join(p, before, scanned.before);",
-            "scanned.all));\n  return Group::join(p, before, Group::join(p, before, scanned.before));",
+            "scanned.all));\n    return Group::join(p, before, scanned.before);",
+            "scanned.all));\n    return Group::join(p, before, Group::join(p, before, scanned.before));",
         ),
         (
             "a step is searched one segment too far",

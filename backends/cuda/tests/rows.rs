@@ -20,7 +20,11 @@ fn many_rows_give_what_the_interpreter_gives() {
     }
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(29);
-    for (name, many) in [("row_sums", [33_000, 2]), ("stencil_sums", [2_100, 21])] {
+    for (name, many) in [
+        ("row_sums", [33_000, 2]),
+        ("stencil_sums", [2_100, 21]),
+        ("moved_sums", [33_000, 2]),
+    ] {
         let program = support::golden(name);
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let rows = kernel.rows.as_ref().expect("a kernel for many rows");
@@ -160,7 +164,7 @@ fn what_is_handed_on_is_a_threads_own() {
     let refused = emit::kernel(&program).expect_err("it may be read where it was not written");
     assert_eq!(
         refused.to_string(),
-        "`map` writes at places that may repeat"
+        "`filter` uses an array that the same loop writes"
     );
     program = handing_on("pos_0");
     let kernel = emit::kernel(&program).expect("it runs in parallel");

@@ -23,7 +23,8 @@ pub enum Form {
     LevelByLevel,
     /// They look back, and steps may leave the loop.
     UntilLeft,
-    /// Rates are nested: [the plan](crate::threads::plan::Work) says who has which of their iterations.
+    /// Rates are nested: [the plan](crate::threads::plan::Work) says who has which of their iterations. So it does where groups
+    /// are wide: a step is a row then.
     Nested,
 }
 
@@ -58,7 +59,7 @@ impl Groups {
             known: shape.levels.clone(),
             ends: Vec::new(),
         };
-        if shape.work != Work::Steps {
+        if shape.work != Work::Steps || shape.is_wide() {
             return all(Form::Nested);
         }
         if shape.exits.any {
@@ -260,8 +261,12 @@ impl Tiles {
     }
 }
 
-/// The bytes that a block shares for the parts of groups at most: twice one of each warp, and one of a tile.
+/// The bytes that a block shares for the parts of groups at most: twice one of each warp, and one of a tile. What is wide is not
+/// shared.
 fn parts(shape: &Shape<'_>) -> u32 {
+    if shape.is_wide() {
+        return 0;
+    }
     let vars = shape.levels.iter().map(|l| shape.vars(l).len() as u32);
     65 * 8 * vars.sum::<u32>()
 }

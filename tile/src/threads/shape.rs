@@ -2,6 +2,7 @@
 
 mod exits;
 mod scatter;
+mod wide;
 
 use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
@@ -21,13 +22,11 @@ use std::fmt;
 
 pub use exits::Exits;
 pub(super) use exits::{may_leave, nest_left};
-pub use scatter::Scatter;
+pub use scatter::{Joins, Last, Scatter};
+pub use wide::{FEW_WORDS, MOST_WORDS};
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
 pub const MOST_LEVELS: u32 = 4;
-
-/// Words that the groups of a kernel may have: a block shares what its warps have of each.
-pub const MOST_WORDS: usize = 64;
 
 /// Why a loop does not run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +45,7 @@ pub enum Refusal {
     Order(String),
     /// Its groups depend on each other at more levels than this.
     Levels(u32),
-    /// Its groups have more words than this.
+    /// Its groups have so many words: too many, or more than a loop's that may end before its bound.
     Words(usize),
     /// What is asked for cannot be.
     Asked(String),
@@ -67,7 +66,11 @@ impl fmt::Display for Refusal {
             Refusal::Scatter(why) => write!(f, "it joins values onto elements {why}"),
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
-            Refusal::Words(n) => write!(f, "its groups have {n} words"),
+            Refusal::Words(n) if *n > MOST_WORDS => write!(f, "its groups have {n} words"),
+            Refusal::Words(n) => write!(
+                f,
+                "its groups have {n} words, and it may end before its bound"
+            ),
             Refusal::Asked(what) | Refusal::Other(what) => f.write_str(what),
         }
     }
@@ -103,6 +106,8 @@ pub struct Shape<'a> {
     pub exits: Exits,
     /// What steps join onto elements of arrays, array by array.
     pub scatters: Vec<Scatter>,
+    /// What they overwrite, anywhere.
+    pub last: Vec<Last>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
     /// Arrays whose elements come and go by tiles.
@@ -160,6 +165,7 @@ impl<'a> Shape<'a> {
             nests: Nests::default(),
             handed,
             scatters: Vec::new(),
+            last: Vec::new(),
             given: Vec::new(),
             streams: Streams::default(),
             groups: Groups::default(),
@@ -169,6 +175,7 @@ impl<'a> Shape<'a> {
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
+        shape.last = shape.find_last()?;
         let behind = shape.read_behind(elsewhere);
         shape.exits = shape.find_exits(&behind)?;
         let updated = shape.updated();
@@ -183,12 +190,13 @@ impl<'a> Shape<'a> {
             _ => {}
         }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
-        let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
-        if words > MOST_WORDS {
+        let words = shape.words();
+        // Another form of it may have a count more.
+        if words > MOST_WORDS || shape.exits.any && words >= FEW_WORDS {
             return Err(Refusal::Words(words));
         }
         shape.check_blocks()?;
-        scatter::check_order(shape.handed.left_out(program))?;
+        shape.check_order()?;
         shape.given = shape.find_given();
         shape.deal(asked.threads)?;
         Ok(shape)
@@ -250,6 +258,7 @@ impl<'a> Shape<'a> {
             nests: plan.nests,
             handed: self.handed.clone(),
             scatters: self.scatters.clone(),
+            last: self.last.clone(),
             given: self.given.clone(),
             streams: Streams::default(),
             groups: Groups::default(),

@@ -33,7 +33,7 @@ impl Streams {
     pub fn of(shape: &Shape<'_>) -> Streams {
         let mut streams = Streams::default();
         // A step that is left within has written some of what it writes; a row has many elements.
-        if shape.exits.any || shape.work != Work::Steps {
+        if shape.exits.any || shape.work != Work::Steps || shape.is_wide() {
             return streams;
         }
         let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();

@@ -2,7 +2,7 @@
 //! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
 //! when they are read again, and nothing has to be kept of a row between them.
 
-use super::shape::{may_leave, nest_left};
+use super::shape::{FEW_WORDS, may_leave, nest_left};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
     Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, StmtKind, Var,
@@ -32,6 +32,11 @@ pub fn folds(program: &Loop, facts: &Facts<'_>) -> Result<FxHashMap<RateId, Vec<
         {
             return Err("a row may end early".into());
         }
+    }
+    let words: usize = program.groups.iter().map(|g| g.vars.len()).sum();
+    if words > FEW_WORDS {
+        // A block shares what its teams and warps have.
+        return Err(format!("its groups have {words} words"));
     }
     let mut folds: FxHashMap<RateId, Vec<GroupId>> = FxHashMap::default();
     for pass in &passes {

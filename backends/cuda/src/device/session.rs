@@ -42,6 +42,8 @@ pub struct Loaded {
     architecture: String,
     /// How many blocks the device runs at once.
     blocks: u64,
+    /// How often it is launched for one run.
+    passes: usize,
 }
 
 /// What the blocks of a launch tell each other by. The next launch uses it again, under another number.
@@ -136,11 +138,12 @@ impl Session {
             function,
             architecture,
             blocks: u64::from(at_once.max(1)) * u64::from(device.multiprocessors.max(1)),
+            passes: kernel.passes(u64::MAX, 1).len(),
         })
     }
 
     /// A kernel's code, with as many blocks at once as it has registers for: one that spills them is slower than one with
-    /// fewer blocks.
+    /// fewer blocks. What is wide has never enough.
     fn in_registers(&self, kernel: &Kernel, architecture: &str) -> Result<Cubin, Fault> {
         let compile = |blocks: &str| {
             let text = format!("{blocks}{PRELUDE}{}", kernel.text);
@@ -152,7 +155,7 @@ impl Session {
             "#define LF_BLOCKS(n) 1\n",
         ] {
             match cubin.usage(&kernel.name) {
-                Some(usage) if usage.spill_stores > 0 => cubin = compile(fewer)?,
+                Some(usage) if usage.spill_stores > 0 && !kernel.wide => cubin = compile(fewer)?,
                 _ => break,
             }
         }
@@ -195,6 +198,9 @@ impl Loaded {
         if let Some(usage) = self.usage.filter(|u| u.spill_stores > 0) {
             text += &format!(", {} bytes spilled", usage.spill_stores);
         }
+        if self.passes > 1 {
+            text += &format!(", in {} passes", self.passes);
+        }
         text
     }
 
@@ -209,8 +215,13 @@ impl Scratch {
     fn next(&mut self, pool: &Arc<Pool>, told: usize) -> Result<(u64, Address, Address), Fault> {
         let ticket = grown(pool, &mut self.ticket, 8)?;
         let told = grown(pool, &mut self.told, told)?;
+        Ok((self.again(), ticket, told))
+    }
+
+    /// The next number.
+    fn again(&mut self) -> u64 {
         self.number += 1;
-        Ok((self.number, ticket, told))
+        self.number
     }
 }
 
@@ -264,9 +275,15 @@ impl Device for Launcher<'_> {
     }
 
     fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault> {
-        let bytes = usize::try_from(words).ok().and_then(|w| w.checked_mul(8));
-        let bytes = bytes.ok_or(Fault::OutOfMemory { bytes: usize::MAX })?;
-        Ok(Box::new(Kept(self.session.pool.take(bytes.max(1))?)))
+        Ok(Box::new(Kept(self.memory(words)?)))
+    }
+
+    fn zeros(&self, words: u64) -> Result<Box<dyn Room>, Fault> {
+        let mut memory = self.memory(words)?;
+        if words > 0 {
+            memory.fill(0, words as usize * 8, 0)?;
+        }
+        Ok(Box::new(Kept(memory)))
     }
 
     fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
@@ -280,9 +297,14 @@ impl Device for Launcher<'_> {
         {
             // Until it is queued: launches are queued in the order of their numbers.
             let mut scratch = lock(&session.scratch);
-            let cells = kernel.cells(tiles);
-            let all: u64 = cells.iter().sum();
-            let (number, ticket, told) = scratch.next(&session.pool, all as usize * 16)?;
+            let blocks = kernel.blocks(tiles, loaded.blocks);
+            let cells = kernel.cells(tiles, blocks);
+            let all = cells.iter().sum::<u64>() as usize * 16;
+            // What is in the rooms of wide groups could be taken for a tag by a later launch.
+            let room = kernel.wide.then(|| session.pool.take(all)).transpose()?;
+            let told = if room.is_some() { 0 } else { all };
+            let (number, ticket, told) = scratch.next(&session.pool, told)?;
+            let told = room.as_ref().map_or(told, Memory::address);
             let mut call = Call {
                 first: launch.first,
                 steps: launch.steps,
@@ -290,6 +312,9 @@ impl Device for Launcher<'_> {
                 ticket: ticket.0,
                 trapped: words.address().0,
                 result: result.0,
+                pass: 0,
+                blocks,
+                settles: 0,
                 told: [0; MOST_TOLD],
             };
             let mut next = told;
@@ -298,19 +323,25 @@ impl Device for Launcher<'_> {
                 next = next.after(*cells as usize * 16);
             }
             let from = self.mark()?;
-            let blocks = kernel.blocks(tiles, loaded.blocks) as u32;
             // What is empty is a byte in C++.
             let padding = launch.params.is_empty().then_some(0);
             let words = launch.params.iter().copied().chain(padding);
             let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
             let (function, threads) = (&loaded.function, kernel.threads());
-            // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
-            // reads and writes within the arrays, whose memory goes back to the pool behind it in the queue, the scratch
-            // memory, which is this launch's until the next one's turn, and the words, which are kept until it has ended.
-            unsafe {
-                session
-                    .driver
-                    .launch(function, blocks, threads, &[&params, &call.bytes()])?;
+            for pass in kernel.passes(launch.steps, blocks) {
+                call.pass = pass.number;
+                call.settles = pass.settles.into();
+                let blocks = pass.blocks as u32;
+                // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
+                // reads and writes within the arrays and rooms, whose memory goes back to the pool behind it in the queue, the
+                // scratch memory, which is this launch's until the next one's turn, and the words, which are kept until it has
+                // ended.
+                unsafe {
+                    session
+                        .driver
+                        .launch(function, blocks, threads, &[&params, &call.bytes()])?;
+                }
+                call.number = scratch.again();
             }
             self.took(from)?;
         }
@@ -335,6 +366,12 @@ impl Device for Launcher<'_> {
 }
 
 impl Launcher<'_> {
+    fn memory(&self, words: u64) -> Result<Memory, Fault> {
+        let bytes = usize::try_from(words).ok().and_then(|w| w.checked_mul(8));
+        let bytes = bytes.ok_or(Fault::OutOfMemory { bytes: usize::MAX })?;
+        self.session.pool.take(bytes.max(1))
+    }
+
     fn mark(&self) -> Result<Option<Mark>, Fault> {
         match lock(&self.session.times).is_some() {
             true => self.session.driver.mark().map(Some),

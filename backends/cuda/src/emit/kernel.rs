@@ -17,6 +17,14 @@ pub struct Kernel {
     pub levels: Vec<Vec<Var>>,
     /// Whether it may be left before its bound.
     pub leaves: bool,
+    /// Whether its groups are too wide for tiles to look back: they are summed up in passes of their own.
+    pub wide: bool,
+    /// Whether it runs once more, when it is known whose writes are the last ones.
+    pub settles: bool,
+    /// Whether one thread has all of a step: a single one knows that its writes are the last ones.
+    pub by_itself: bool,
+    /// Whether its steps do anything but sum groups up.
+    pub acts: bool,
     /// How elements are dealt out.
     pub tiles: Tiles,
     /// How many words the parts of each level have.
@@ -37,6 +45,17 @@ pub struct Kernel {
     pub number: usize,
 }
 
+/// One of the launches of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pass {
+    /// Which: of the passes that sum up wide groups, one that sums up a level, and one that scans what it came to.
+    pub number: u64,
+    /// Whether it is known whose writes are the last ones.
+    pub settles: bool,
+    /// How many blocks it has.
+    pub blocks: u64,
+}
+
 /// Something that a kernel is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
@@ -48,6 +67,8 @@ pub enum Given {
     Start(Var),
     /// Room for a word of each row: its address and its length.
     Places,
+    /// Room for a word of each element that may be overwritten anywhere: see [`Last`](livefusion_tile::threads::shape::Last).
+    Winners(usize),
     /// How many threads a team has: a power of two, at most a block.
     Team,
 }
@@ -77,8 +98,31 @@ impl Kernel {
         beside.into_iter().flatten().map(|k| &mut **k)
     }
 
-    /// How many cells tiles need at most for what they tell each other, level by level.
-    pub fn cells(&self, tiles: u64) -> Vec<u64> {
+    /// Its launches for so many steps, by so many blocks, in their order.
+    pub fn passes(&self, steps: u64, blocks: u64) -> Vec<Pass> {
+        let levels = if self.wide { self.parts.len() } else { 0 };
+        let pass = |number, settles| Pass {
+            number,
+            settles,
+            // One scans what all came to.
+            blocks: if number % 2 == 0 { blocks } else { 1 },
+        };
+        let last = 2 * levels as u64;
+        let sums = (0..last).map(|number| pass(number, false));
+        let acts = (self.acts || !self.wide).then(|| pass(last, false));
+        let settles = self.settles && !(self.by_itself && steps == 1);
+        let settles = settles.then(|| pass(last, true));
+        sums.chain(acts).chain(settles).collect()
+    }
+
+    /// How many cells so many blocks need at most for what they, or their so many tiles, tell each other, level by level.
+    pub fn cells(&self, tiles: u64, blocks: u64) -> Vec<u64> {
+        if self.wide {
+            // What each comes to, what is before its next tile, and what its warps come to.
+            let each = 2 + u64::from(self.threads() / 32);
+            let cells = |words: &usize| (*words as u64).div_ceil(2) * each * blocks;
+            return self.parts.iter().map(cells).collect();
+        }
         let levels = self.parts.iter().map(|words| *words as u64 * tiles);
         // Where a tile leaves, and whether any has.
         levels.chain(self.leaves.then_some(tiles + 1)).collect()

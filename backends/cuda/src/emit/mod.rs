@@ -24,7 +24,7 @@ mod scatter;
 mod step;
 mod team;
 
-pub use kernel::{Given, Kernel};
+pub use kernel::{Given, Kernel, Pass};
 
 use expr::Functions;
 use livefusion_tile::threads::form::{Form, Tiles};
@@ -41,6 +41,7 @@ use std::fmt::Write;
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
     include_str!("../tiles.cuh"),
+    include_str!("../passes.cuh"),
     include_str!("../scatter.cuh"),
     include_str!("../levels.cuh"),
     include_str!("../exits.cuh"),
@@ -157,7 +158,7 @@ impl<'a> Emit<'a> {
     /// What is behind the parameters.
     fn entry(&mut self, name: &str, given: Vec<Given>) -> Kernel {
         self.state();
-        if self.shape.work == Work::Steps {
+        if self.form != Form::Nested {
             self.memory();
         }
         let levels = 0..self.levels.len();
@@ -168,8 +169,8 @@ impl<'a> Emit<'a> {
         self.constants();
         self.bins();
         match self.shape.work {
-            Work::Steps => self.step(),
-            Work::Rows { .. } | Work::Places(_) => self.row(),
+            Work::Steps if self.form != Form::Nested => self.step(),
+            Work::Steps | Work::Rows { .. } | Work::Places(_) => self.row(),
             Work::Teams { .. } => self.team(),
             Work::Path(_) => self.segments(),
         }
@@ -192,7 +193,10 @@ impl<'a> Emit<'a> {
         self.open(&format!(
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
-            self.tiles.blocks()
+            match self.shape.is_wide() {
+                true => 1,
+                false => self.tiles.blocks(),
+            }
         ));
         let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));
@@ -206,6 +210,10 @@ impl<'a> Emit<'a> {
             given,
             levels: levels.map(|level| self.shape.vars(level)).collect(),
             leaves: self.shape.exits.any,
+            wide: self.shape.is_wide(),
+            settles: self.settles(),
+            by_itself: self.by_itself(),
+            acts: self.shape.acts() || matches!(self.shape.work, Work::Places(_)),
             tiles: self.tiles,
             parts,
             shared: match &self.shape.work {
@@ -256,7 +264,8 @@ impl<'a> Emit<'a> {
             matches!(self.shape.work, Work::Teams { .. }) || self.shape.nests.rows.is_some();
         let team = has_teams.then_some(Given::Team);
         let starts = groups.map(Given::Start);
-        let given = given.chain(starts).chain(counter);
+        let winners = (0..self.shape.last.len()).map(Given::Winners);
+        let given = given.chain(starts).chain(counter).chain(winners);
         given.chain(places).chain(team).collect()
     }
 
@@ -265,19 +274,19 @@ impl<'a> Emit<'a> {
         self.open("struct Params {");
         for g in given {
             let (Given::Scalar(v) | Given::Array(v) | Given::Start(v)) = *g else {
-                self.line(match g {
-                    Given::Team => "u64 lf_team;",
-                    _ => "lf_array<u64> lf_places;",
-                });
+                let line = match g {
+                    Given::Team => "u64 lf_team;".into(),
+                    Given::Winners(k) => format!("lf_array<u64> lf_winners{k};"),
+                    _ => "lf_array<u64> lf_places;".into(),
+                };
+                self.line(&line);
                 continue;
             };
             let (ty, name) = (self.shape.program.ty(v).elem(), self.names.var(v));
             let line = match g {
                 Given::Scalar(_) => format!("alignas(8) {ty} {name};"),
                 Given::Array(_) => format!("lf_array<{ty}> {name};"),
-                Given::Start(_) | Given::Places | Given::Team => {
-                    format!("alignas(8) {ty} start_{name};")
-                }
+                _ => format!("alignas(8) {ty} start_{name};"),
             };
             self.line(&line);
         }
@@ -352,6 +361,8 @@ impl<'a> Emit<'a> {
             self.line(&format!(
                 "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements};"
             ));
+            let passes = self.shape.is_wide();
+            self.line(&format!("static const bool PASSES = {passes};"));
             self.line(tile);
             return self.leaving();
         }
@@ -367,6 +378,7 @@ impl<'a> Emit<'a> {
             self.line(&line);
         }
         if self.shape.exits.any {
+            self.line("static const bool PASSES = false;");
             self.leaving();
         }
     }

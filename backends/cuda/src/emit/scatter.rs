@@ -1,4 +1,5 @@
-//! Scatters: each has bins, where a block joins what it joins onto a short array.
+//! Scatters. Those by operators have bins, where a block joins what it joins onto a short array; of those that overwrite, each write
+//! says which it is, and the last one is done when all have.
 //!
 //! ```text
 //! struct Bins0 { typedef i64 Type; typedef lf_by_add By; .. };
@@ -14,8 +15,8 @@
 
 use super::{Emit, Form, expr};
 use livefusion_tile::threads::plan::Work;
-use livefusion_tile::threads::shape::Scatter;
-use loop_lang::ir::{Atom, Var};
+use livefusion_tile::threads::shape::{Joins, Scatter};
+use loop_lang::ir::{Atom, Combine, Var};
 
 /// Bytes of the memory that a block shares which are bins, at most.
 const MOST: usize = 32 << 10;
@@ -59,37 +60,127 @@ impl Emit<'_> {
             Form::Nested => tile * 8 + 4096,
             _ => self.tiles.rooms() as usize * room,
         };
-        // Each level has a part for each of 32 warps, and some more.
-        let words = self
-            .shape
-            .levels
-            .iter()
-            .map(|l| self.shape.vars(l).len() + 1);
-        let groups = words.sum::<usize>() * 8 * 36;
+        // Each level has a part for each of 32 warps, and some more, unless it is wide.
+        let levels = self.shape.levels.iter();
+        let words = levels.map(|l| self.shape.vars(l).len() + 1);
+        let groups = match self.shape.is_wide() {
+            true => 0,
+            false => words.sum::<usize>() * 8 * 36,
+        };
         SHARED.saturating_sub(rooms + groups + 512).min(MOST)
     }
 
-    /// What a step joins onto an element.
-    pub(super) fn scattered(&self, array: Var, index: &str, value: &str) -> String {
-        let mut scatters = self.shape.scatters.iter();
-        let k = scatters.position(|s| s.array == array).unwrap_or_default();
-        let array = self.outside(Atom::Var(array));
-        format!("if (EMIT) lf_scatter<Bins{k}>({array}, {index}, {value}, launch);")
+    /// What a step joins onto an element, or overwrites.
+    pub(super) fn scattered(
+        &mut self,
+        arrays: &[Var],
+        index: Atom,
+        values: &[Atom],
+        combine: Option<Combine>,
+    ) {
+        let program = self.shape.program;
+        let joins = combine.and_then(|c| Joins::of(program, arrays, c));
+        let Some(joins) = joins else {
+            return self.overwritten(arrays, index, values);
+        };
+        let index = self.value(index);
+        let values = values.iter().map(|x| self.value(*x));
+        let values: Vec<String> = values.collect();
+        let computes = !joins.values.is_empty();
+        if computes {
+            self.open("{");
+        }
+        for (v, x) in joins.values.iter().zip(&values) {
+            let line = format!("const {} {} = {x};", self.ty(*v), self.names.var(*v));
+            self.line(&line);
+        }
+        let only = self.only.take();
+        joins.stmts.into_iter().for_each(|s| self.stmt(s));
+        self.only = only;
+        let emits = match self.settles() {
+            true => "EMIT && !launch.settles",
+            false => "EMIT",
+        };
+        for ((array, value), (_, of)) in arrays.iter().zip(&values).zip(joins.ops) {
+            let mut scatters = self.shape.scatters.iter();
+            let k = scatters.position(|s| s.array == *array).unwrap_or_default();
+            let value = of.map_or_else(|| value.clone(), |a| self.value(a));
+            let array = self.outside(Atom::Var(*array));
+            self.line(&format!(
+                "if ({emits}) lf_scatter<Bins{k}>({array}, {index}, {value}, launch);"
+            ));
+        }
+        if computes {
+            self.close();
+        }
+    }
+
+    /// What a step overwrites, if its write is the last one: that is known when all have said which they are. Of several in one
+    /// step each is the last one, and does it in its turn.
+    pub(super) fn overwritten(&mut self, arrays: &[Var], index: Atom, values: &[Atom]) {
+        let mut all = self.shape.last.iter();
+        let Some(k) = all.position(|l| l.arrays == *arrays) else {
+            return;
+        };
+        let rate = self.shape.last[k].rate;
+        let counter = self.shape.program.rate(rate).kind.counter();
+        let counter = counter.map_or_else(String::new, |c| self.value(Atom::Var(c)));
+        let index = self.value(index);
+        let winner = format!("p.lf_winners{k}, {index}, {counter} + 1");
+        let alone = match self.by_itself() {
+            true => "launch.steps == 1 || ",
+            false => "",
+        };
+        self.line(&format!("if (EMIT && !launch.settles) lf_claim({winner});"));
+        self.open(&format!(
+            "if (EMIT && ({alone}launch.settles && lf_wins({winner}))) {{"
+        ));
+        for (array, x) in arrays.iter().zip(values) {
+            let (array, x) = (self.outside(Atom::Var(*array)), self.value(*x));
+            self.line(&format!("lf_write({array}, {index}, {x});"));
+        }
+        self.close();
+    }
+
+    /// Whether one thread has all of a step.
+    pub(super) fn by_itself(&self) -> bool {
+        matches!(self.shape.work, Work::Steps | Work::Rows { .. })
+    }
+
+    /// Whether a step has to be run again when it is known which writes are the last ones.
+    pub(super) fn settles(&self) -> bool {
+        let is_place = matches!(self.shape.work, Work::Places(_));
+        !is_place && !self.shape.last.is_empty()
     }
 
     /// What a block does before its steps, and behind them.
     pub(super) fn around_steps(&self, program: &str) -> [Vec<String>; 2] {
-        if matches!(self.shape.work, Work::Places(_)) {
-            return Default::default();
-        }
-        let each = |what: &str| {
-            let scatters = self.shape.scatters.iter().enumerate();
-            let calls = scatters.map(|(k, s)| {
+        let scatters = match self.shape.work {
+            Work::Places(_) => &[][..],
+            _ => &self.shape.scatters,
+        };
+        let is_last = format!("launch.pass == 2 * {program}::LEVELS");
+        let acts = match (self.shape.is_wide(), self.settles()) {
+            (true, true) => format!("if ({is_last} && !launch.settles) "),
+            (true, false) => format!("if ({is_last}) "),
+            (false, true) => "if (!launch.settles) ".into(),
+            (false, false) => String::new(),
+        };
+        let each = |what: &str| -> Vec<String> {
+            let calls = scatters.iter().enumerate().map(|(k, s)| {
                 let array = self.outside(Atom::Var(s.array));
-                format!("lf_bins_{what}<{program}::Bins{k}>({array}, launch);")
+                format!("{acts}lf_bins_{what}<{program}::Bins{k}>({array}, launch);")
             });
             calls.collect()
         };
-        [each("begin"), each("end")]
+        let [mut begin, mut end] = [each("begin"), each("end")];
+        if self.shape.is_wide() {
+            begin.insert(
+                0,
+                format!("if (!lf_pass_begins<{program}>(p, launch)) return;"),
+            );
+            end.push(format!("lf_pass_ends<{program}>(launch);"));
+        }
+        [begin, end]
     }
 }

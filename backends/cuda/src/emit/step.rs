@@ -131,7 +131,7 @@ impl Emit<'_> {
         self.shape.program.ty(v).elem()
     }
 
-    fn stmt(&mut self, s: &Stmt) {
+    pub(super) fn stmt(&mut self, s: &Stmt) {
         if !self.is_wanted(s) {
             return;
         }
@@ -159,13 +159,16 @@ impl Emit<'_> {
                 let (ty, name) = (self.ty(*v), self.names.var(*v));
                 format!("const {ty} {name} = {};", self.read(*a, *i))
             }
+            StmtKind::WriteArray(a, i, x) if self.shape.last.iter().any(|l| l.arrays == [*a]) => {
+                return self.overwritten(&[*a], *i, &[*x]);
+            }
             StmtKind::WriteArray(a, i, x) => self.written(*a, *i, *x),
             StmtKind::ScatterArray {
                 arrays,
                 index,
                 values,
-                ..
-            } => self.scattered(arrays[0], &self.value(*index), &self.value(values[0])),
+                combine,
+            } => return self.scattered(arrays, *index, values, *combine),
             StmtKind::ArrayLength(v, a) => format!(
                 "const u64 {} = {}.length;",
                 self.names.var(*v),

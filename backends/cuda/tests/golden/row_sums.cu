@@ -37,6 +37,7 @@ struct row_sums_v {
     }
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
   static const u32 ENDS = 1;
@@ -94,6 +95,7 @@ struct row_sums_v_rows {
   };
   template <u32 K, class Unused = void> struct Level;
   static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
+  static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
   struct alignas(8) Fold1 {

@@ -46,6 +46,7 @@ struct segmented_v {
     }
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
   static const u32 ENDS = 1;
@@ -138,6 +139,7 @@ struct segmented_v_places {
     }
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
   template <u32 LEVEL>

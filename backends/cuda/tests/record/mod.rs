@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod inexact;
+#[path = "../wide_loops/mod.rs"]
+pub mod wide_loops;
 
 use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
@@ -17,6 +19,7 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind};
 use loop_lang::op::Op;
 use loop_lang::state::Layout;
+use loop_lang::types::Ty;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +57,8 @@ const LONG: Options = Options {
 
 /// Seeds of each generator.
 const SEEDS: u64 = 110;
+/// One in so many is one of the generator of loops with many groups, which take long to compile.
+const WIDE: usize = 10;
 
 /// Seeds of loops with nests.
 const NESTS: u64 = 40;
@@ -106,8 +111,14 @@ pub fn accepted() -> Vec<Accepted> {
     let least = |kind: &str| match kind {
         "plain" => 72,
         "program" => 45,
+        "wide" => 100,
         _ => 2,
     };
+    let all_kernels = || all.iter().flat_map(|a| &a.kernels);
+    let settle = all_kernels().filter(|k| k.settles).count();
+    let wide = all_kernels().filter(|k| k.wide).count();
+    println!("overwrite: {settle}, wide: {wide}");
+    assert!(settle >= 5 * times() && wide >= 8 * times());
     for (kind, [has, none]) in counts {
         assert!(
             100 * has >= least(kind) * (has + none),
@@ -184,7 +195,8 @@ fn cases() -> Vec<(&'static str, Case)> {
     let programs = programs.map(|case| ("program", case));
     let nests = (0..NESTS * times() as u64).flat_map(nests);
     let phases = (0..NESTS * times() as u64).filter_map(phases);
-    let all = plain.chain(random).chain(programs);
+    let wide = seeds().step_by(WIDE).map(|seed| ("wide", wide(seed)));
+    let all = plain.chain(random).chain(programs).chain(wide);
     all.chain(nests).chain(phases).collect()
 }
 
@@ -217,6 +229,34 @@ fn phases(seed: u64) -> Option<(&'static str, Case)> {
             args,
         },
     ))
+}
+
+/// A loop with more groups than tiles look back for.
+fn wide(seed: u64) -> Case {
+    let mut rng = Rng::new(seed);
+    let text = wide_loops::random(&mut rng);
+    let mut program = loop_lang::parse::parse(&text).expect("a loop");
+    loop_lang::gotos::derive_gotos(&mut program);
+    let mut length = rng.pick(LONG.lengths);
+    let mut args = Vec::new();
+    for p in &program.params {
+        let ty = program.ty(p.var).elem();
+        let mut word = || match ty {
+            Ty::U64 => rng.below(9) as u64,
+            _ => rng.word(),
+        };
+        let words: Vec<u64> = (0..length).map(|_| word()).collect();
+        args.push(Argument::Array(buffer(ty, &words)));
+        if ty == Ty::U64 {
+            // The elements of as long segments.
+            length = words.iter().sum::<u64>() as usize;
+        }
+    }
+    Case {
+        name: format!("wide {seed}"),
+        program,
+        args,
+    }
 }
 
 /// Some of the loops run for several tiles, over arrays that are as long.

@@ -1,13 +1,14 @@
-//! Which scatters run in parallel: those by an operator for which the order of values does not matter, where nobody else
-//! looks at the array, or writes to it.
+//! Which scatters run in parallel, where nobody else looks at the array, or writes to it: those by operators for which the order
+//! of values does not matter, and those of which the last one stays, if a number says which one that is.
 
 use super::{Refusal, Shape, each};
+use livefusion_backend::facts::Facts;
 use loop_lang::Loop;
-use loop_lang::chunkable::chunkable;
-use loop_lang::ir::{Combine, StmtKind, Var};
+use loop_lang::chunkable::{Reason, chunkable};
+use loop_lang::ir::{Atom, Combine, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An array that steps join values onto.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,46 +19,210 @@ pub struct Scatter {
     pub op: Op,
 }
 
+/// Arrays that steps overwrite together, anywhere: the last value stays.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Last {
+    /// The arrays.
+    pub arrays: Vec<Var>,
+    /// The loop rate whose counter says which step is the last one.
+    pub rate: RateId,
+}
+
+/// How an array is used.
+#[derive(Clone, PartialEq, Eq)]
+enum Use {
+    Written,
+    Joined(Op),
+    Last(Vec<Var>),
+}
+
 /// The arrays that steps join values onto.
 pub(super) fn find(program: &Loop) -> Result<Vec<Scatter>, Refusal> {
-    let mut found: FxHashMap<Var, Option<Op>> = FxHashMap::default();
+    let mut found: FxHashMap<Var, Use> = FxHashMap::default();
     let mut all = Vec::new();
+    let mut is_used = |array: Var, how: Use| {
+        let known = found.entry(array).or_insert_with(|| how.clone());
+        match *known == how {
+            true => Ok(()),
+            false => Err(Refusal::Scatter("in several ways")),
+        }
+    };
     for (_, block) in program.blocks.iter() {
         each(&block.stmts, &mut |s| match &s.kind {
             StmtKind::ScatterArray {
-                arrays, combine, ..
+                arrays,
+                combine: None,
+                ..
             } => {
-                let (array, op) = joined(program, arrays, *combine)?;
-                match found.insert(array, Some(op)) {
-                    None => all.push(Scatter { array, op }),
-                    Some(known) if known == Some(op) => {}
-                    Some(_) => return Err(Refusal::Scatter("in several ways")),
+                let mut arrays_used = arrays.iter();
+                arrays_used.try_for_each(|a| is_used(*a, Use::Last(arrays.clone())))
+            }
+            StmtKind::ScatterArray {
+                arrays,
+                combine: Some(combine),
+                ..
+            } => {
+                let joins = Joins::of(program, arrays, *combine);
+                let why = Refusal::Scatter("by a function that may ask for their order");
+                for (array, (op, _)) in arrays.iter().zip(&joins.ok_or(why)?.ops) {
+                    is_used(*array, Use::Joined(*op))?;
+                    let scatter = Scatter {
+                        array: *array,
+                        op: *op,
+                    };
+                    if !all.contains(&scatter) {
+                        all.push(scatter);
+                    }
                 }
                 Ok(())
             }
-            StmtKind::WriteArray(array, ..) => match found.insert(*array, None) {
-                Some(Some(_)) => Err(Refusal::Scatter("in several ways")),
-                _ => Ok(()),
-            },
+            StmtKind::WriteArray(array, ..) => is_used(*array, Use::Written),
             _ => Ok(()),
         })?;
     }
     Ok(all)
 }
 
-fn joined(program: &Loop, arrays: &[Var], combine: Option<Combine>) -> Result<(Var, Op), Refusal> {
-    match (arrays, combine) {
-        (_, None) => Err(Refusal::Scatter("of which the last one stays")),
-        ([array], Some(Combine::Op(op))) if op.identity(program.ty(*array).elem()).is_some() => {
-            Ok((*array, op))
+/// How arrays are joined onto where the order of values does not matter.
+pub struct Joins<'a> {
+    /// For each array the operator, and what it joins: the value, if that is none.
+    pub ops: Vec<(Op, Option<Atom>)>,
+    /// What a function computes of the values alone.
+    pub stmts: Vec<&'a Stmt>,
+    /// What they are to it.
+    pub values: &'a [Var],
+}
+
+impl<'a> Joins<'a> {
+    /// Those by an operator, or by a function that joins each array by one: of what is there nothing else comes.
+    pub fn of(program: &'a Loop, arrays: &[Var], combine: Combine) -> Option<Joins<'a>> {
+        let joins = |op: Op, array: Var| op.identity(program.ty(array).elem()).is_some();
+        let function = match (arrays, combine) {
+            (_, Combine::Fn(f)) => &program.functions[f.index()],
+            ([array], Combine::Op(op)) if joins(op, *array) => {
+                return Some(Joins {
+                    ops: vec![(op, None)],
+                    stmts: Vec::new(),
+                    values: &[],
+                });
+            }
+            _ => return None,
+        };
+        let (there, values) = function.params.split_at_checked(arrays.len())?;
+        let mut of_there: FxHashSet<Var> = there.iter().copied().collect();
+        let (mut stmts, mut lets) = (Vec::new(), FxHashMap::default());
+        for stmt in &function.body {
+            let (mut reads, mut defined) = (false, Vec::new());
+            let mut read = |a: Atom| reads |= a.var().is_some_and(|v| of_there.contains(&v));
+            walk::each(stmt, &mut |s| {
+                walk::operands(&s.kind, &mut read);
+                walk::handed_out(&s.kind, &mut read);
+                walk::definitions(&s.kind, &mut |v| defined.push(v));
+            });
+            match reads {
+                true => of_there.extend(defined),
+                false => stmts.push(stmt),
+            }
+            if let StmtKind::Let(v, op, args) = &stmt.kind {
+                lets.insert(*v, (*op, &args[..]));
+            }
         }
-        _ => Err(Refusal::Scatter(
-            "by a function that may ask for their order",
-        )),
+        let free = |a: Atom| a.var().is_none_or(|v| !of_there.contains(&v));
+        let op = |((array, result), there): ((&Var, &Atom), &Var)| {
+            let (op, args) = lets.get(&result.var()?)?;
+            let value = match **args {
+                [x, value] | [value, x] if x == Atom::Var(*there) && free(value) => value,
+                _ => return None,
+            };
+            joins(*op, *array).then_some((*op, Some(value)))
+        };
+        let results = arrays.iter().zip(&function.results).zip(there);
+        Some(Joins {
+            ops: results.map(op).collect::<Option<_>>()?,
+            stmts,
+            values,
+        })
     }
 }
 
 impl Shape<'_> {
+    /// The arrays that steps overwrite, and of which the last one stays.
+    pub(super) fn find_last(&self) -> Result<Vec<Last>, Refusal> {
+        let mut all: Vec<Last> = Vec::new();
+        for placed in self.steps() {
+            let Place::At { rate, .. } = placed.place else {
+                continue;
+            };
+            let rate = self.facts.tree.loop_rate(rate);
+            each(&placed.block.stmts, &mut |s| {
+                let StmtKind::ScatterArray {
+                    arrays,
+                    combine: None,
+                    ..
+                } = &s.kind
+                else {
+                    return Ok(());
+                };
+                let known = all.iter().find(|l| l.arrays == *arrays).map(|l| l.rate);
+                if known.is_none() {
+                    let arrays = arrays.clone();
+                    all.push(Last { arrays, rate });
+                }
+                match known.is_none_or(|r| r == rate) && counts_on(self.program, &self.facts, rate)
+                {
+                    true => Ok(()),
+                    false => Err(Refusal::Scatter(
+                        "of which the last one stays, and no number says which that is",
+                    )),
+                }
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The arrays that steps write element by element, and the loop rate whose counter says in which order, if one does.
+    fn written(&self) -> Vec<(Var, Option<RateId>)> {
+        let mut all: Vec<(Var, Option<RateId>)> = Vec::new();
+        for placed in self.steps() {
+            let Place::At { rate, .. } = placed.place else {
+                continue;
+            };
+            let rate = self.facts.tree.loop_rate(rate);
+            let rate = counts_on(self.program, &self.facts, rate).then_some(rate);
+            for s in &placed.block.stmts {
+                let StmtKind::WriteArray(array, ..) = s.kind else {
+                    continue;
+                };
+                match all.iter_mut().find(|(a, _)| *a == array) {
+                    Some((_, known)) => *known = known.filter(|_| *known == rate),
+                    None => all.push((array, rate)),
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether the order of steps does not matter otherwise. An array that they may write twice at a place is overwritten, too.
+    pub(super) fn check_order(&mut self) -> Result<(), Refusal> {
+        let rest = without(self.handed.left_out(self.program), &|_| false);
+        let repeats = |rest: &Loop| chunkable(rest).is_err_and(|why| why.reason == Reason::Writes);
+        if repeats(&rest) {
+            let alone = |array| without(rest.clone(), &|a| a != array);
+            let mut found = self.written();
+            found.retain(|(array, _)| repeats(&alone(*array)));
+            self.last
+                .extend(found.into_iter().filter_map(|(array, rate)| {
+                    let arrays = vec![array];
+                    Some(Last {
+                        arrays,
+                        rate: rate?,
+                    })
+                }));
+        }
+        let is_last = |a: Var| self.last.iter().any(|l| l.arrays == [a]);
+        chunkable(&without(rest, &is_last)).map_err(|why| Refusal::Order(why.to_string()))
+    }
+
     /// Whether steps join values onto an array.
     pub(super) fn is_scattered(&self, array: Var) -> bool {
         let mut is_it = false;
@@ -70,19 +235,24 @@ impl Shape<'_> {
     }
 }
 
-/// Whether the order of steps does not matter otherwise.
-pub(super) fn check_order(mut rest: Loop) -> Result<(), Refusal> {
-    for block in rest.blocks.values_mut() {
-        without_scatters(&mut block.stmts);
-    }
-    chunkable(&rest).map_err(|why| Refusal::Order(why.to_string()))
+/// Whether a loop rate's counter goes up from its first step to its last, whatever is around it.
+fn counts_on(program: &Loop, facts: &Facts<'_>, rate: RateId) -> bool {
+    let RateKind::Nested { counter, .. } = program.rate(rate).kind else {
+        return program.roots.contains(&rate);
+    };
+    let group = facts.group.get(&counter).map(|(g, _)| g.index());
+    group.is_some_and(|g| program.roots.contains(&program.groups[g].owner))
 }
 
-fn without_scatters(stmts: &mut Vec<loop_lang::ir::Stmt>) {
-    stmts.retain(|s| !matches!(s.kind, StmtKind::ScatterArray { .. }));
-    for s in stmts {
-        walk::regions_mut(&mut s.kind)
-            .into_iter()
-            .for_each(without_scatters);
+/// A loop without its scatters, and without some of its writes.
+fn without(mut rest: Loop, is_left_out: &dyn Fn(Var) -> bool) -> Loop {
+    let is_kept = |s: &Stmt| match s.kind {
+        StmtKind::ScatterArray { .. } => false,
+        StmtKind::WriteArray(array, ..) => !is_left_out(array),
+        _ => true,
+    };
+    for block in rest.blocks.values_mut() {
+        block.stmts.retain(is_kept);
     }
+    rest
 }
