@@ -30,7 +30,7 @@ LF_DEVICE typename Group::Part lf_before_thread(const typename L::Params &p, con
   LF_SHARED(Part, before);
   const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
-    if (threadIdx.x == 0) lf_tell_own(launch.told[level], launch.number, tile, scanned.all);
+    if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[level], launch.number, tile, scanned.all);
     const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, LF_FIRST, scanned.all, Group::start(p));
     if (threadIdx.x == 0) before = found;
   }

@@ -33,6 +33,8 @@ pub(crate) struct Elements {
 pub(crate) struct Params {
     /// Word by word.
     pub words: Vec<u64>,
+    /// How many elements the longest array has that was there before.
+    pub longest: u64,
     /// How many threads a row has.
     pub team: u64,
     /// Memory that is among these.
@@ -64,12 +66,12 @@ impl Rows<'_> {
     /// Runs them all; none if something trapped.
     pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
         let Some(elements) = self.elements else {
-            return self.found(self.kernel, self.params.team);
+            return self.found(self.kernel, self.rows, self.params.team);
         };
         if let Some(length) = elements.length {
             return match &self.kernel.rows {
                 Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
-                    let found = self.found(kernel, self.params.team)?;
+                    let found = self.found(kernel, self.rows, self.params.team)?;
                     Ok(found.map(|f| Found { of_rows: true, ..f }))
                 }
                 _ => {
@@ -78,19 +80,44 @@ impl Rows<'_> {
                 }
             };
         }
+        self.find_and_share(elements, word)
+    }
+
+    /// A kernel finds where rows lie, and behind it threads share their elements: how many there are, the second one finds in
+    /// memory. They are at most as many as the longest array has, mostly; where they are more, it does nothing, and is
+    /// launched again.
+    fn find_and_share(
+        &self,
+        elements: &Elements,
+        word: &dyn Fn(Word) -> u64,
+    ) -> Result<Option<Found>, Fault> {
         let none = || Fault::Refused("no kernel finds where rows lie".into());
         let places = self.kernel.places.as_ref().ok_or_else(none)?;
-        let launched = self.launch(places, self.rows, 1)?;
-        if launched.trapped {
+        let ends = if elements.ends { self.rows } else { 0 };
+        let most = self.params.longest.saturating_add(ends);
+        let both = [
+            self.launch(places, self.rows, 1),
+            self.launch(self.kernel, most, 1),
+        ];
+        let launched = self.device.launch(&both)?;
+        let [found, shared] = <[Launched; 2]>::try_from(launched).map_err(|_| none())?;
+        if found.trapped || shared.trapped {
             return Ok(None);
         }
         let counted = match elements.counted {
-            Some(at) => launched.result.get(at),
-            None => launched.result.last(),
+            Some(at) => found.result.get(at),
+            None => found.result.last(),
         };
         let start = elements.start.map_or(0, word);
         let all = counted.ok_or_else(none)?.wrapping_sub(start);
-        self.share(elements, all, word)
+        match all.checked_add(ends).ok_or_else(too_many)? {
+            steps if steps > most || steps == 0 => self.share(elements, all, word),
+            _ => Ok(Some(Found {
+                result: shared.result,
+                of_rows: false,
+                counter: elements.counter.map(|at| (at, start.wrapping_add(all))),
+            })),
+        }
     }
 
     /// Threads share so many elements.
@@ -111,31 +138,28 @@ impl Rows<'_> {
                 counter,
             }));
         }
-        let launched = self.launch(self.kernel, steps, 1)?;
-        Ok((!launched.trapped).then_some(Found {
-            result: launched.result,
-            of_rows: false,
-            counter,
-        }))
+        let found = self.found(self.kernel, steps, 1)?;
+        Ok(found.map(|f| Found { counter, ..f }))
     }
 
-    fn found(&self, kernel: &Kernel, team: u64) -> Result<Option<Found>, Fault> {
-        let launched = self.launch(kernel, self.rows, team)?;
-        Ok((!launched.trapped).then_some(Found {
-            result: launched.result,
+    fn found(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Option<Found>, Fault> {
+        let launched = self.device.launch(&[self.launch(kernel, steps, team)])?;
+        let mut launched = launched.into_iter();
+        Ok(launched.next().filter(|l| !l.trapped).map(|l| Found {
+            result: l.result,
             of_rows: false,
             counter: None,
         }))
     }
 
-    fn launch(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Launched, Fault> {
-        let launch = Launch {
+    fn launch<'k>(&'k self, kernel: &'k Kernel, steps: u64, team: u64) -> Launch<'k> {
+        Launch {
+            kernel,
             params: &self.params.words,
             first: self.first,
             steps,
             blocks: kernel.tiles(steps.saturating_mul(team)),
-        };
-        self.device.launch(kernel, launch)
+        }
     }
 }
 

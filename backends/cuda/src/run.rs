@@ -14,11 +14,12 @@ use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
 pub trait Device {
-    /// Runs a kernel to its end.
+    /// Runs kernels to their ends, one behind the other: what one leaves in memory, the next ones find. Nobody waits between
+    /// them, so a kernel is told where to look for whether one before it trapped.
     ///
     /// # Errors
     /// What went wrong with the device.
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault>;
+    fn launch(&self, launches: &[Launch<'_>]) -> Result<Vec<Launched>, Fault>;
 
     /// Where the elements of an array are that the loop was passed.
     ///
@@ -48,11 +49,13 @@ pub trait Room {
 /// What a kernel is launched with.
 #[derive(Debug)]
 pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
     /// The words of its parameters: see [`Kernel::given`].
     pub params: &'a [u64],
     /// The counter of the first step.
     pub first: u64,
-    /// How many steps there are.
+    /// How many steps there are; at most, where a kernel before it finds out.
     pub steps: u64,
     /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
     pub blocks: u64,
@@ -75,6 +78,8 @@ pub struct Call {
     pub ticket: u64,
     /// A word that is set where something traps.
     pub trapped: u64,
+    /// One that is set where something trapped that was launched before; 0 if nothing was.
+    pub stopped: u64,
     /// Where what groups come to goes.
     pub result: u64,
     /// What tiles tell each other, level by level.
@@ -90,6 +95,7 @@ impl Call {
             self.number,
             self.ticket,
             self.trapped,
+            self.stopped,
             self.result,
         ];
         let words = words.iter().chain(&self.told);
@@ -391,6 +397,7 @@ impl Ready<'_> {
         }
         Ok(Params {
             words: params,
+            longest,
             team,
             _rooms: rooms,
         })

@@ -26,7 +26,7 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
   LF_SHARED(Part, through);
   const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
   if (threadIdx.x < LF_WARP) {
-    if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
+    if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[K], launch.number, tile, scanned.all);
     const u32 pause = K == 0 ? LF_FIRST : 0;
     const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
     if (threadIdx.x == 0) through = found;
@@ -132,6 +132,7 @@ template <class L> struct lf_team {
   u64 at;
   u32 threads, lane;
   bool is_there;
+  typename L::Near near;
   // One thread speaks for all.
   LF_DEVICE bool speaks() const { return is_there && lane == 0; }
   template <class Part> LF_DEVICE Part told(const Part &before) const {
@@ -139,9 +140,21 @@ template <class L> struct lf_team {
   }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, state);
+    L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, near, state);
   }
 };
+
+// What is near of the rows of a tile. The threads of a warp have elements side by side, and need no room.
+template <class L>
+LF_DEVICE typename L::Near lf_near_rows(const typename L::Params &p, const lf_launch &launch, u64 from, u64 teams, u32 team) {
+  if constexpr (L::ROOM == 0) {
+    return typename L::Near();
+  } else {
+    const u64 length = L::length(p), left = launch.steps - from, rows = left < teams ? left : teams;
+    const bool fits = team < LF_WARP && length <= L::PLACES && rows * length <= L::PLACES;
+    return lf_bring_near<L>(p, L::begins(p, launch) + from * length, fits ? u32(rows * length) : 0);
+  }
+}
 
 // A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
 // whoever is in a block takes part in what it exchanges.
@@ -154,6 +167,7 @@ template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
     team.at = tile * teams + threadIdx.x / team.threads;
     team.is_there = team.at < launch.steps;
+    team.near = lf_near_rows<L>(p, launch, tile * teams, teams, team.threads);
     typename L::State state = typename L::State();
     lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, team, state);
     team.template run<L::LEVELS>(p, launch, state);
@@ -163,113 +177,196 @@ template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const
 // Most numbers have no more than 32 bits, in which a device divides several times as fast.
 LF_DEVICE u64 lf_quotient(u64 x, u64 y) { return ((x | y) >> 32) == 0 ? u64(u32(x) / u32(y)) : x / y; }
 
-// The first row, from `low` on and at most `high`, in which a step is: each has a step more than elements if it has an end.
-LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 low, u64 high) {
-  while (low < high) {
-    const u64 middle = low + (high - low) / 2;
-    if (through[middle] + (middle + 1) * ends > step) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
+// The first row in which a step is, of so many rows: each has a step more than elements if it has an end. A whole warp calls it.
+// Each time it is left with a part of the rows, and a look at memory takes much longer than all else.
+LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 rows) {
+  u64 low = 0;
+  for (u64 left = rows; left > 1;) {
+    const u64 each = (left + LF_WARP - 1) / LF_WARP, last = (threadIdx.x % LF_WARP + 1) * each - 1;
+    const bool is_rest = last >= left - 1;
+    const bool is_behind = is_rest || lf_load_constant(through + low + last) + (low + last + 1) * ends > step;
+    const u64 part = u64(__ffs(i32(__ballot_sync(LF_ALL, is_behind))) - 1) * each;
+    low += part;
+    left = left - part < each ? left - part : each;
   }
   return low;
 }
 
-// Where the rows of a tile lie, whose steps are from `begin` to `end`: a number says it of those that are equally long.
+// Steps of a path that follow each other, those of a tile, and where its rows lie: a number says it of those that are equally long.
 template <class L, bool UNIFORM> struct lf_places {
-  u64 length;
-  LF_DEVICE lf_places(const typename L::Params &p, u64, u64) : length(L::length(p)) {}
-  // The row of a step.
-  LF_DEVICE u64 find(u64 step) const { return lf_quotient(step, length + L::ENDS); }
-  // How many elements there are in the rows up to one, itself included.
-  LF_DEVICE u64 through(u64 row) const { return (row + 1) * length; }
+  u64 begin, first, length;  // the first step, its row, how many elements each row has
+  u32 steps;
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps)
+      : begin(begin), first(0), length(L::length(p)), steps(steps) {
+    first = lf_quotient(begin, length + L::ENDS);
+  }
+  // The row of a step of the tile.
+  LF_DEVICE u64 find(u32 at) const { return lf_quotient(begin + at, length + L::ENDS); }
+  // The step of the tile that is behind a row; it has one more than it has steps where the row goes on behind it.
+  LF_DEVICE u32 stop(u64 row) const { return u32(lf_min((row + 1) * (length + L::ENDS) - begin, u64(steps) + 1)); }
+  // That of the row behind the one whose step is known.
+  LF_DEVICE u32 next(u64, u32 stop) const { return u32(lf_min(stop + length + L::ENDS, u64(steps) + 1)); }
+  // How many of its steps are elements.
+  LF_DEVICE u32 elements() const {
+    const u64 behind = find(steps - 1);
+    return steps - u32(behind - first) * L::ENDS - (stop(behind) == steps ? L::ENDS : 0);
+  }
 };
 
 // Of others it is read once, and kept near. Where rows have an end, no more of them are in a tile than steps.
 template <class L> struct lf_places<L, false> {
   const u64 *far;
-  const u64 *near;
-  u64 first, last;
-  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u64 end) : far(L::places(p).at) {
+  u64 begin, first, behind;
+  u16 *stops;
+  u32 steps;
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps) : far(L::places(p).at), begin(begin), steps(steps) {
     LF_SHARED_ARRAY(u64, rows, 2);
-    LF_SHARED_ARRAY(u64, kept, L::ENDS > 0 ? L::TILE : 1);
-    if (threadIdx.x < 2) {
-      rows[threadIdx.x] = lf_find(far, L::ENDS, threadIdx.x == 0 ? begin : end - 1, 0, L::places(p).length - 1);
+    LF_SHARED_ARRAY(u16, kept, L::ENDS > 0 ? L::TILE : 1);
+    const u32 warp = threadIdx.x / LF_WARP;
+    if (warp < 2) {
+      const u64 row = lf_find(far, L::ENDS, warp == 0 ? begin : begin + steps - 1, L::places(p).length);
+      if (threadIdx.x % LF_WARP == 0) rows[warp] = row;
     }
     __syncthreads();
     first = rows[0];
-    last = rows[1];
-    near = kept;
-    for (u64 k = threadIdx.x; L::ENDS > 0 && k <= last - first; k += L::THREADS) kept[k] = far[first + k];
-    __syncthreads();
+    behind = rows[1];
+    stops = kept;
+    for (u32 k = threadIdx.x; L::ENDS > 0 && k <= behind - first; k += L::THREADS) kept[k] = u16(far_stop(first + k));
   }
-  LF_DEVICE u64 find(u64 step) const {
-    return L::ENDS > 0 ? first + lf_find(near, L::ENDS, step - first * L::ENDS, 0, last - first)
-                       : lf_find(far, L::ENDS, step, first, last);
+  LF_DEVICE u32 far_stop(u64 row) const {
+    return u32(lf_min(lf_load_constant(far + row) + (row + 1) * L::ENDS - begin, u64(steps) + 1));
   }
-  LF_DEVICE u64 through(u64 row) const { return L::ENDS > 0 && row >= first ? near[row - first] : far[row]; }
+  LF_DEVICE u64 find(u32 at) const {
+    u64 low = first, high = behind;
+    while (low < high) {
+      const u64 middle = low + (high - low) / 2;
+      if (stop(middle) > at) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+  LF_DEVICE u32 stop(u64 row) const { return L::ENDS > 0 ? stops[row - first] : far_stop(row); }
+  LF_DEVICE u32 next(u64 row, u32) const { return stop(row); }
+  LF_DEVICE u32 elements() const {
+    return steps - u32(behind - first) * L::ENDS - (far_stop(behind) == steps ? L::ENDS : 0);
+  }
 };
 
-// Steps of a path that follow each other: elements of rows, and ends of rows.
+// How many steps a path has. Where rows are not equally long, the kernel before has found out, and the launch says how many there
+// may be: if that was wrong, or something trapped, there is nothing to do.
+template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, const lf_launch &launch) {
+  if constexpr (L::UNIFORM) {
+    return launch.steps;
+  } else {
+    LF_SHARED(u64, all);
+    if (threadIdx.x == 0) {
+      const lf_array<u64> places = L::places(p);
+      all = places.at[places.length - 1] + places.length * L::ENDS;
+      if (all > launch.steps || (launch.stopped != nullptr && *launch.stopped != 0)) all = 0;
+    }
+    __syncthreads();
+    return all;
+  }
+}
+
+// Steps of a tile that follow each other, a thread's: elements of rows, and ends of rows.
 template <class L> struct lf_share {
   lf_places<L, L::UNIFORM> places;
-  u64 from, row;
-  u32 count;
+  typename L::Near near;
+  u64 row;
+  u32 from, to;
   // Whether what a thread sums up counts, and what it has of what comes before.
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  // How many elements there are before a row, of which a step is in the tile.
+  LF_DEVICE u64 before(const typename L::Params &p, u64 i) const {
+    if (i > places.first) return places.begin + places.stop(i - 1) - i * L::ENDS;
+    if constexpr (L::UNIFORM) {
+      return i * places.length;
+    } else {
+      return i > 0 ? lf_load_constant(places.far + i - 1) : 0;
+    }
+  }
+  // The first of them, where none needs to know of another.
+  LF_DEVICE void alone(const typename L::Params &p, const lf_launch &launch) const {
+    typename L::State state = typename L::State();
+    const u64 first = before(p, row), at = places.begin + from - row * L::ENDS - first;
+    const typename L::Row head = L::row(p, launch.first + row, first, state);
+    if (L::ENDS == 0 || from + 1 != places.stop(row)) {
+      L::template element<0>(p, launch, launch.first + row, head, head.lf_begin + at, near, 0, state);
+    } else if constexpr (L::ENDS > 0) {
+      L::template end<0>(p, launch, launch.first + row, first, at, state);
+    }
+  }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    if (count == 0) return;
-    u64 i = row, before = i > 0 ? places.through(i - 1) : 0;
-    u64 at = from - before - i * L::ENDS, length = places.through(i) - before;
-    typename L::Row head = L::row(p, launch.first + i, before, state);
+    if (from >= to) return;
+    u64 i = row, first = before(p, i), at = places.begin + from - i * L::ENDS - first;
+    u32 stop = places.stop(i), k = from - u32(i - places.first) * L::ENDS;
+    typename L::Row head = L::row(p, launch.first + i, first, state);
     if (at == 0) L::begin(head, state);
-    for (u32 left = count;;) {
-      if (at < length) {
-        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, state);
-      } else if constexpr (L::ENDS > 0) {
-        L::template end<K>(p, launch, launch.first + i, before, length, state);
+    LF_ROLLED
+    for (u32 step = from;;) {
+      const bool is_end = L::ENDS > 0 && step + 1 == stop;
+      if constexpr (L::ENDS > 0) {
+        if (is_end) L::template end<K>(p, launch, launch.first + i, first, at, state);
       }
-      at += 1;
-      left -= 1;
-      if (left == 0) break;
-      if (at < length + L::ENDS) continue;
-      before += length;
+      if (!is_end) {
+        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, near, k, state);
+        at += 1;
+        k += 1;
+      }
+      step += 1;
+      if (step == to) break;
+      if (L::ENDS > 0 ? !is_end : step < stop) continue;
       do {
         i += 1;
-        length = places.through(i) - before;
-      } while (length + L::ENDS == 0);
+        stop = places.next(i, stop);
+      } while (L::ENDS == 0 && stop == step);
+      first += at;
       at = 0;
-      head = L::row(p, launch.first + i, before, state);
+      head = L::row(p, launch.first + i, first, state);
       L::begin(head, state);
     }
   }
 };
 
-// A step of a row, where none needs to know of another.
-template <class L>
-LF_DEVICE void lf_step_apart(const typename L::Params &p, const lf_launch &launch, u64 i, u64 before, u64 at, u64 length) {
-  typename L::State state = typename L::State();
-  const typename L::Row head = L::row(p, launch.first + i, before, state);
-  if (at < length) {
-    L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + at, state);
-  } else if constexpr (L::ENDS > 0) {
-    L::template end<0>(p, launch, launch.first + i, before, length, state);
-  }
-}
-
 // Steps of equally long rows in squares: what is near in a column is in the caches for a block, as what is near in a row is. A
 // warp has neighbours of a row.
 template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, const lf_launch &launch, u64 length) {
+  LF_SHARED_ARRAY(uint4, rooms, L::ROOM > 0 ? L::ROOM / 16 : 1);
+  const typename L::Near near = lf_turned_of<L>(p, reinterpret_cast<u8 *>(rooms));
   const u64 width = length + L::ENDS, rows = lf_quotient(launch.steps, width);
-  const u64 across = (width + LF_WARP - 1) / LF_WARP, squares = across * ((rows + LF_WARP - 1) / LF_WARP);
-  for (u64 square = blockIdx.x; square < squares; square += gridDim.x) {
-    const u64 down = lf_quotient(square, across), at = (square - down * across) * LF_WARP + threadIdx.x % LF_WARP;
-    for (u32 k = threadIdx.x / LF_WARP; k < LF_WARP; k += L::THREADS / LF_WARP) {
-      const u64 i = down * LF_WARP + k;
-      if (i < rows && at < width) lf_step_apart<L>(p, launch, i, i * length, at, length);
+  const u64 across = (width + LF_WARP - 1) / LF_WARP, below = (rows + LF_WARP - 1) / LF_WARP;
+  // From one square of a block to its next one, without a division for each.
+  const u64 jump = lf_quotient(gridDim.x, across), aside = gridDim.x - jump * across;
+  u64 down = lf_quotient(blockIdx.x, across), side = blockIdx.x - down * across;
+  const u32 lane = threadIdx.x % LF_WARP;
+  while (down < below) {
+    const u64 row = down * LF_WARP, from = side * LF_WARP, at = from + lane;
+    const u32 high = u32(lf_min(rows - row, u64(LF_WARP)));
+    const u32 wide = from < length ? u32(lf_min(length - from, u64(LF_WARP))) : 0;
+    const lf_corner corner = {row, from, high, wide};
+    lf_turn_in<L>(p, launch, corner, near);
+    for (u32 k = threadIdx.x / LF_WARP; k < high; k += L::THREADS / LF_WARP) {
+      const u64 i = row + k;
+      if (at >= width) break;
+      typename L::State state = typename L::State();
+      const typename L::Row head = L::row(p, launch.first + i, i * length, state);
+      if (L::ENDS == 0 || at < length) {
+        L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + at, near, lane * LF_LINE + k, state);
+      } else if constexpr (L::ENDS > 0) {
+        L::template end<0>(p, launch, launch.first + i, i * length, length, state);
+      }
+    }
+    down += jump;
+    side += aside;
+    if (side >= across) {
+      side -= across;
+      down += 1;
     }
   }
 }
@@ -280,28 +377,39 @@ template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf
     const u64 length = L::length(p);
     if (length + L::ENDS >= LF_WARP) return lf_in_squares<L>(p, launch, length);
   }
-  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  const u64 all = lf_path_steps<L>(p, launch);
+  lf_tiles_of_block<L> tiles = {(all + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
-    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-    const lf_places<L, L::UNIFORM> places(p, begin, end);
-    for (u64 step = begin + threadIdx.x; step < end; step += L::THREADS) {
-      const u64 i = places.find(step), before = i > 0 ? places.through(i - 1) : 0;
-      lf_step_apart<L>(p, launch, i, before, step - before - i * L::ENDS, places.through(i) - before);
+    const u64 begin = tile * L::TILE, left = all - begin;
+    const lf_places<L, L::UNIFORM> places(p, begin, left < L::TILE ? u32(left) : u32(L::TILE));
+    __syncthreads();
+    for (u32 at = threadIdx.x; at < places.steps; at += L::THREADS) {
+      const lf_share<L> share = {places, lf_turned_of<L>(p, nullptr), places.find(at), at, at + 1};
+      share.alone(p, launch);
     }
   }
 }
 
 // Threads have equal numbers of steps, wherever rows begin.
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
-  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  const u64 all = lf_path_steps<L>(p, launch);
+  if (all == 0) return;
+  lf_tiles_of_block<L> tiles = {(all + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
-    const u64 begin = tile * L::TILE, end = begin + L::TILE < launch.steps ? begin + L::TILE : launch.steps;
-    const u64 from = begin + threadIdx.x * L::ELEMENTS;
-    const u32 count = from >= end ? 0 : end - from < L::ELEMENTS ? u32(end - from) : L::ELEMENTS;
-    const lf_places<L, L::UNIFORM> places(p, begin, end);
-    const lf_share<L> share = {places, from, count > 0 ? places.find(from) : 0, count};
+    const u64 begin = tile * L::TILE, left = all - begin;
+    const u32 steps = left < L::TILE ? u32(left) : u32(L::TILE), from = threadIdx.x * L::ELEMENTS;
+    const lf_places<L, L::UNIFORM> places(p, begin, steps);
+    typename L::Near near;
+    if constexpr (L::ROOM > 0) {
+      near = lf_bring_near<L>(p, L::begins(p, launch) + begin - places.first * L::ENDS, places.elements());
+    } else {
+      __syncthreads();
+    }
+    const u32 to = from + L::ELEMENTS < steps ? from + L::ELEMENTS : steps;
+    const lf_share<L> share = {places, near, from < steps ? places.find(from) : 0, from, to};
     typename L::State state = typename L::State();
-    lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, end == launch.steps, share, state);
+    lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, left <= L::TILE, share, state);
     share.template run<L::LEVELS>(p, launch, state);
+    lf_take_out<L>(p, near);
   }
 }

@@ -5,15 +5,18 @@ mod shimmed;
 #[path = "../../interp/tests/support/mod.rs"]
 mod support;
 
-use livefusion_backend::{Buffer, Outcome};
-use livefusion_cuda::emit;
-use livefusion_cuda_shim::{Cxx, Shim, can_compile};
+use livefusion_backend::{Backend, Buffer, Frame, Outcome, Pass};
+use livefusion_cuda::device::session::Session;
+use livefusion_cuda::{CudaBackend, emit};
+use livefusion_cuda_shim::{Call, Cxx, Shim, can_compile};
+use livefusion_interp::InterpBackend;
 use livefusion_tile::threads::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, RateKind, Type};
 use loop_lang::types::{Const, Ty};
 use shimmed::{OnShim, far, long_args, plain};
 use std::path::Path;
+use std::sync::Arc;
 use support::{Owned, Rng, borrow, parse};
 
 const ENDS: &str = "it may end before its bound in the middle of what else it does";
@@ -110,6 +113,7 @@ fn sizes(case: &str) -> [u64; 3] {
         "empty ones" => [300, 0, 0],
         "short ones" => [400, 3, 5],
         "a giant" => [2, 1500, 2],
+        "squares" => [100, 70, 1],
         "long ones" => [3, 2100, 2],
         _ => [37, 29, 3],
     }
@@ -270,8 +274,8 @@ fn faults_of_segments_are_found() {
         ),
         (
             "a step is searched one segment too far",
-            "(middle + 1) * ends > step",
-            "(middle + 1) * ends >= step",
+            "(low + last + 1) * ends > step",
+            "(low + last + 1) * ends >= step",
         ),
         (
             "a segment that begins with a thread's steps does not begin",
@@ -279,14 +283,54 @@ fn faults_of_segments_are_found() {
             "",
         ),
         (
-            "a thread's second segment begins where its first one did",
-            "      before += length;\n",
+            "a thread has its first element again",
+            "        k += 1;\n",
             "",
         ),
         (
-            "only empty segments have an end",
-            "if (at < length + L::ENDS) continue;",
-            "if (at < length) continue;",
+            "a segment ends one step too late",
+            "step + 1 == stop;",
+            "step == stop;",
+        ),
+        (
+            "a tile that no segment begins in is taken for all up to it",
+            "return x.lf_begun;",
+            "return true;",
+        ),
+        (
+            "nothing is done where nothing trapped before",
+            "*launch.stopped != 0",
+            "*launch.stopped == 0",
+        ),
+        (
+            "elements are taken before they are there",
+            "  lf_copies_done();\n  __syncthreads();\n  return near;",
+            "  __syncthreads();\n  return near;",
+        ),
+        (
+            "elements are taken before others have brought them",
+            "  lf_copies_done();\n  __syncthreads();\n  return near;",
+            "  lf_copies_done();\n  return near;",
+        ),
+        (
+            "elements before the first whole piece are left out",
+            "k < before + end - rest; k += THREADS",
+            "k < end - rest; k += THREADS",
+        ),
+        (
+            "a room has no gaps where elements are put, and gaps where they are taken",
+            "lf_copy_async<16>(near.room + lf_spread(k * sizeof(T)), from + k);",
+            "lf_copy_async<16>(near.room + k * sizeof(T), from + k);",
+        ),
+        (
+            "what is written goes out before all have written",
+            "  if (L::STORES) __syncthreads();\n  L::stores",
+            "  L::stores",
+        ),
+        (
+            "what is written goes out one place too far",
+            "from.array.at[from.begin + k] = *from.at(k);",
+            "from.array.at[from.begin + k + 1] = *from.at(k);",
         ),
         (
             "a segment lies where the one before does",
@@ -334,8 +378,8 @@ fn faults_of_squares_are_found() {
     let faults = [
         (
             "a square's rows begin one too far",
-            "const u64 i = down * LF_WARP + k;",
-            "const u64 i = down * LF_WARP + k + 1;",
+            "const u64 i = row + k;",
+            "const u64 i = row + k + 1;",
         ),
         (
             "squares at the side are left out",
@@ -344,16 +388,70 @@ fn faults_of_squares_are_found() {
         ),
         (
             "squares below are left out",
-            "((rows + LF_WARP - 1) / LF_WARP)",
-            "((rows + LF_WARP - 1) / LF_WARP / 2)",
+            "below = (rows + LF_WARP - 1) / LF_WARP;",
+            "below = (rows + LF_WARP - 1) / LF_WARP / 2;",
+        ),
+        ("a block passes over squares", "      side -= across;\n", ""),
+        (
+            "a row is taken for a column",
+            "near, lane * LF_LINE + k, state",
+            "near, k * LF_LINE + lane, state",
+        ),
+        (
+            "a square is taken before it is there",
+            "    lf_copies_done();\n    __syncthreads();\n  }\n}",
+            "  }\n}",
+        ),
+        (
+            "a square comes before all have taken the last one",
+            "  if (L::ROOM > 0) __syncthreads();\n  L::fetches",
+            "  L::fetches",
+        ),
+        (
+            "a square that is whole has its lines too far apart",
+            "      f(k, i, true);\n      k += warps * LF_LINE;",
+            "      f(k, i, true);\n      k += warps * LF_LINE + 1;",
         ),
         (
             "where rows are short, a thread has one step only",
-            "step < end; step += L::THREADS) {",
-            "step < end; step += L::TILE) {",
+            "at < places.steps; at += L::THREADS) {",
+            "at < places.steps; at += L::TILE) {",
         ),
     ];
     are_found("transpose", &faults);
+}
+
+/// What is read the other way is turned around in squares, of whatever type it is.
+#[test]
+fn squares_are_turned_around() {
+    if !can_compile() {
+        return;
+    }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let mut rng = Rng(59);
+    let (_, text) = support::golden_texts()
+        .into_iter()
+        .find(|(name, _)| name == "transpose")
+        .expect("a golden loop");
+    for ty in ["f64", "u8", "i32"] {
+        let program = parse(&text.replace("f64", ty));
+        let kernel = emit::kernel(&program).expect("it runs in parallel");
+        let turns = "lf_take(near.arr_1, lf_k, at_1)";
+        assert!(kernel.text.contains(turns), "{}", kernel.text);
+        let shim = OnShim::of(&cxx, &program);
+        for sizes in [
+            [64, 96],
+            [70, 100],
+            [100, 33],
+            [7, 40],
+            [40, 7],
+            [1, 1],
+            [0, 5],
+        ] {
+            let args = args_of(&program, &[], &sizes, &mut rng);
+            agree(&shim, "transpose", &program, &args, ty);
+        }
+    }
 }
 
 /// Each fault makes some run of a loop wrong.
@@ -365,10 +463,16 @@ fn are_found(name: &str, faults: &[Fault]) {
     let kernel = emit::kernel(&program).expect("it runs in parallel");
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(23);
-    let inputs: Vec<_> = ["short ones", "a giant", "mixed ones", "long ones"]
-        .iter()
-        .map(|case| args(&program, case, &mut rng))
-        .collect();
+    let inputs: Vec<_> = [
+        "short ones",
+        "a giant",
+        "mixed ones",
+        "long ones",
+        "squares",
+    ]
+    .iter()
+    .map(|case| args(&program, case, &mut rng))
+    .collect();
     let is_sound = |cxx: &Cxx, turns| {
         let shim = OnShim::on(
             cxx,
@@ -595,6 +699,42 @@ fn rows_that_hand_on_have_room_of_their_own() {
     }
 }
 
+/// Where elements are more than any array has, the kernel that was queued for as many as that does nothing, and is launched again.
+#[test]
+fn elements_may_be_more_than_any_array_has() {
+    if !can_compile() {
+        return;
+    }
+    let program = support::golden("exit_of_segments");
+    let cxx = Cxx::new().expect("the shim compiles");
+    let mut rng = Rng(53);
+    let lengths: Vec<u64> = (0..300).map(|i| i % 7 * 30).collect();
+    let mut args = args_of(&program, &lengths[..3], &[], &mut rng);
+    for (arg, p) in args.iter_mut().zip(&program.params) {
+        if program.ty(p.var) == Type::Array(Ty::U64) {
+            *arg = Owned::Array(Buffer::from_vec(lengths.clone()));
+        }
+    }
+    let launches = |cxx: &Cxx, args: &[Owned]| {
+        let driver = Shim::default().driver();
+        let session = Session::new(driver.clone(), Box::new(cxx.clone()));
+        let backend = CudaBackend::on(session, Arc::new(InterpBackend::new()));
+        let kernel = backend.compile(&program).expect("it compiles");
+        let mut frame = Frame::new(kernel.layout());
+        let outcome = kernel.run(Pass::Emit, u64::MAX, &mut frame, &far(args));
+        assert_eq!(outcome, Outcome::Done);
+        driver.calls(Call::Launch)
+    };
+    let shim = OnShim::of(&cxx, &program);
+    agree(&shim, "exit_of_segments", &program, &args, "beyond");
+    assert_eq!(launches(&cxx, &args), 3);
+    let fitting = args_of(&program, &lengths, &[], &mut rng);
+    assert_eq!(launches(&cxx, &fitting), 2);
+    let whoever = cxx.tampered("all > launch.steps || ", "");
+    let shim = OnShim::of(&whoever, &program);
+    assert!(shim.differs(&program, &args).is_some(), "not noticed");
+}
+
 /// Lengths whose sum no number holds are a trap, whoever looks at them: nothing is read where they would lie.
 #[test]
 fn lengths_beyond_all_numbers_trap() {
@@ -605,7 +745,7 @@ fn lengths_beyond_all_numbers_trap() {
     let cxx = Cxx::new().expect("the shim compiles");
     let shim = OnShim::of(&cxx, &program);
     let lengths: Vec<u64> = (0..2000)
-        .map(|i| if i % 700 == 3 { 1 << 63 } else { 2 })
+        .map(|i| if i % 700 == 3 { 1 << 63 } else { 1 })
         .collect();
     let args = args_of(&program, &lengths[..3], &[], &mut Rng(47));
     let args: Vec<Owned> = args

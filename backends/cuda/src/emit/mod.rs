@@ -18,6 +18,7 @@ mod handed;
 mod kernel;
 mod levels;
 mod names;
+mod near;
 mod nest;
 mod path;
 mod scatter;
@@ -35,6 +36,7 @@ use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
+use near::Near;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use streams::Streams;
@@ -45,11 +47,14 @@ pub const PRELUDE: &str = concat!(
     include_str!("../tiles.cuh"),
     include_str!("../scatter.cuh"),
     include_str!("../exits.cuh"),
+    include_str!("../near.cuh"),
     include_str!("../segments.cuh")
 );
 
 /// How many blocks a processor has at once at least, where rates are nested.
 const BLOCKS: u32 = 5;
+/// The same where elements come by rooms: while a block waits for memory or for others, the rest have work.
+const BLOCKS_NEAR: u32 = 7;
 
 /// The kernels of a loop, one for each of its roots.
 ///
@@ -76,6 +81,7 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 struct Emit<'a> {
     shape: &'a Shape<'a>,
     streams: Streams,
+    near: Near,
     tiles: Tiles,
     form: Form,
     /// What is known before a step, level by level, and behind that what is read at the end.
@@ -99,10 +105,16 @@ impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
         let mut streams = Streams::of(shape);
         let groups = Groups::of(shape);
+        let near = Near::of(shape);
+        let mut tiles = Tiles::of(shape, &mut streams, &groups);
+        if !near.is_empty() && !shape.levels.is_empty() {
+            tiles.elements = near.fits();
+        }
         Emit {
             shape,
-            tiles: Tiles::of(shape, &mut streams, &groups),
+            tiles,
             streams,
+            near,
             form: groups.form,
             levels: groups.levels(),
             known: groups.known.len(),
@@ -141,6 +153,9 @@ impl<'a> Emit<'a> {
     ) -> Option<Box<Kernel>> {
         let shape = shape?;
         let mut emit = Emit::of(&shape);
+        if let Work::Teams { .. } = shape.work {
+            emit.near = self.near.of_team(&shape);
+        }
         std::mem::swap(&mut emit.functions, &mut self.functions);
         std::mem::swap(&mut emit.out, &mut self.out);
         let program = self.names.program();
@@ -165,6 +180,9 @@ impl<'a> Emit<'a> {
             self.count();
         }
         self.constants();
+        if let Work::Path(_) | Work::Teams { .. } = self.shape.work {
+            self.rooms();
+        }
         self.bins();
         match self.shape.work {
             Work::Steps => self.step(),
@@ -190,6 +208,7 @@ impl<'a> Emit<'a> {
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
             match self.form {
+                Form::Nested if !self.near.is_empty() => BLOCKS_NEAR,
                 Form::Nested => BLOCKS,
                 _ => self.tiles.blocks(),
             }

@@ -92,6 +92,9 @@ impl Emit<'_> {
 
     /// Whether a statement is to be written, where not all are.
     pub(super) fn is_wanted(&self, s: &Stmt) -> bool {
+        if self.is_seen_to(s) {
+            return false;
+        }
         let Some(only) = &self.only else { return true };
         let is_place = matches!(self.shape.work, Work::Places(_));
         match &s.kind {
@@ -107,6 +110,17 @@ impl Emit<'_> {
                 wanted
             }
         }
+    }
+
+    /// Whether a statement is a trap of which the kernel that finds where rows lie has seen to it that it does not happen: what it
+    /// tests would have to be read again.
+    fn is_seen_to(&self, s: &Stmt) -> bool {
+        let (StmtKind::Trap { unless, .. }, Some(places)) = (&s.kind, &self.shape.nests.places)
+        else {
+            return false;
+        };
+        let known = &places.nests.known_from;
+        unless.var().is_none_or(|v| known.contains_key(&v))
     }
 
     /// Whether a sub rate has nothing of what is to be written, where not all is.
@@ -224,7 +238,7 @@ impl Emit<'_> {
         );
         self.line("template <u32 LEVEL>");
         self.open(&format!(
-            "static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, State &state) {{"
+            "static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         let levels = self.shape.levels.len() as u32;
         match *self

@@ -19,7 +19,7 @@ impl Emit<'_> {
         let counter = self.names.var(self.shape.counter).to_string();
         self.line("template <u32 LEVEL>");
         self.open(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, State &state) {{"
+            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, const Near &near, State &state) {{"
         ));
         self.line("const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;");
         self.line("const State old = state;");

@@ -16,6 +16,7 @@ struct row_sums_v {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
+    static LF_DEVICE bool absorbs(const Part &x) { return x.lf_begun; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{(-0.0), false};
@@ -38,6 +39,14 @@ struct row_sums_v {
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
   static const u64 TILE = THREADS * ELEMENTS;
+  struct Near { lf_near<f64> arr_1; };
+  static const u32 PLACES = 2560, ROOM = lf_room<f64, PLACES>::bytes;
+  static const bool STORES = false;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { }
+  static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return launch.first * p.w_1; }
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -60,12 +69,12 @@ struct row_sums_v {
     state.level0.lf_begun = true;
   }
   template <u32 LEVEL>
-  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, State &state) {
+  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     const bool more_1 = ix_1 < p.w_1;
     const u64 at_1 = row.row_0 + ix_1;
-    const f64 elt_1 = lf_read(p.arr_1, at_1);
+    const f64 elt_1 = lf_take(near.arr_1, lf_k);
     const f64 new_2 = old.level0.acc_2 + elt_1;
     state.level0.acc_2 = new_2;
     const u64 nix_1 = ix_1 + 1ull;
@@ -85,7 +94,7 @@ struct row_sums_v {
   static const bool UNIFORM = true;
   static LF_DEVICE u64 length(const Params &p) { return p.w_1; }
 };
-LF_KERNEL(128, 5) row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) row_sums_v_kernel(const row_sums_v::Params p, const lf_launch launch) {
   lf_along_path<row_sums_v>(p, launch);
 }
 struct row_sums_v_rows {
@@ -95,6 +104,15 @@ struct row_sums_v_rows {
   template <u32 K, class Unused = void> struct Level;
   static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
   static const u64 TILE = THREADS * ELEMENTS;
+  struct Near { lf_near<f64> arr_1; };
+  static const u32 PLACES = 2048, ROOM = lf_room<f64, PLACES>::bytes;
+  static const bool STORES = false;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { }
+  static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return launch.first * p.w_1; }
+  static LF_DEVICE u64 length(const Params &p) { return p.w_1; }
   struct alignas(8) Fold1 {
     f64 acc_2;
     static LF_DEVICE Fold1 identity(const Params &p) { return Fold1{(-0.0)}; }
@@ -105,7 +123,7 @@ struct row_sums_v_rows {
     }
   };
   template <u32 LEVEL>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const u32 lf_lane, const u32 lf_team, const bool lf_there, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const u32 lf_lane, const u32 lf_team, const bool lf_there, const Near &near, State &state) {
     const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;
     const State old = state;
     bool lf_ok = lf_there;
@@ -123,7 +141,7 @@ struct row_sums_v_rows {
         const f64 old_acc_2 = acc_2;
         const bool more_1 = ix_1 < p.w_1;
         const u64 at_1 = row_0 + ix_1;
-        const f64 elt_1 = lf_read(p.arr_1, at_1);
+        const f64 elt_1 = lf_read(near.arr_1, at_1);
         const f64 new_2 = old_acc_2 + elt_1;
         acc_2 = new_2;
         const u64 nix_1 = ix_1 + 1ull;
@@ -138,6 +156,6 @@ struct row_sums_v_rows {
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128, 5) row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) row_sums_v_rows_kernel(const row_sums_v_rows::Params p, const lf_launch launch) {
   lf_by_teams<row_sums_v_rows>(p, launch);
 }

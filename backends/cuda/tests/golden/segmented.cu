@@ -22,6 +22,7 @@ struct segmented_v {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
+    static LF_DEVICE bool absorbs(const Part &x) { return x.lf_begun; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{(-0.0), (-0.0), false};
@@ -45,8 +46,16 @@ struct segmented_v {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 10;
   static const u64 TILE = THREADS * ELEMENTS;
+  struct Near { lf_near<f64> arr_1; lf_near<f64> out_3; };
+  static const u32 PLACES = 1280, ROOM = lf_room<f64, PLACES>::bytes + lf_room<f64, PLACES>::bytes;
+  static const bool STORES = true;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { each(p.out_3, &Near::out_3); }
+  static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return p.start_ix_1; }
   static const u32 ENDS = 1;
   struct Row {
     u64 lf_begin;
@@ -74,15 +83,15 @@ struct segmented_v {
     state.level0.lf_begun = true;
   }
   template <u32 LEVEL>
-  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, State &state) {
+  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
     const bool more_1 = ix_1 < row.end_1;
-    const f64 elt_1 = lf_read(p.arr_1, ix_1);
+    const f64 elt_1 = lf_take(near.arr_1, lf_k);
     const f64 elt_3 = old.level0.acc_3 + elt_1;
     state.level0.acc_3 = elt_3;
-    if (EMIT) lf_write(p.out_3, ix_1, elt_3);
+    if (EMIT) lf_give(near.out_3, lf_k, elt_3);
     const f64 new_2 = old.level0.acc_2 + elt_1;
     state.level0.acc_2 = new_2;
     const u64 nix_1 = ix_1 + 1ull;
@@ -97,7 +106,6 @@ struct segmented_v {
     const u64 elt_0 = lf_read(p.arr_0, ix_0);
     const u64 room_1 = p.len_1 - ix_1;
     const bool fits_1 = elt_0 <= room_1;
-    if (!(fits_1)) { lf_ok = false; if (EMIT) *launch.trapped = 1; }
     const u64 end_1 = ix_1 + elt_0;
     ix_1 += lf_length;
     const f64 elt_2 = state.level0.acc_2;
@@ -107,7 +115,7 @@ struct segmented_v {
   static const bool UNIFORM = false;
   static LF_DEVICE lf_array<u64> places(const Params &p) { return p.lf_places; }
 };
-LF_KERNEL(128, 5) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
   lf_along_path<segmented_v>(p, launch);
 }
 struct segmented_v_places {
