@@ -3,73 +3,76 @@
 // Elements of rows come and go side by side, by way of memory that the block shares: threads have elements that are far from those
 // of their neighbours, and would ask for as many pieces of memory as there are threads.
 
-// Where a byte of a room is. Threads whose elements are a power of two apart would all use one bank: so there is a gap of a piece of
-// memory behind each eight of them.
-LF_DEVICE u32 lf_spread(u32 byte) { return byte + byte / 128 * 16; }
+// Where a byte of a room is. Threads whose elements are a power of two apart would all use one bank: so where they may be, there is
+// a gap of a piece of memory behind each eight of them.
+template <bool GAPS> LF_DEVICE u32 lf_spread(u32 byte) { return GAPS ? byte + byte / 128 * 16 : byte; }
 
 // The bytes that `N` elements need in a room, wherever in a piece of memory they begin.
-template <class T, u32 N> struct lf_room { static const u32 bytes = (N * sizeof(T) + 16 + 127) / 128 * 144; };
+template <class T, u32 N, bool GAPS> struct lf_room {
+  static const u32 pieces = (N * sizeof(T) + 16 + 127) / 128 * 8, bytes = (GAPS ? pieces + pieces / 8 : pieces) * 16;
+};
 
 // An array of which some elements that follow each other are in a room. All others are read and written where they are.
-template <class T> struct lf_near {
+template <class T, bool GAPS> struct lf_near {
   lf_array<T> array;
   u8 *room;
   u64 begin;
   u32 count;
   u32 shift;  // how many elements are before the first one in its piece of memory
 
-  LF_DEVICE T *at(u32 k) const { return reinterpret_cast<T *>(room + lf_spread((shift + k) * u32(sizeof(T)))); }
+  LF_DEVICE T *at(u32 k) const { return reinterpret_cast<T *>(room + lf_spread<GAPS>((shift + k) * u32(sizeof(T)))); }
 };
 
-template <class T> LF_DEVICE T lf_read(const lf_near<T> &near, u64 i) {
+template <class T, bool GAPS> LF_DEVICE T lf_read(const lf_near<T, GAPS> &near, u64 i) {
   const u64 k = i - near.begin;
   return k < near.count ? *near.at(u32(k)) : lf_read(near.array, i);
 }
 
 // The element of a tile that is so far in it. There is room for all of them, whether the array has as many or not.
-template <class T> LF_DEVICE T lf_take(const lf_near<T> &near, u32 k) { return *near.at(k); }
-template <class T> LF_DEVICE void lf_give(const lf_near<T> &near, u32 k, T x) { *near.at(k) = x; }
+template <class T, bool GAPS> LF_DEVICE T lf_take(const lf_near<T, GAPS> &near, u32 k) { return *near.at(k); }
+template <class T, bool GAPS> LF_DEVICE void lf_give(const lf_near<T, GAPS> &near, u32 k, T x) { *near.at(k) = x; }
 
 // The elements of an array from `begin` on, as many of `count` as there are, with their place in a room.
-template <class T> LF_DEVICE lf_near<T> lf_near_of(const lf_array<T> &array, u64 begin, u32 count, u8 *room) {
+template <bool GAPS, class T>
+LF_DEVICE lf_near<T, GAPS> lf_near_of(const lf_array<T> &array, u64 begin, u32 count, u8 *room) {
   const u64 there = begin < array.length ? array.length - begin : 0;
   const u32 shift = u32(u64(array.at + begin) % 16 / sizeof(T));
-  return lf_near<T>{array, room, begin, there < count ? u32(there) : count, shift};
+  return lf_near<T, GAPS>{array, room, begin, there < count ? u32(there) : count, shift};
 }
 
 // Begins to bring them in: whole pieces of memory, and what is before and behind these one by one.
-template <u32 THREADS, class T> LF_DEVICE void lf_bring_in(const lf_near<T> &near) {
+template <u32 THREADS, class T, bool GAPS> LF_DEVICE void lf_bring_in(const lf_near<T, GAPS> &near) {
   const u32 each = 16 / sizeof(T), end = near.shift + near.count;
   const u32 up = (near.shift + each - 1) / each * each, whole = up < end ? up : end;
   const u32 down = end / each * each, rest = down > whole ? down : whole;
   const T *from = near.array.at + near.begin - near.shift;
   for (u32 k = whole + threadIdx.x * each; k < rest; k += THREADS * each) {
-    lf_copy_async<16>(near.room + lf_spread(k * sizeof(T)), from + k);
+    lf_copy_async<16>(near.room + lf_spread<GAPS>(k * sizeof(T)), from + k);
   }
   const u32 before = whole - near.shift;
   for (u32 k = threadIdx.x; k < before + end - rest; k += THREADS) {
     const u32 at = k < before ? near.shift + k : rest + k - before;
-    lf_copy_element(reinterpret_cast<T *>(near.room + lf_spread(at * sizeof(T))), from + at);
+    lf_copy_element(reinterpret_cast<T *>(near.room + lf_spread<GAPS>(at * sizeof(T))), from + at);
   }
 }
 
-// What is near of the arrays that a tile reads and writes at places from `begin` on.
-template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Params &p, u64 begin, u32 count) {
+// What is near of the arrays that a tile reads from `begin` on, and of those that it writes from `out` on.
+template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Params &p, u64 begin, u64 out, u32 count) {
   LF_SHARED_ARRAY(uint4, rooms, L::ROOM / 16);
   u8 *room = reinterpret_cast<u8 *>(rooms);
   typename L::Near near;
   L::fetches(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
-    near.*of = lf_near_of(array, begin, count, room);
+    near.*of = lf_near_of<L::GAPS>(array, begin, count, room);
     lf_bring_in<L::THREADS>(near.*of);
     // What the array has not.
     for (u32 k = (near.*of).count + threadIdx.x; k < count; k += L::THREADS) *(near.*of).at(k) = T(0);
-    room += lf_room<T, L::PLACES>::bytes;
+    room += lf_room<T, L::PLACES, L::GAPS>::bytes;
   });
   L::stores(p, [&](const auto &array, auto of) {
     typedef typename lf_element<decltype(array)>::type T;
-    near.*of = lf_near_of(array, begin, count, room);
-    room += lf_room<T, L::PLACES>::bytes;
+    near.*of = lf_near_of<L::GAPS>(array, out, count, room);
+    room += lf_room<T, L::PLACES, L::GAPS>::bytes;
   });
   lf_copies_done();
   __syncthreads();

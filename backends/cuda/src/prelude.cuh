@@ -31,6 +31,7 @@ typedef double f64;
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
+#define LF_BY_SEVEN _Pragma("unroll 7")
 
 // Before a look at words that other blocks are to write.
 LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }

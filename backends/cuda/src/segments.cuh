@@ -16,10 +16,12 @@ template <class L> struct lf_tiles_of_block {
   }
 };
 
-// What all tiles before this one, and the threads before this one in it, come to in a level of groups.
-template <class L, u32 K>
+// What all tiles before this one, and the threads before this one in it, come to in a level of groups. One warp looks back; the
+// others have something to do meanwhile, or not.
+template <class L, u32 K, class Work>
 LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params &p, const lf_launch &launch, u64 tile,
-                                                        bool is_last, const typename L::template Level<K>::Part &own) {
+                                                        bool is_last, const Work &work,
+                                                        const typename L::template Level<K>::Part &own) {
   typedef typename L::template Level<K> Group;
   typedef typename Group::Part Part;
   LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
@@ -30,6 +32,8 @@ LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params
     const u32 pause = K == 0 ? LF_FIRST : 0;
     const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
     if (threadIdx.x == 0) through = found;
+  } else {
+    work.meanwhile(p);
   }
   __syncthreads();
   const Part before = through;
@@ -47,7 +51,8 @@ template <class L, class Work, u32 K, bool ANY> struct lf_found {
     Group::of(mine) = Group::identity(p);
     work.template run<K>(p, launch, mine);
     typedef typename Group::Part Part;
-    const Part before = lf_before<L, K>(p, launch, tile, is_last, work.speaks() ? Group::of(mine) : Group::identity(p));
+    const Part own = work.speaks() ? Group::of(mine) : Group::identity(p);
+    const Part before = lf_before<L, K>(p, launch, tile, is_last, work, own);
     Group::of(state) = work.told(before);
     lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
   }
@@ -58,13 +63,15 @@ template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
 
 // Rows that follow each other.
 template <class L> struct lf_rows {
-  u64 from, to;
+  u64 begin, from, to;  // the tile's first one, and a thread's
+  typename L::Near near;
   // Whether what a thread sums up counts, and what it has of what comes before.
+  LF_DEVICE void meanwhile(const typename L::Params &) const {}
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
-    for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, state);
+    for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, near, u32(i - begin), state);
   }
 };
 
@@ -73,13 +80,20 @@ template <class L> struct lf_rows {
 template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, const lf_launch &launch) {
   lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
-    const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
     lf_rows<L> rows;
-    rows.from = begin < launch.steps ? begin : launch.steps;
+    rows.begin = tile * L::TILE;
+    if constexpr (L::ROOM > 0) {
+      const u64 left = launch.steps - rows.begin;
+      const u32 count = left < L::TILE ? u32(left) : u32(L::TILE);
+      rows.near = lf_bring_near<L>(p, launch.first + rows.begin, rows.begin, count);
+    }
+    const u64 from = rows.begin + u64(threadIdx.x) * L::ELEMENTS;
+    rows.from = from < launch.steps ? from : launch.steps;
     rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
     typename L::State state = typename L::State();
     lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state);
     rows.template run<L::LEVELS>(p, launch, state);
+    lf_take_out<L>(p, rows.near);
   }
 }
 
@@ -134,6 +148,7 @@ template <class L> struct lf_team {
   bool is_there;
   typename L::Near near;
   // One thread speaks for all.
+  LF_DEVICE void meanwhile(const typename L::Params &) const {}
   LF_DEVICE bool speaks() const { return is_there && lane == 0; }
   template <class Part> LF_DEVICE Part told(const Part &before) const {
     return lf_from_first(before, threads);
@@ -152,7 +167,8 @@ LF_DEVICE typename L::Near lf_near_rows(const typename L::Params &p, const lf_la
   } else {
     const u64 length = L::length(p), left = launch.steps - from, rows = left < teams ? left : teams;
     const bool fits = team < LF_WARP && length <= L::PLACES && rows * length <= L::PLACES;
-    return lf_bring_near<L>(p, L::begins(p, launch) + from * length, fits ? u32(rows * length) : 0);
+    const u64 first = L::begins(p, launch) + from * length;
+    return lf_bring_near<L>(p, first, first, fits ? u32(rows * length) : 0);
   }
 }
 
@@ -196,10 +212,11 @@ LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 rows) {
 template <class L, bool UNIFORM> struct lf_places {
   u64 begin, first, length;  // the first step, its row, how many elements each row has
   u32 steps;
-  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps)
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps, const u64 *)
       : begin(begin), first(0), length(L::length(p)), steps(steps) {
     first = lf_quotient(begin, length + L::ENDS);
   }
+  static LF_DEVICE void find_rows(const typename L::Params &, u64, u64, u64 *) {}
   // The row of a step of the tile.
   LF_DEVICE u64 find(u32 at) const { return lf_quotient(begin + at, length + L::ENDS); }
   // The step of the tile that is behind a row; it has one more than it has steps where the row goes on behind it.
@@ -219,19 +236,21 @@ template <class L> struct lf_places<L, false> {
   u64 begin, first, behind;
   u16 *stops;
   u32 steps;
-  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps) : far(L::places(p).at), begin(begin), steps(steps) {
-    LF_SHARED_ARRAY(u64, rows, 2);
+  // The rows of its first and last step are known; the others see where they lie behind a barrier.
+  LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps, const u64 *rows)
+      : far(L::places(p).at), begin(begin), first(rows[0]), behind(rows[1]), steps(steps) {
     LF_SHARED_ARRAY(u16, kept, L::ENDS > 0 ? L::TILE : 1);
-    const u32 warp = threadIdx.x / LF_WARP;
-    if (warp < 2) {
-      const u64 row = lf_find(far, L::ENDS, warp == 0 ? begin : begin + steps - 1, L::places(p).length);
-      if (threadIdx.x % LF_WARP == 0) rows[warp] = row;
-    }
-    __syncthreads();
-    first = rows[0];
-    behind = rows[1];
     stops = kept;
     for (u32 k = threadIdx.x; L::ENDS > 0 && k <= behind - first; k += L::THREADS) kept[k] = u16(far_stop(first + k));
+  }
+  // Finds these rows: two warps that look back in no level do.
+  static LF_DEVICE void find_rows(const typename L::Params &p, u64 tile, u64 all, u64 *rows) {
+    const u32 warp = threadIdx.x / LF_WARP;
+    if (warp != 1 && warp != 2) return;
+    const u64 behind = (tile + 1) * L::TILE;
+    const u64 step = warp == 1 ? tile * L::TILE : (behind < all ? behind : all) - 1;
+    const u64 row = lf_find(L::places(p).at, L::ENDS, step, L::places(p).length);
+    if (threadIdx.x % LF_WARP == 0) rows[warp - 1] = row;
   }
   LF_DEVICE u32 far_stop(u64 row) const {
     return u32(lf_min(lf_load_constant(far + row) + (row + 1) * L::ENDS - begin, u64(steps) + 1));
@@ -272,15 +291,43 @@ template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, cons
   }
 }
 
+// The tile that a block has next, and the rows of its first and its last step. A ticket takes a while to come, and rows take longer
+// to be found: where there is one level, that goes on while the tile before it does. With more of them, a tile that is taken ahead
+// would keep all others waiting.
+template <class L> struct lf_ahead {
+  u64 all, tiles;  // steps, and tiles
+  u64 tile;
+  u64 rows[2];
+  LF_DEVICE u32 take(const lf_launch &launch) const {
+    // Each block takes one more than it has tiles.
+    return threadIdx.x == 0 ? lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x) : 0;
+  }
+  LF_DEVICE void find_rows(const typename L::Params &p) {
+    if (tile < tiles) lf_places<L, L::UNIFORM>::find_rows(p, tile, all, rows);
+  }
+  // Takes the next one, and waits for it.
+  LF_DEVICE void wait(const typename L::Params &p, const lf_launch &launch) {
+    __syncthreads();
+    const u32 taken = take(launch);
+    if (threadIdx.x == 0) tile = taken;
+    __syncthreads();
+    find_rows(p);
+  }
+};
+
 // Steps of a tile that follow each other, a thread's: elements of rows, and ends of rows.
 template <class L> struct lf_share {
   lf_places<L, L::UNIFORM> places;
   typename L::Near near;
   u64 row;
   u32 from, to;
+  lf_ahead<L> *ahead;
   // Whether what a thread sums up counts, and what it has of what comes before.
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  LF_DEVICE void meanwhile(const typename L::Params &p) const {
+    if (L::LEVELS == 1) ahead->find_rows(p);
+  }
   // How many elements there are before a row, of which a step is in the tile.
   LF_DEVICE u64 before(const typename L::Params &p, u64 i) const {
     if (i > places.first) return places.begin + places.stop(i - 1) - i * L::ENDS;
@@ -306,8 +353,18 @@ template <class L> struct lf_share {
     if (from >= to) return;
     u64 i = row, first = before(p, i), at = places.begin + from - i * L::ENDS - first;
     u32 stop = places.stop(i), k = from - u32(i - places.first) * L::ENDS;
+    // Where no row ends among them, nothing comes of elements that only fold.
+    const bool is_within = stop >= to + L::ENDS;
+    if (K == L::LEVELS && is_within && !L::ACTS) return;
     typename L::Row head = L::row(p, launch.first + i, first, state);
     if (at == 0) L::begin(head, state);
+    if (L::LIGHT && is_within) {
+      LF_BY_SEVEN
+      for (u32 e = 0; e < to - from; ++e) {
+        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at + e, near, k + e, state);
+      }
+      return;
+    }
     LF_ROLLED
     for (u32 step = from;;) {
       const bool is_end = L::ENDS > 0 && step + 1 == stop;
@@ -377,14 +434,17 @@ template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf
     const u64 length = L::length(p);
     if (length + L::ENDS >= LF_WARP) return lf_in_squares<L>(p, launch, length);
   }
+  LF_SHARED_ARRAY(u64, rows, 2);
   const u64 all = lf_path_steps<L>(p, launch);
   lf_tiles_of_block<L> tiles = {(all + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
     const u64 begin = tile * L::TILE, left = all - begin;
-    const lf_places<L, L::UNIFORM> places(p, begin, left < L::TILE ? u32(left) : u32(L::TILE));
+    lf_places<L, L::UNIFORM>::find_rows(p, tile, all, rows);
+    __syncthreads();
+    const lf_places<L, L::UNIFORM> places(p, begin, left < L::TILE ? u32(left) : u32(L::TILE), rows);
     __syncthreads();
     for (u32 at = threadIdx.x; at < places.steps; at += L::THREADS) {
-      const lf_share<L> share = {places, lf_turned_of<L>(p, nullptr), places.find(at), at, at + 1};
+      const lf_share<L> share = {places, lf_turned_of<L>(p, nullptr), places.find(at), at, at + 1, nullptr};
       share.alone(p, launch);
     }
   }
@@ -392,24 +452,37 @@ template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf
 
 // Threads have equal numbers of steps, wherever rows begin.
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
-  const u64 all = lf_path_steps<L>(p, launch);
+  typedef lf_ahead<L> Ahead;
+  LF_SHARED(Ahead, ahead);
+  const u64 all = lf_path_steps<L>(p, launch), tiles = (all + L::TILE - 1) / L::TILE;
   if (all == 0) return;
-  lf_tiles_of_block<L> tiles = {(all + L::TILE - 1) / L::TILE, 0};
-  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+  if (threadIdx.x == 0) {
+    ahead.all = all;
+    ahead.tiles = tiles;
+  }
+  ahead.wait(p, launch);
+  for (u64 tile = ahead.tile; tile < tiles; tile = ahead.tile) {
+    // The tile's rows are there, and nobody has the rooms of the one before it.
+    __syncthreads();
     const u64 begin = tile * L::TILE, left = all - begin;
     const u32 steps = left < L::TILE ? u32(left) : u32(L::TILE), from = threadIdx.x * L::ELEMENTS;
-    const lf_places<L, L::UNIFORM> places(p, begin, steps);
+    const u32 taken = L::LEVELS == 1 ? ahead.take(launch) : 0;
+    const lf_places<L, L::UNIFORM> places(p, begin, steps, ahead.rows);
     typename L::Near near;
     if constexpr (L::ROOM > 0) {
-      near = lf_bring_near<L>(p, L::begins(p, launch) + begin - places.first * L::ENDS, places.elements());
+      const u64 first = L::begins(p, launch) + begin - places.first * L::ENDS;
+      near = lf_bring_near<L>(p, first, first, places.elements());
     } else {
       __syncthreads();
     }
+    // The others see it when they have summed up.
+    if (L::LEVELS == 1 && threadIdx.x == 0) ahead.tile = taken;
     const u32 to = from + L::ELEMENTS < steps ? from + L::ELEMENTS : steps;
-    const lf_share<L> share = {places, near, from < steps ? places.find(from) : 0, from, to};
+    const lf_share<L> share = {places, near, from < steps ? places.find(from) : 0, from, to, &ahead};
     typename L::State state = typename L::State();
     lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, left <= L::TILE, share, state);
     share.template run<L::LEVELS>(p, launch, state);
     lf_take_out<L>(p, near);
+    if (L::LEVELS != 1) ahead.wait(p, launch);
   }
 }

@@ -230,7 +230,7 @@ fn many_rows_give_what_the_interpreter_gives() {
     }
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(29);
-    for (name, many) in [("row_sums", [33_000, 2]), ("stencil_sums", [2_100, 21])] {
+    for (name, many) in [("row_sums", [66_000, 2]), ("stencil_sums", [33_000, 16])] {
         let program = support::golden(name);
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let rows = kernel.rows.as_ref().expect("a kernel for many rows");
@@ -248,6 +248,14 @@ fn many_rows_give_what_the_interpreter_gives() {
         agree(&shim, name, &program, &args, "many rows");
         let few = args_of(&program, &[], &[3, 1000], &mut rng);
         agree(&shim, name, &program, &few, "few rows");
+        let is_near = rows.text.contains("lf_read(near.arr_1, ");
+        assert!(is_near, "{}", rows.text);
+        let fault = cxx.tampered(
+            "lf_copy_async<16>(near.room + lf_spread<GAPS>(k * sizeof(T)), from + k);",
+            "lf_copy_async<16>(near.room + k * sizeof(T), from + k);",
+        );
+        let shim = OnShim::of(&fault, &program);
+        assert!(shim.differs(&program, &args).is_some(), "{name}");
     }
 }
 
@@ -318,9 +326,24 @@ fn faults_of_segments_are_found() {
             "k < end - rest; k += THREADS",
         ),
         (
-            "a room has no gaps where elements are put, and gaps where they are taken",
-            "lf_copy_async<16>(near.room + lf_spread(k * sizeof(T)), from + k);",
-            "lf_copy_async<16>(near.room + k * sizeof(T), from + k);",
+            "a tile has the rows of the one before it",
+            "if (L::LEVELS == 1) ahead->find_rows(p);",
+            "",
+        ),
+        (
+            "a tile that is taken ahead is told to nobody",
+            "if (L::LEVELS == 1 && threadIdx.x == 0) ahead.tile = taken;",
+            "",
+        ),
+        (
+            "a tile comes before all are done with the last one",
+            "    __syncthreads();\n    const u64 begin = tile * L::TILE, left = all - begin;\n    const u32 steps",
+            "    const u64 begin = tile * L::TILE, left = all - begin;\n    const u32 steps",
+        ),
+        (
+            "elements of long segments write nothing",
+            "K == L::LEVELS && is_within && !L::ACTS",
+            "K == L::LEVELS && is_within",
         ),
         (
             "what is written goes out before all have written",
@@ -334,8 +357,8 @@ fn faults_of_segments_are_found() {
         ),
         (
             "a segment lies where the one before does",
-            "lf_write(p.lf_places, ix_0 - launch.first, ",
-            "lf_write(p.lf_places, ix_0 - launch.first + 1, ",
+            "lf_give(near.lf_places, lf_k, ",
+            "lf_give(near.lf_places, lf_k + 1, ",
         ),
     ];
     are_found("segmented", &faults);

@@ -107,7 +107,7 @@ impl<'a> Emit<'a> {
         let groups = Groups::of(shape);
         let near = Near::of(shape);
         let mut tiles = Tiles::of(shape, &mut streams, &groups);
-        if !near.is_empty() && !shape.levels.is_empty() {
+        if near.has_runs() {
             tiles.elements = near.fits();
         }
         Emit {
@@ -180,7 +180,7 @@ impl<'a> Emit<'a> {
             self.count();
         }
         self.constants();
-        if let Work::Path(_) | Work::Teams { .. } = self.shape.work {
+        if self.shape.work != Work::Steps {
             self.rooms();
         }
         self.bins();

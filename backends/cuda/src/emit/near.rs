@@ -1,5 +1,7 @@
 //! What the elements of rows have to do with memory, as far as it is known.
 //!
+//! What finds where rows lie has a run of rows for each thread, and reads and writes by rooms what it has of each.
+//!
 //! Where tiles look back, a thread has elements that follow each other: of arrays in which these lie side by side, what a tile reads
 //! and writes comes and goes by a room. Where no step needs to know of another, neighbours have neighbouring elements, and it is
 //! arrays that lie the other way that are turned around in a room, square by square: those in which the elements of a column lie
@@ -12,11 +14,12 @@ use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Scatter, Shape};
 use loop_lang::ir::{Atom, StmtKind, Var};
 use loop_lang::op::Op;
+use loop_lang::types::Ty;
 use loop_lang::walk;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The bytes of a room that a thread may have.
-const ROOM: u32 = 160;
+const ROOM: u32 = 176;
 /// The elements of a square, with a place more in each line.
 const SQUARE: u32 = 32 * 33;
 /// The bytes of an element in all rooms at most.
@@ -35,6 +38,8 @@ pub struct Near {
     bytes: u32,
     /// Whose elements these are.
     path: Option<Path>,
+    /// Whether it is rows that have these, which are written where they lie.
+    of_rows: bool,
     /// How far the elements of a row lie from each other, of arrays that lie the other way.
     turned: FxHashMap<Var, Atom>,
 }
@@ -43,8 +48,10 @@ impl Near {
     /// Those of a loop whose threads share the elements of rows.
     pub fn of(shape: &Shape<'_>) -> Near {
         let mut near = Near::default();
-        let Work::Path(path) = &shape.work else {
-            return near;
+        let path = match &shape.work {
+            Work::Path(path) => path,
+            Work::Places(_) => return Near::of_rows(shape),
+            _ => return near,
         };
         let every = shape.admits(path.rate).count() == 1;
         for all in in_places(shape) {
@@ -54,18 +61,61 @@ impl Near {
         near
     }
 
+    /// Those of what finds where rows lie: what it reads of each, and where each lies.
+    fn of_rows(shape: &Shape<'_>) -> Near {
+        let mut near = Near {
+            of_rows: true,
+            bytes: 8,
+            ..Near::default()
+        };
+        let counter = Atom::Var(shape.counter);
+        let is_wanted = |v: &Var| {
+            shape
+                .nests
+                .only
+                .as_ref()
+                .is_none_or(|only| only.contains(v))
+        };
+        let mut wanted = FxHashSet::default();
+        for stmt in shape.steps().flat_map(|b| &b.block.stmts) {
+            walk::each(stmt, &mut |s| {
+                if let StmtKind::ReadArray(v, array, at) = s.kind
+                    && at == counter
+                    && is_wanted(&v)
+                {
+                    wanted.insert(array);
+                }
+            });
+        }
+        for all in in_places(shape) {
+            let is_read = all.iter().all(|a| !a.is_write);
+            let found = all.iter().find(|a| wanted.contains(&a.array));
+            let Some(array) = found.map(|a| a.array).filter(|_| is_read) else {
+                continue;
+            };
+            let size = bytes(shape, array);
+            if near.is_plain(shape, array) && near.bytes + size <= MOST {
+                near.reads.push(array);
+                near.bytes += size;
+            }
+        }
+        near
+    }
+
+    /// Whether an array is one that all have together, and nobody joins values onto.
+    fn is_plain(&self, shape: &Shape<'_>, array: Var) -> bool {
+        let source = shape.facts.source.get(&array);
+        let is_joined = |s: &Scatter| shape.facts.source.get(&s.array) == source;
+        !shape.handed.has(array) && !shape.scatters.iter().any(is_joined)
+    }
+
     /// The accesses of one piece of memory.
     fn add(&mut self, shape: &Shape<'_>, path: &Path, every: bool, all: &[Access]) {
         let Some(array) = all.first().map(|a| a.array) else {
             return;
         };
         let size = bytes(shape, array);
-        let source = shape.facts.source.get(&array);
-        let is_joined = |s: &Scatter| shape.facts.source.get(&s.array) == source;
-        if self.bytes + size > MOST
-            || shape.handed.has(array)
-            || shape.scatters.iter().any(is_joined)
-        {
+        if self.bytes + size > MOST || !self.is_plain(shape, array) {
             return;
         }
         if all.iter().all(|a| !a.is_write) {
@@ -103,22 +153,25 @@ impl Near {
             writes: Vec::new(),
             bytes: self.reads.iter().map(|v| bytes(shape, *v)).sum(),
             path: self.path.clone(),
-            turned: FxHashMap::default(),
+            ..Near::default()
         }
     }
 
-    /// How many elements of each array there is room for, for each thread.
+    /// How many elements of each array there is room for, for each thread: an odd number, for threads that read their own then use all
+    /// banks.
     pub fn fits(&self) -> u32 {
         let most = ROOM / self.bytes.max(1);
-        [20, 12, 10, 6, 5]
-            .into_iter()
-            .find(|n| *n <= most)
-            .unwrap_or(4)
+        [21, 11, 7, 5].into_iter().find(|n| *n <= most).unwrap_or(3)
     }
 
     /// The same, for each thread of teams.
     pub fn of_teams(&self) -> u32 {
         (ROOM / self.bytes.max(1)).min(OF_TEAM)
+    }
+
+    /// Whether threads have elements or rows that follow each other.
+    pub fn has_runs(&self) -> bool {
+        !self.is_empty() && self.turned.is_empty()
     }
 
     /// Whether there are none.
@@ -192,13 +245,23 @@ impl Emit<'_> {
         let near = self.near.clone();
         let arrays = near.reads.iter().chain(&near.writes);
         let (kind, room) = match self.turns() {
-            true => ("lf_turned", "lf_square"),
-            false => ("lf_near", "lf_room"),
+            true => ("lf_turned<", "lf_square<"),
+            false => ("lf_near<", "lf_room<"),
         };
+        // Threads of a path are an odd number of elements apart.
+        let gaps = matches!(self.shape.work, Work::Teams { .. });
+        let more = match self.turns() {
+            true => String::new(),
+            false => format!(", {gaps}"),
+        };
+        let places = near
+            .of_rows
+            .then(|| " lf_near<u64, false> lf_places;".to_string());
         let fields = arrays.clone().map(|v| {
             let ty = self.shape.program.ty(*v).elem();
-            format!(" {kind}<{ty}> {};", self.names.var(*v))
+            format!(" {kind}{ty}{more}> {};", self.names.var(*v))
         });
+        let fields = fields.chain(places);
         let each = |emit: &Self, arrays: &[Var]| -> String {
             let calls = arrays.iter().map(|v| {
                 let (name, array) = (emit.names.var(*v), emit.outside(Atom::Var(*v)));
@@ -212,10 +275,9 @@ impl Emit<'_> {
             calls.collect()
         };
         let places = self.places();
-        let rooms = arrays.map(|v| {
-            let ty = self.shape.program.ty(*v).elem();
-            format!("{room}<{ty}, PLACES>::bytes")
-        });
+        let types = arrays.map(|v| self.shape.program.ty(*v).elem());
+        let types = types.chain(near.of_rows.then_some(Ty::U64));
+        let rooms = types.map(|ty| format!("{room}{ty}, PLACES{more}>::bytes"));
         let rooms: Vec<String> = rooms.collect();
         let room = match rooms.is_empty() {
             true => "0".into(),
@@ -224,7 +286,10 @@ impl Emit<'_> {
         let lines = [
             format!("struct Near {{{} }};", fields.collect::<String>()),
             format!("static const u32 PLACES = {places}, ROOM = {room};"),
-            format!("static const bool STORES = {};", !near.writes.is_empty()),
+            format!(
+                "static const bool STORES = {}, GAPS = {gaps};",
+                near.of_rows || !near.writes.is_empty()
+            ),
             "template <class Each>".into(),
             format!(
                 "static LF_DEVICE void fetches(const Params &p, Each each) {{{} }}",
@@ -233,7 +298,10 @@ impl Emit<'_> {
             "template <class Each>".into(),
             format!(
                 "static LF_DEVICE void stores(const Params &p, Each each) {{{} }}",
-                each(self, &near.writes)
+                match near.of_rows {
+                    true => " each(p.lf_places, &Near::lf_places);".into(),
+                    false => each(self, &near.writes),
+                }
             ),
         ];
         lines.iter().for_each(|l| self.line(l));
@@ -259,8 +327,9 @@ impl Emit<'_> {
     /// How many bytes the rooms have, as `lf_room` counts them.
     pub(super) fn room_bytes(&self) -> usize {
         let arrays = self.near.reads.iter().chain(&self.near.writes);
-        let rooms = arrays.map(|v| {
-            let bytes = self.places() as usize * self.ty(*v).size();
+        let sizes = arrays.map(|v| self.ty(*v).size());
+        let rooms = sizes.chain(self.near.of_rows.then_some(8)).map(|size| {
+            let bytes = self.places() as usize * size;
             match self.turns() {
                 true => bytes,
                 false => (bytes + 16).div_ceil(128) * 144,
@@ -289,10 +358,18 @@ impl Emit<'_> {
 
     /// What an element reads of an array of which some are near.
     pub(super) fn read_near(&self, array: Var, at: Atom) -> Option<String> {
-        if self.open.len() < 2 || !self.near.reads.contains(&array) {
+        if !self.near.reads.contains(&array) {
             return None;
         }
         let (name, index) = (self.names.var(array), self.value(at));
+        if self.near.of_rows {
+            let is_own = at == Atom::Var(self.shape.counter);
+            return is_own.then(|| format!("lf_take(near.{name}, lf_k)"));
+        }
+        // What is outside of elements has none of them.
+        if self.open.len() < 2 {
+            return None;
+        }
         let Work::Path(path) = &self.shape.work else {
             return Some(format!("lf_read(near.{name}, {index})"));
         };

@@ -15,7 +15,7 @@ impl Emit<'_> {
         let counter = self.names.var(self.shape.counter).to_string();
         self.line("template <u32 LEVEL>");
         self.open(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
+            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         self.only = self.shape.nests.only.clone();

@@ -15,7 +15,7 @@
 use super::Emit;
 use livefusion_tile::threads::path::Path;
 use livefusion_tile::threads::plan::Work;
-use loop_lang::ir::{GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{GroupId, Part, Place, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
 impl Emit<'_> {
@@ -137,6 +137,10 @@ impl Emit<'_> {
             "static const u32 ENDS = {};",
             u32::from(path.ends)
         ));
+        let (acts, light) = (self.acts(&path), self.is_light(path.rate));
+        self.line(&format!(
+            "static const bool ACTS = {acts}, LIGHT = {light};"
+        ));
         self.row_struct(&path);
         self.head(&path);
         self.begin();
@@ -145,6 +149,24 @@ impl Emit<'_> {
             self.end(&path);
         }
         self.lengths(&path);
+    }
+
+    /// Whether elements do anything but fold.
+    fn acts(&self, path: &Path) -> bool {
+        let within = |place: Place| matches!(place, Place::At { rate, .. } if self.shape.program.is_within(rate, path.rate));
+        let blocks = self.shape.steps().filter(|b| within(b.place));
+        let mut acts = false;
+        for stmt in blocks.flat_map(|b| &b.block.stmts) {
+            walk::each(stmt, &mut |s| {
+                acts |= matches!(
+                    s.kind,
+                    StmtKind::WriteArray(..)
+                        | StmtKind::ScatterArray { .. }
+                        | StmtKind::Trap { .. }
+                );
+            });
+        }
+        acts
     }
 
     fn row_struct(&mut self, path: &Path) {
@@ -335,13 +357,10 @@ impl Emit<'_> {
                 format!("state.level{k}.lf_count")
             }
         };
-        let row = self.names.var(self.shape.counter).to_string();
         // More than can be counted would lie anywhere.
         self.open("if (EMIT) {");
         self.line(&format!("if ({through} < lf_length) *launch.trapped = 1;"));
-        self.line(&format!(
-            "lf_write(p.lf_places, {row} - launch.first, {through});"
-        ));
+        self.line(&format!("lf_give(near.lf_places, lf_k, {through});"));
         self.close();
     }
 

@@ -114,7 +114,7 @@ impl Emit<'_> {
     }
 
     /// Whether a pass waits for memory more than it computes.
-    fn is_light(&self, rate: RateId) -> bool {
+    pub(super) fn is_light(&self, rate: RateId) -> bool {
         let program = self.shape.program;
         let blocks = self.shape.facts.blocks.iter();
         let within =

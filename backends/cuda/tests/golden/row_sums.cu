@@ -37,17 +37,18 @@ struct row_sums_v {
       to[0] = lf_word(x.acc_2);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 21;
   static const u64 TILE = THREADS * ELEMENTS;
-  struct Near { lf_near<f64> arr_1; };
-  static const u32 PLACES = 2560, ROOM = lf_room<f64, PLACES>::bytes;
-  static const bool STORES = false;
+  struct Near { lf_near<f64, false> arr_1; };
+  static const u32 PLACES = 2688, ROOM = lf_room<f64, PLACES, false>::bytes;
+  static const bool STORES = false, GAPS = false;
   template <class Each>
   static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
   template <class Each>
   static LF_DEVICE void stores(const Params &p, Each each) { }
   static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return launch.first * p.w_1; }
   static const u32 ENDS = 1;
+  static const bool ACTS = false, LIGHT = true;
   struct Row {
     u64 lf_begin;
     u64 row_0;
@@ -104,9 +105,9 @@ struct row_sums_v_rows {
   template <u32 K, class Unused = void> struct Level;
   static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
   static const u64 TILE = THREADS * ELEMENTS;
-  struct Near { lf_near<f64> arr_1; };
-  static const u32 PLACES = 2048, ROOM = lf_room<f64, PLACES>::bytes;
-  static const bool STORES = false;
+  struct Near { lf_near<f64, true> arr_1; };
+  static const u32 PLACES = 2048, ROOM = lf_room<f64, PLACES, true>::bytes;
+  static const bool STORES = false, GAPS = true;
   template <class Each>
   static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
   template <class Each>

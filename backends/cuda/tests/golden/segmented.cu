@@ -46,17 +46,18 @@ struct segmented_v {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 10;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const u64 TILE = THREADS * ELEMENTS;
-  struct Near { lf_near<f64> arr_1; lf_near<f64> out_3; };
-  static const u32 PLACES = 1280, ROOM = lf_room<f64, PLACES>::bytes + lf_room<f64, PLACES>::bytes;
-  static const bool STORES = true;
+  struct Near { lf_near<f64, false> arr_1; lf_near<f64, false> out_3; };
+  static const u32 PLACES = 1408, ROOM = lf_room<f64, PLACES, false>::bytes + lf_room<f64, PLACES, false>::bytes;
+  static const bool STORES = true, GAPS = false;
   template <class Each>
   static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
   template <class Each>
   static LF_DEVICE void stores(const Params &p, Each each) { each(p.out_3, &Near::out_3); }
   static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return p.start_ix_1; }
   static const u32 ENDS = 1;
+  static const bool ACTS = true, LIGHT = true;
   struct Row {
     u64 lf_begin;
     u64 end_1;
@@ -145,15 +146,22 @@ struct segmented_v_places {
       to[0] = lf_word(x.ix_1);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const u64 TILE = THREADS * ELEMENTS;
+  struct Near { lf_near<u64, false> arr_0; lf_near<u64, false> lf_places; };
+  static const u32 PLACES = 1408, ROOM = lf_room<u64, PLACES, false>::bytes + lf_room<u64, PLACES, false>::bytes;
+  static const bool STORES = true, GAPS = false;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_0, &Near::arr_0); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { each(p.lf_places, &Near::lf_places); }
   template <u32 LEVEL>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
     const bool more_0 = ix_0 < p.len_0;
-    const u64 elt_0 = lf_read(p.arr_0, ix_0);
+    const u64 elt_0 = lf_take(near.arr_0, lf_k);
     const u64 room_1 = p.len_1 - state.level0.ix_1;
     const bool fits_1 = elt_0 <= room_1;
     if (LEVEL >= 1 && !(fits_1)) { lf_ok = false; if (EMIT) *launch.trapped = 1; }
@@ -162,11 +170,11 @@ struct segmented_v_places {
     state.level0.ix_1 += lf_length;
     if (EMIT) {
       if (state.level0.ix_1 - p.start_ix_1 < lf_length) *launch.trapped = 1;
-      lf_write(p.lf_places, ix_0 - launch.first, state.level0.ix_1 - p.start_ix_1);
+      lf_give(near.lf_places, lf_k, state.level0.ix_1 - p.start_ix_1);
     }
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128, 5) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
   lf_row_by_row<segmented_v_places>(p, launch);
 }
