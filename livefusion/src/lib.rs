@@ -17,11 +17,13 @@
 //! | [`array`](mod@array) | delayed arrays and their combinators |
 //! | [`ranked`] | arrays of rank 2 and more |
 //! | [`segmented`] | arrays cut into segments |
+//! | `sort` | [`sort`](Array::sort), [`argsort`](Array::argsort), [`median`](Array::median), [`group_by_key`](Array::group_by_key), ... |
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
 //! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
 //! | [`custom`] | combinators of your own |
+//! | [`external`] | functions of yours on whole arrays |
 //! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
@@ -60,6 +62,7 @@ pub mod docs;
 pub mod elt;
 pub mod error;
 pub mod exp;
+pub mod external;
 pub mod force;
 mod fusion;
 #[cfg(feature = "io")]
@@ -79,6 +82,7 @@ pub mod runtime;
 pub mod segmented;
 mod sharing;
 mod show;
+mod sort;
 pub mod stages;
 mod tuples;
 

@@ -104,8 +104,7 @@ fn explain_says_what_is_asked_of_which_loop() {
         report.contains("\nloop_0: 2 counters\n  r0: root"),
         "{report}"
     );
-    let scheduled =
-        "\n  schedule of its C:\n    loop_0\n      r0 vectorise 16 unroll 2\n      r1 compact\n";
+    let scheduled = "\n  schedule:\n    loop_0\n      r0 vectorise 16 unroll 2\n      r1 compact\n";
     assert!(report.contains(scheduled), "{report}");
     assert!(
         report.ends_with("\nscheduled, but in no loop here: loop_7\n"),
@@ -120,7 +119,7 @@ fn explain_says_what_is_asked_of_which_loop() {
         "{chosen}"
     );
     let report = report.to_string();
-    assert!(report.contains("\n  schedule of its C:\n    loop_0 # chosen"));
+    assert!(report.contains("\n  schedule:\n    loop_0 # chosen"));
     assert!(!report.contains("in no loop here"), "{report}");
     // What is chosen may be asked for: it is the same C.
     let source = |engine: &Engine| {

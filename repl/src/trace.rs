@@ -6,7 +6,7 @@ use crate::session::{Answer, Session};
 use crate::source::Span;
 use crate::value::Value;
 use livefusion::ast::Node;
-use livefusion::runtime::{ExplainedLoop, ExplainedNode, Explanation};
+use livefusion::runtime::{ExplainedApart, ExplainedLoop, ExplainedNode, Explanation};
 use livefusion::{Engine, ErrorKind};
 use livefusion_interp::InterpBackend;
 use livefusion_interp::observe::{Event, Observer, Step};
@@ -156,13 +156,10 @@ fn result(value: &Value, s: &Session) -> String {
     format!("= {}", shown.replace('\n', "\n  "))
 }
 
-/// All loops, in the order in which they run: those of loops over arrays come first.
+/// All loops, in the order in which they run: those of what runs apart come first.
 fn loops(explained: &Explanation, out: &mut Vec<ExplainedLoop>) {
-    for l in &explained.array_loops {
-        for part in [&l.start, &l.captured, &l.step] {
-            loops(part, out);
-        }
-    }
+    let parts = explained.apart.iter().flat_map(ExplainedApart::parts);
+    parts.for_each(|part| loops(part, out));
     out.extend(explained.loops.iter().cloned());
 }
 

@@ -11,6 +11,7 @@ use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one};
 use livefusion_tests::program::{Options, Program, Way, programs, programs_of};
+use livefusion_tile::threads::Asked;
 use loop_lang::Loop;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +63,10 @@ fn device(
         let _ = caught(|| doing(*seed, program, &engine));
     }
     let all = listing.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let phases = all.iter().filter_map(|l| Phase::all(l).ok()).flatten();
+    let phases = all
+        .iter()
+        .filter_map(|l| Phase::all(l, |_| Asked::default()).ok())
+        .flatten();
     let kernels: Vec<_> = phases.map(|phase| phase.kernel).collect();
     let cxx = Cxx::new().expect("the shim compiles");
     let texts = kernels.iter().map(|kernel| &kernel.text[..]);

@@ -4,7 +4,7 @@
 mod common;
 
 use livefusion_tile::region::Region;
-use livefusion_tile::schedule::{Aim, Schedule, choose, legal};
+use livefusion_tile::schedule::{Aim, Schedule, choose, choose_threads, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -54,6 +54,20 @@ fn chosen(program: &Loop, aim: Aim) -> String {
     lines.into_iter().map(line).collect()
 }
 
+/// How a loop's iterations are dealt out to a device's threads, or why they cannot be.
+fn dealt(program: &Loop) -> String {
+    let schedule = match choose_threads(program) {
+        Ok(schedule) => schedule,
+        Err(why) => return format!("none: {why}"),
+    };
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    assert_eq!(legal(&region, &schedule), Ok(()), "{}", program.name);
+    let text = schedule.show(program);
+    assert_eq!(Schedule::parse(&text, program).as_ref(), Ok(&schedule));
+    text.lines().collect::<Vec<_>>().join("; ")
+}
+
 #[test]
 fn golden_loops_get_these_schedules() {
     let mut text = String::new();
@@ -68,6 +82,7 @@ fn golden_loops_get_these_schedules() {
             if speed != start {
                 text += &format!(" and for speed\n{speed}");
             }
+            text += &format!(" on a device\n  {}\n", dealt(&program));
         }
         text += "\n";
     }

@@ -454,6 +454,54 @@ fn chains() -> Vec<Case> {
     ]
 }
 
+/// What a device's threads cannot have, or not so.
+fn dealt() -> Vec<Case> {
+    let sum = "row_sums";
+    vec![
+        case(
+            "the rate is no root",
+            "filter_sum",
+            "r2 threads steps block 128 each 4",
+        ),
+        case(
+            "a block has a power of two of threads, from 32 to 1024",
+            "filter_sum",
+            "r0 threads steps block 48 each 4",
+        ),
+        case(
+            "a thread has from 1 to 64 steps of a tile",
+            "filter_sum",
+            "r0 threads steps block 128 each 65",
+        ),
+        case(
+            "a thread has whole pieces of 16 bytes",
+            "map",
+            "r0 threads steps block 128 each 3",
+        ),
+        case(
+            "a block shares 48 KiB at most",
+            "filter_prefix_sum",
+            "r0 threads steps block 512 each 20",
+        ),
+        case(
+            "a team has one row of a tile",
+            sum,
+            "r0 threads teams block 128 each 2",
+        ),
+        case("no team may have its rows", "filter_sum", "r0 teams 65536"),
+        case(
+            "it has no path: no rate is nested",
+            "map",
+            "r0 threads path block 128 each 2",
+        ),
+        case(
+            "it has no steps: rates are nested",
+            sum,
+            "r0 threads steps block 128 each 2",
+        ),
+    ]
+}
+
 fn judge(program: &Loop, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -467,7 +515,7 @@ fn each_case_breaks_its_rule() {
         name,
         change: (from, to),
         schedule,
-    } in cases().into_iter().chain(chains())
+    } in cases().into_iter().chain(chains()).chain(dealt())
     {
         let text = common::text_of(name);
         assert!(text.contains(from), "{name} has no {from}");
@@ -478,7 +526,7 @@ fn each_case_breaks_its_rule() {
         let refused = Refused {
             rate,
             decision,
-            rule,
+            rule: rule.into(),
         };
         assert_eq!(judge(&program, &schedule), Err(vec![refused]), "{name}");
     }
@@ -503,7 +551,7 @@ fn decisions_are_for_rates_of_the_loop() {
     let refused = Refused {
         rate: "r9".into(),
         decision,
-        rule: STRANGER,
+        rule: STRANGER.into(),
     };
     assert_eq!(judge(&program, &schedule), Err(vec![refused]));
 }
@@ -514,9 +562,23 @@ fn every_rule_has_a_case() {
         include_str!("../src/schedule/legal.rs"),
         include_str!("../src/schedule/legal/runs.rs"),
     ];
+    let of_threads = [
+        include_str!("../src/threads/mod.rs"),
+        include_str!("../src/threads/shape.rs"),
+        include_str!("../src/threads/form.rs"),
+    ];
     let rules = (sources.iter()).flat_map(|source| source.split("Err(\"").skip(1));
+    let asked = of_threads
+        .iter()
+        .flat_map(|source| source.split("Asked(\"").skip(1));
+    let refused = of_threads
+        .iter()
+        .flat_map(|source| source.split(" no(\"").skip(1));
+    let rules = rules.chain(asked).chain(refused);
     let rules: BTreeSet<&str> = rules.filter_map(|r| r.split('"').next()).collect();
     let mut cases: BTreeSet<&str> = cases().into_iter().map(|c| c.rule).collect();
+    let told = |rule: &&str| !rule.starts_with("it has no ");
+    cases.extend(dealt().into_iter().map(|c| c.rule).filter(told));
     cases.insert(STRANGER);
     assert_eq!(cases, rules);
 }

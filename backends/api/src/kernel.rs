@@ -88,6 +88,10 @@ pub trait Kernel: Send + Sync {
     fn tier(&self) -> Option<Cow<'static, str>> {
         None
     }
+    /// What it is scheduled as, in the text form of schedules, where that is not found out of the loop alone.
+    fn schedule(&self) -> Option<&str> {
+        None
+    }
     /// Generated source, where there is one.
     fn source(&self) -> Option<&str> {
         None

@@ -1,11 +1,8 @@
 //! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
 
 use crate::driver::Fault;
-use crate::emit::{Kernel, NESTED};
+use crate::emit::Kernel;
 use crate::run::{Device, Launch, Launched, Room, Word};
-
-/// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
-const ENOUGH: u64 = 1 << 16;
 
 /// As many elements as a row has at least that a whole block works at.
 const LONG: u64 = 2048;
@@ -70,7 +67,7 @@ impl Rows<'_> {
         };
         if let Some(length) = elements.length {
             return match &self.kernel.rows {
-                Some(kernel) if self.rows.saturating_mul(self.params.team) >= ENOUGH => {
+                Some(kernel) if self.rows.saturating_mul(self.params.team) >= self.kernel.teams => {
                     let found = self.found(kernel, self.rows, self.params.team)?;
                     Ok(found.map(|f| Found { of_rows: true, ..f }))
                 }
@@ -166,10 +163,10 @@ impl Rows<'_> {
 /// How many threads a row has where a team has it: each has some elements, whose reads need not wait for each other. How long
 /// rows are nobody knows before: some array has an element for each of theirs. More than a warp wait for each other in each
 /// pass, which only long rows are worth.
-pub(crate) fn team_for(length: u64) -> u64 {
+pub(crate) fn team_for(length: u64, block: u64) -> u64 {
     match length {
-        LONG.. => u64::from(NESTED),
-        _ => (length / EACH).next_power_of_two().min(32),
+        LONG.. => block,
+        _ => (length / EACH).next_power_of_two().min(32).min(block),
     }
 }
 

@@ -7,9 +7,10 @@ use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use livefusion_tile::threads::Asked;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, GroupId, Order, Var};
+use loop_lang::ir::{Atom, GroupId, Order, RateId, Var};
 use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
@@ -57,7 +58,7 @@ pub struct Launch<'a> {
     pub first: u64,
     /// How many steps there are; at most, where a kernel before it finds out.
     pub steps: u64,
-    /// How many blocks at most, of the threads that [`Tiles`](crate::emit::Tiles) says: any number from one on will do.
+    /// How many blocks at most, of the threads that [`Tiles`](livefusion_tile::threads::form::Tiles) says: any number from one on will do.
     pub blocks: u64,
 }
 
@@ -151,7 +152,8 @@ enum Place {
     /// Room for a word of each row.
     Places,
     /// How many threads a team has.
-    Team,
+    /// The threads of a team, whose block has so many.
+    Team(u64),
 }
 
 /// The steps of one of a loop's roots.
@@ -161,20 +163,26 @@ pub struct Phase {
     pub kernel: Kernel,
     /// Its way.
     pub way: Way,
+    /// How they are dealt out.
+    pub dealt: Asked,
 }
 
 impl Phase {
-    /// The phases of a loop, in their order.
+    /// The phases of a loop, in their order, with what is asked of each.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here.
-    pub fn all(program: &Loop) -> Result<Vec<Phase>, Refusal> {
+    /// Why it cannot run in parallel here, or not so.
+    pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
         let phase = |shape: &Shape<'_>| {
             let kernel = kernel_of(shape);
             let way = Way::of(shape, &kernel)?;
-            Ok(Phase { kernel, way })
+            Ok(Phase {
+                kernel,
+                way,
+                dealt: shape.dealt(),
+            })
         };
-        Shape::all(program)?.iter().map(phase).collect()
+        Shape::under(program, asked)?.iter().map(phase).collect()
     }
 }
 
@@ -192,7 +200,10 @@ impl Way {
         let place = |given: &Given| match *given {
             Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
             Given::Places => Ok(Place::Places),
-            Given::Team => Ok(Place::Team),
+            Given::Team => {
+                let teams = kernel.rows.as_deref().unwrap_or(kernel);
+                Ok(Place::Team(teams.tiles.threads.into()))
+            }
             Given::Array(v) if let Some(length) = strip(v) => Ok(Place::Strip(word(length))),
             Given::Array(v) => match shape.facts.source.get(&v) {
                 Some(Source::Param(i)) => Ok(Place::Passed(*i)),
@@ -297,7 +308,7 @@ impl Ready<'_> {
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Option<bool>, Fault> {
-        let Phase { kernel, way } = &self.phases[phase];
+        let Phase { kernel, way, .. } = &self.phases[phase];
         let first = self.word(way.counter, frame, args);
         let bound = self.word(way.bound, frame, args);
         let steps = bound.saturating_sub(first);
@@ -389,8 +400,8 @@ impl Ready<'_> {
                     params.extend([room.address(), rows]);
                     rooms.push(room);
                 }
-                Place::Team => {
-                    team = team_for(longest / rows.max(1));
+                Place::Team(block) => {
+                    team = team_for(longest / rows.max(1), block);
                     params.push(team);
                 }
             }

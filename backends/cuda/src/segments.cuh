@@ -243,14 +243,15 @@ template <class L> struct lf_places<L, false> {
     stops = kept;
     for (u32 k = threadIdx.x; L::ENDS > 0 && k <= behind - first; k += L::THREADS) kept[k] = u16(far_stop(first + k));
   }
-  // Finds these rows: two warps that look back in no level do.
+  // Finds these rows: two warps do, beside the first one if there are as many.
   static LF_DEVICE void find_rows(const typename L::Params &p, u64 tile, u64 all, u64 *rows) {
-    const u32 warp = threadIdx.x / LF_WARP;
-    if (warp != 1 && warp != 2) return;
     const u64 behind = (tile + 1) * L::TILE;
-    const u64 step = warp == 1 ? tile * L::TILE : (behind < all ? behind : all) - 1;
-    const u64 row = lf_find(L::places(p).at, L::ENDS, step, L::places(p).length);
-    if (threadIdx.x % LF_WARP == 0) rows[warp - 1] = row;
+    for (u32 k = 0; k < 2; ++k) {
+      if (threadIdx.x / LF_WARP != (k + 1) % (L::THREADS / LF_WARP)) continue;
+      const u64 step = k == 0 ? tile * L::TILE : (behind < all ? behind : all) - 1;
+      const u64 row = lf_find(L::places(p).at, L::ENDS, step, L::places(p).length);
+      if (threadIdx.x % LF_WARP == 0) rows[k] = row;
+    }
   }
   LF_DEVICE u32 far_stop(u64 row) const {
     return u32(lf_min(lf_load_constant(far + row) + (row + 1) * L::ENDS - begin, u64(steps) + 1));
@@ -295,6 +296,7 @@ template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, cons
 // to be found: where there is one level, that goes on while the tile before it does. With more of them, a tile that is taken ahead
 // would keep all others waiting.
 template <class L> struct lf_ahead {
+  static const bool GOES = L::LEVELS == 1 && L::THREADS > 2 * LF_WARP;
   u64 all, tiles;  // steps, and tiles
   u64 tile;
   u64 rows[2];
@@ -326,7 +328,7 @@ template <class L> struct lf_share {
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   LF_DEVICE void meanwhile(const typename L::Params &p) const {
-    if (L::LEVELS == 1) ahead->find_rows(p);
+    if (lf_ahead<L>::GOES) ahead->find_rows(p);
   }
   // How many elements there are before a row, of which a step is in the tile.
   LF_DEVICE u64 before(const typename L::Params &p, u64 i) const {
@@ -392,31 +394,34 @@ template <class L> struct lf_share {
 };
 
 // Steps of equally long rows in squares: what is near in a column is in the caches for a block, as what is near in a row is. A
-// warp has neighbours of a row.
+// warp has neighbours of a row, and so much of it that what is the same for all of a row is worth computing; where arrays are turned
+// around, a square has as many rows as columns.
 template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, const lf_launch &launch, u64 length) {
   LF_SHARED_ARRAY(uint4, rooms, L::ROOM > 0 ? L::ROOM / 16 : 1);
+  const u32 wide = L::ROOM > 0 ? LF_WARP : 4 * LF_WARP;
   const typename L::Near near = lf_turned_of<L>(p, reinterpret_cast<u8 *>(rooms));
   const u64 width = length + L::ENDS, rows = lf_quotient(launch.steps, width);
-  const u64 across = (width + LF_WARP - 1) / LF_WARP, below = (rows + LF_WARP - 1) / LF_WARP;
+  const u64 across = (width + wide - 1) / wide, below = (rows + LF_WARP - 1) / LF_WARP;
   // From one square of a block to its next one, without a division for each.
   const u64 jump = lf_quotient(gridDim.x, across), aside = gridDim.x - jump * across;
   u64 down = lf_quotient(blockIdx.x, across), side = blockIdx.x - down * across;
   const u32 lane = threadIdx.x % LF_WARP;
   while (down < below) {
-    const u64 row = down * LF_WARP, from = side * LF_WARP, at = from + lane;
-    const u32 high = u32(lf_min(rows - row, u64(LF_WARP)));
-    const u32 wide = from < length ? u32(lf_min(length - from, u64(LF_WARP))) : 0;
-    const lf_corner corner = {row, from, high, wide};
-    lf_turn_in<L>(p, launch, corner, near);
+    const u64 row = down * LF_WARP, from = side * wide;
+    const u32 high = u32(lf_min(rows - row, u64(LF_WARP))), far = u32(lf_min(width - from, u64(wide)));
+    const u32 count = from < length ? u32(lf_min(length - from, u64(wide))) : 0;
+    lf_turn_in<L>(p, launch, lf_corner{row, from, high, count}, near);
+    LF_ROLLED
     for (u32 k = threadIdx.x / LF_WARP; k < high; k += L::THREADS / LF_WARP) {
       const u64 i = row + k;
-      if (at >= width) break;
-      typename L::State state = typename L::State();
-      const typename L::Row head = L::row(p, launch.first + i, i * length, state);
-      if (L::ENDS == 0 || at < length) {
-        L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + at, near, lane * LF_LINE + k, state);
-      } else if constexpr (L::ENDS > 0) {
-        L::template end<0>(p, launch, launch.first + i, i * length, length, state);
+      const typename L::Row head = L::row(p, launch.first + i, i * length, typename L::State());
+      for (u32 at = lane; at < far; at += LF_WARP) {
+        typename L::State state = typename L::State();
+        if (L::ENDS == 0 || at < count) {
+          L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + from + at, near, at * LF_LINE + k, state);
+        } else if constexpr (L::ENDS > 0) {
+          L::template end<0>(p, launch, launch.first + i, i * length, length, state);
+        }
       }
     }
     down += jump;
@@ -466,7 +471,7 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     __syncthreads();
     const u64 begin = tile * L::TILE, left = all - begin;
     const u32 steps = left < L::TILE ? u32(left) : u32(L::TILE), from = threadIdx.x * L::ELEMENTS;
-    const u32 taken = L::LEVELS == 1 ? ahead.take(launch) : 0;
+    const u32 taken = Ahead::GOES ? ahead.take(launch) : 0;
     const lf_places<L, L::UNIFORM> places(p, begin, steps, ahead.rows);
     typename L::Near near;
     if constexpr (L::ROOM > 0) {
@@ -476,13 +481,13 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
       __syncthreads();
     }
     // The others see it when they have summed up.
-    if (L::LEVELS == 1 && threadIdx.x == 0) ahead.tile = taken;
+    if (Ahead::GOES && threadIdx.x == 0) ahead.tile = taken;
     const u32 to = from + L::ELEMENTS < steps ? from + L::ELEMENTS : steps;
     const lf_share<L> share = {places, near, from < steps ? places.find(from) : 0, from, to, &ahead};
     typename L::State state = typename L::State();
     lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, left <= L::TILE, share, state);
     share.template run<L::LEVELS>(p, launch, state);
     lf_take_out<L>(p, near);
-    if (L::LEVELS != 1) ahead.wait(p, launch);
+    if (!Ahead::GOES) ahead.wait(p, launch);
   }
 }

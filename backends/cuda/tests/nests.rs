@@ -327,12 +327,12 @@ fn faults_of_segments_are_found() {
         ),
         (
             "a tile has the rows of the one before it",
-            "if (L::LEVELS == 1) ahead->find_rows(p);",
+            "if (lf_ahead<L>::GOES) ahead->find_rows(p);",
             "",
         ),
         (
             "a tile that is taken ahead is told to nobody",
-            "if (L::LEVELS == 1 && threadIdx.x == 0) ahead.tile = taken;",
+            "if (Ahead::GOES && threadIdx.x == 0) ahead.tile = taken;",
             "",
         ),
         (
@@ -406,8 +406,8 @@ fn faults_of_squares_are_found() {
         ),
         (
             "squares at the side are left out",
-            "across = (width + LF_WARP - 1) / LF_WARP,",
-            "across = width / LF_WARP,",
+            "across = (width + wide - 1) / wide,",
+            "across = width / wide,",
         ),
         (
             "squares below are left out",
@@ -417,8 +417,8 @@ fn faults_of_squares_are_found() {
         ("a block passes over squares", "      side -= across;\n", ""),
         (
             "a row is taken for a column",
-            "near, lane * LF_LINE + k, state",
-            "near, k * LF_LINE + lane, state",
+            "near, at * LF_LINE + k, state",
+            "near, k * LF_LINE + at, state",
         ),
         (
             "a square is taken before it is there",

@@ -37,10 +37,15 @@ fn loops_give_what_the_interpreter_gives() {
     let texts = kernels.map(|k| &k.text[..]);
     cxx.prepare(texts).expect("they compile");
     for accepted in &all {
-        let shim = OnShim::of(&cxx, &accepted.case.program);
+        let shim = OnShim::under(&cxx, &accepted.case.program, &accepted.schedule);
         if let Err(why) = compare(&shim, accepted, &mut compared) {
-            let Accepted { case, kernels } = accepted;
-            println!("{}: {why}\n{}", case.name, case.program);
+            let Accepted {
+                case,
+                schedule,
+                kernels,
+            } = accepted;
+            let asked = schedule.show(&case.program);
+            println!("{}: {why}\n{asked}{}", case.name, case.program);
             kernels.iter().for_each(|k| println!("{}", k.text));
             apart.push(format!("{}: {why}", case.name));
         }

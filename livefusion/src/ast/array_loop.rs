@@ -6,25 +6,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Whether loops over arrays have to end before a node can be computed.
-#[derive(Clone, Debug, Default)]
-pub enum After {
-    /// None.
-    #[default]
-    Nothing,
-    /// Some that are among what it is computed from.
-    Loops,
-    /// One, of whose state it is the component of this number.
-    Loop(Arc<ArrayLoop>, u32),
-}
-
-impl After {
-    /// Whether there are such loops.
-    pub fn waits(&self) -> bool {
-        !matches!(self, After::Nothing)
-    }
-}
-
 /// A loop whose state is a tuple of arrays and delayed scalars. Its results are nodes without inputs, which have their
 /// values once it has run: plans know nothing of it.
 pub struct ArrayLoop {
@@ -40,7 +21,7 @@ pub struct ArrayLoop {
     pub step: Vec<Arc<Node>>,
     /// When it ends.
     pub ends: Ends,
-    /// Loops are numbered: this is the number when its step was to be traced, and when it had been.
+    /// What runs apart is numbered: this is the number when its step was to be traced, and when it had been.
     pub traced: Range<u64>,
     /// What its steps need from outside, and what is there before the first.
     pub captures: Vec<Arc<Node>>,
@@ -62,11 +43,6 @@ impl ArrayLoop {
     pub fn begin(&self) -> impl Iterator<Item = &Arc<Node>> {
         let (Ends::After(first) | Ends::Unless(first)) = &self.ends;
         self.start.iter().chain([first])
-    }
-
-    /// The nodes outside of it that it needs.
-    pub fn needs(&self) -> impl Iterator<Item = &Arc<Node>> {
-        self.begin().chain(&self.captures)
     }
 
     /// The nodes that it refers to, for good.

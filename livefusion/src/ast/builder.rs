@@ -1,5 +1,6 @@
 //! The untyped, checked builder: one constructor per [`Kind`]. The typed arrays are a veneer over it.
 
+mod apart;
 mod folds;
 mod indices;
 mod mistakes;
@@ -8,8 +9,8 @@ mod segments;
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    After, ArrayLoop, Body, BodyBuilder, Capture, Custom, Input, Inputs, Kind, Len, MERGE_CHECK,
-    Node, Rewrite, Shape, Term, Types, Value,
+    Body, BodyBuilder, Capture, Custom, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Rewrite,
+    Shape, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::ErrorKind;
@@ -373,18 +374,6 @@ impl Builder {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.scalar(Kind::Len, smallvec![Ty::U64])
-    }
-
-    /// A component of the state that a loop over arrays ends with, of these types: an array (rank 1) or a delayed scalar.
-    pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
-        let mut d = Draft::new(self, Inputs::new());
-        of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
-        d.after = After::Loop(of.clone(), component);
-        let input = Input {
-            number: u32::MAX,
-            consumed: false,
-        };
-        d.finish(Kind::Input(input), Types::from_slice(types), rank.min(1))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::ast::body::show_types;
 use crate::ast::{
-    After, Axis, Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Shape, Types, check,
-    lately, simplify,
+    After, Apart, Axis, Body, Builder, Fold, FoldStyle, Input, Inputs, Kind, Node, Parts, Shape,
+    Types, check, lately, simplify,
 };
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
@@ -30,14 +30,18 @@ impl Draft {
             inputs,
             len: None,
             shape: None,
-            after: if waits { After::Loops } else { After::Nothing },
+            after: if waits {
+                After::Sources
+            } else {
+                After::Nothing
+            },
         }
     }
 
     /// It is computed from a node, too.
     fn comes_behind(&mut self, node: &Node) {
         if node.after.waits() && !self.after.waits() {
-            self.after = After::Loops;
+            self.after = After::Sources;
         }
     }
 
@@ -236,6 +240,16 @@ impl Draft {
 
     pub(super) fn array(self, kind: Kind, types: Types) -> Arc<Node> {
         self.finish(kind, types, 1)
+    }
+
+    /// A result of something that runs apart.
+    pub(super) fn apart(mut self, of: Apart, result: u32, types: Types, rank: u8) -> Arc<Node> {
+        self.after = After::Apart(of, result);
+        let input = Input {
+            number: u32::MAX,
+            consumed: false,
+        };
+        self.finish(Kind::Input(input), types, rank.min(1))
     }
 
     pub(super) fn scalar(self, kind: Kind, types: Types) -> Arc<Node> {

@@ -26,11 +26,13 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 
+mod apart;
 mod array_loop;
 mod body;
 mod builder;
 mod check;
 mod draft;
+mod external;
 mod first;
 pub(crate) mod lately;
 mod node;
@@ -41,15 +43,18 @@ mod shape;
 mod simplify;
 mod term;
 
+pub(crate) use apart::next_number;
 pub(crate) use body::show_types;
 pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use plain::{identities, plain};
 
-pub use array_loop::{After, ArrayLoop, Ends};
+pub use apart::{After, Apart};
+pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};
+pub use external::{External, Function, Gives};
 pub use node::{
     Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind,
 };

@@ -31,7 +31,7 @@ pub struct Node {
     pub is_stream: bool,
     /// Length, of all elements, where it is known while building.
     pub len: Option<u64>,
-    /// Whether loops over arrays come before it.
+    /// Whether something that runs apart comes before it.
     pub after: After,
     /// A mistake found while building (here or in an input); `force` returns it.
     pub error: Option<Box<Error>>,
@@ -402,9 +402,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
     while let Some(input) = node.inputs.pop() {
         out.push(input);
     }
-    if let After::Loop(of, _) = std::mem::take(&mut node.after)
-        && let Some(of) = Arc::into_inner(of)
-    {
+    if let After::Apart(of, _) = std::mem::take(&mut node.after) {
         of.into_nodes(out);
     }
     if let Some(shape) = node.shape.take() {

@@ -7,14 +7,13 @@ mod recover;
 pub(crate) use captures::varying;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
-use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, show_node, show_types};
+use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, next_number, show_node, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs, of_no_rank, with_axes};
 use crate::sharing::links;
 use loop_lang::types::Ty;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Untyped forms. The state is a list of arrays of any rank and delayed scalars, whose number, types and ranks stay what they
@@ -169,9 +168,6 @@ fn state_of<S: Inputs>(builder: Builder, nodes: &[Arc<Node>]) -> S {
     })
 }
 
-/// How many steps were begun or done with.
-static TRACED: AtomicU64 = AtomicU64::new(0);
-
 /// No more loops are in each other: they run, and are explained, on one stack.
 const MAX_NESTED: u32 = 40;
 
@@ -203,8 +199,7 @@ fn build(
     ends: Ends,
     step: impl FnOnce(&[Arc<Node>]) -> (Vec<Arc<Node>>, Option<Arc<Node>>),
 ) -> Vec<Arc<Node>> {
-    let number = || TRACED.fetch_add(1, Ordering::Relaxed);
-    let before = number();
+    let before = next_number();
     let mut inputs = Vec::new();
     let tracing = Tracing::begin();
     let input = Builder::at("input", builder.loc());
@@ -229,7 +224,7 @@ fn build(
         inputs,
         step,
         ends,
-        traced: before..number(),
+        traced: before..next_number(),
         captures: Vec::new(),
         ended: OnceLock::new(),
     };
@@ -327,23 +322,23 @@ macro_rules! tuples {
 
 crate::tuples::up_to_six!(tuples);
 
-/// What a node is computed from. Of a component of a loop's last state it is what the loop needs from outside.
+/// What a node is computed from. Of a result of something that runs apart it is what that needs from outside.
 pub(crate) fn sources(node: &Node) -> Vec<&Arc<Node>> {
     match &node.after {
-        After::Loop(of, _) => of.needs().collect(),
-        After::Nothing | After::Loops => links(node),
+        After::Apart(of, _) => of.needs().collect(),
+        After::Nothing | After::Sources => links(node),
     }
 }
 
-/// As [`sources`], but none of a loop that was there before another one's step was traced: it does not depend on that state.
+/// As [`sources`], but none of what was there before a loop's step was traced: it does not depend on that state.
 fn sources_in<'a>(of: &ArrayLoop, node: &'a Node) -> Vec<&'a Arc<Node>> {
     match &node.after {
-        After::Loop(before, _) if before.traced.end <= of.traced.start => Vec::new(),
+        After::Apart(before, _) if before.traced().end <= of.traced.start => Vec::new(),
         _ => sources(node),
     }
 }
 
-/// Whether a node waits for loops that have not run.
+/// Whether a node waits for something that has not run.
 pub(crate) fn waits(node: &Node) -> bool {
     node.value.get().is_none() && !matches!(node.after, After::Nothing)
 }

@@ -198,9 +198,11 @@ impl EngineBuilder {
     /// | `distribute wait N work N buffer N` | a loop rate | its body in pieces, each for up to so many steps before the next |
     /// | `buffer N` | a root behind cursors | what cursors deliver is packed into buffers of N elements |
     /// | `stream N` | a root | from N steps on its results go past the caches |
+    /// | `threads WHO block N each M` | a root, on a device | `steps`, `path`, `teams` or `rows` are dealt out to blocks of N threads, M to each in a tile |
+    /// | `teams N` | such a root, whose threads share rows that are equally long | a team of threads has a row where teams are N threads or more |
     ///
-    /// It is for the engine's own C backend: that of an engine of C alone, and the last tier of the default one, whose
-    /// other tiers take no notice of it. A backend that is given to [`backend`](EngineBuilder::backend) has its own.
+    /// It is for the engine's own C backend (that of an engine of C alone, and the last tier of the default one, whose
+    /// other tiers take no notice of it), or for a device. A backend that is given to [`backend`](EngineBuilder::backend) has its own.
     ///
     /// Errors of a force: a text that is none of schedules, a rate that a loop has not, a decision that is not legal
     /// ([`ErrorKind::Schedule`](crate::ErrorKind::Schedule)). Nothing runs then.
@@ -250,7 +252,8 @@ impl EngineBuilder {
         #[cfg(feature = "cuda")]
         if let Some(session) = &self.device {
             let host = RunsOn::best(c()).backend;
-            let cuda = livefusion_cuda::CudaBackend::on(session.clone(), host);
+            let cuda = livefusion_cuda::CudaBackend::on(session.clone(), host)
+                .with_schedules(asked.schedules().cloned().unwrap_or_default());
             return RunsOn::only(Arc::new(match self.deterministic {
                 true => cuda.exact(),
                 false => cuda,

@@ -1,12 +1,12 @@
 //! The engine: what was chosen, and the kernel cache in memory.
 
+use super::apart::run_apart;
 use super::asked::{Asked, refused};
 use super::binding::{Bindings, Inputs, Nodes};
 use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
 use super::dump::{Record, Stage};
 use super::explain::Explanation;
-use super::iterate::run_loops;
 use super::prepared::Prepared;
 use super::program::Program;
 use super::programs::Programs;
@@ -484,7 +484,7 @@ pub(super) fn backend_error(why: String) -> Error {
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
     if roots.iter().any(is_missing) {
-        run_loops(engine, roots, &FxHashSet::default())?;
+        run_apart(engine, roots, &FxHashSet::default())?;
     }
     if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;

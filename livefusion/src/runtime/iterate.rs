@@ -1,70 +1,16 @@
-//! Loops over arrays as they run. Those of a force run before what is made of them is planned, so that plans find their
-//! results in memory.
+//! Loops over arrays as they run.
 
 use super::prepared::Prepared;
 use super::program::cancelled;
 use super::{Engine, force_nodes};
-use crate::ast::{After, ArrayLoop, Ends, Node, Value, Values};
-use crate::error::{Error, ErrorKind, Result};
-use crate::iterate::{sources, waits};
+use crate::ast::{ArrayLoop, Ends, Node, Value, Values};
+use crate::error::Result;
 use livefusion_backend::Buffer;
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Runs all loops over arrays that these nodes need and that have not run, but those that vary: those that others need come
-/// first. What has a mistake is told without running any.
-pub fn run_loops(
-    engine: &Engine,
-    roots: &[Arc<Node>],
-    varies: &FxHashSet<*const Node>,
-) -> Result<()> {
-    if !roots.iter().any(|n| waits(n)) || roots.iter().any(|n| n.error.is_some()) {
-        return Ok(());
-    }
-    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
-    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|n| (n, false)).collect();
-    while let Some((node, ready)) = stack.pop() {
-        if !waits(node) {
-            continue;
-        }
-        if ready {
-            if let After::Loop(of, component) = &node.after
-                && !varies.contains(&Arc::as_ptr(node))
-            {
-                finish(engine, node, of, *component)?;
-            }
-        } else if seen.insert(Arc::as_ptr(node)) {
-            stack.push((node, true));
-            stack.extend(sources(node).into_iter().map(|from| (from, false)));
-        }
-    }
-    Ok(())
-}
-
-/// Gives a component of a loop's last state its value.
-fn finish(engine: &Engine, node: &Node, of: &ArrayLoop, component: u32) -> Result<()> {
-    if of.ended.get().is_none() {
-        let state = run(engine, of)?;
-        // Another thread may have run it meanwhile: it has ended with the same.
-        let _ = of.ended.set(state.into_vec());
-    }
-    let value = of.ended.get().and_then(|all| all.get(component as usize));
-    let _ = node
-        .value
-        .set(value.ok_or_else(|| lacks_a_result(of))?.clone());
-    Ok(())
-}
-
-/// A loop has ended with fewer components than it began with.
-#[cold]
-pub fn lacks_a_result(of: &ArrayLoop) -> Error {
-    let kind = ErrorKind::Backend("a loop over arrays lacks a result".to_string());
-    Error::new(of.name, of.loc, kind)
-}
-
 /// Runs a loop from its start on, and gives its last state.
-fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
+pub fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
     let begin: Vec<Arc<Node>> = of.begin().cloned().collect();
     let mut state = force_nodes(engine, &begin)?;
     let left = word(state.pop());

@@ -5,6 +5,7 @@
 //! each loop; then run the loops in order, on several threads where that is worth it, handing arrays and
 //! scalars on.
 
+mod apart;
 mod asked;
 mod binding;
 mod builder;
@@ -37,8 +38,9 @@ pub use counters::Counters;
 pub(crate) use engine::Kernels;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, Copied, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedNode,
-    ExplainedUpdate, Explanation, Flow, Literal, Place, Rewritten, Role, Traffic,
+    Bytes, Call, Copied, ExplainedApart, ExplainedArrayLoop, ExplainedBytes, ExplainedExternal,
+    ExplainedLoop, ExplainedNode, ExplainedUpdate, Explanation, Flow, Literal, Place, Rewritten,
+    Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

@@ -15,7 +15,7 @@ fn changed(engine: &Engine) -> (u64, u64) {
 /// Which updates of the steps of the first loop are in place.
 fn copied(program: &impl Force, engine: &Engine) -> Result<Vec<Option<Copied>>> {
     let explained = program.explain_with(engine)?;
-    let loops = explained.array_loops[0].step.loops.iter();
+    let loops = explained.apart[0].parts()[2].loops.iter();
     Ok(loops.flat_map(|l| &l.updates).map(|u| u.copied).collect())
 }
 

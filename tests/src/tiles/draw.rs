@@ -7,6 +7,7 @@ use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
 use loop_lang::ir::{RateId, RateKind};
 use loop_lang::state::Layout;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of decisions.
@@ -18,7 +19,7 @@ pub struct Drawn {
     /// What tiles that took steps said, of what goes from step to step.
     pub said: BTreeSet<&'static str>,
     /// How many decisions the judge refused, by its rule.
-    pub refused: BTreeMap<&'static str, u64>,
+    pub refused: BTreeMap<Cow<'static, str>, u64>,
     /// How often tiles were left within their range.
     pub left: u64,
     /// How many steps were taken by tiles with segments.
@@ -266,6 +267,8 @@ fn name(d: &Decision) -> String {
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
         Decision::Jam(_) => "jam".to_string(),
+        Decision::Threads(threads) => format!("threads {}", threads.who),
+        Decision::Teams(_) => "teams".to_string(),
     }
 }
 

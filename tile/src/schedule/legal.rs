@@ -6,8 +6,10 @@ use super::writes::{at_count, in_row, in_step, near, packs};
 use super::{Admit, Decision, MAX_JAM, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
 use crate::region::zip::{Side, Zip, ZipParts};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
+use crate::threads::{self, shape::Refusal};
 use livefusion_backend::facts;
 use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Lanes that are written one by one.
@@ -25,7 +27,7 @@ pub struct Refused {
     /// The decision.
     pub decision: Decision,
     /// The rule that it breaks.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
 }
 
 impl fmt::Display for Refused {
@@ -79,7 +81,7 @@ fn judge(
     for (k, (rate, decision)) in all.iter().enumerate().filter(|(_, (r, _))| judges(*r)) {
         let again = |(r, d): &(RateId, Decision)| r == rate && d.is_like(decision);
         let answer = match all[..k].iter().any(again) {
-            true => Err("it was decided before"),
+            true => Err("it was decided before".into()),
             false => allows_in_parts(region, &parts, schedule, (*rate, *decision)),
         };
         if let Err(rule) = answer {
@@ -114,13 +116,17 @@ fn allows_in_parts(
     parts: &[ZipParts],
     schedule: &Schedule,
     (rate, decision): (RateId, Decision),
-) -> Result<(), &'static str> {
+) -> Result<(), Cow<'static, str>> {
     let part = parts.iter().find_map(|p| p.of(rate));
     match (part, decision) {
         (None, _) | (_, Decision::Buffer(_)) => allows(region, schedule, rate, decision),
-        (_, Decision::Stream(_)) => Err("what is behind buffers is written a part at a time"),
-        (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time"),
-        (_, Decision::Jam(_)) => Err("what runs through buffers has no segments in its steps"),
+        (_, Decision::Stream(_)) => {
+            Err("what is behind buffers is written a part at a time".into())
+        }
+        (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time".into()),
+        (_, Decision::Jam(_)) => {
+            Err("what runs through buffers has no segments in its steps".into())
+        }
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
     }
 }
@@ -133,11 +139,11 @@ pub(super) fn allows(
     schedule: &Schedule,
     rate: RateId,
     decision: Decision,
-) -> Result<(), &'static str> {
+) -> Result<(), Cow<'static, str>> {
     if rate.index() >= region.program.rates.len() {
-        return Err("the loop has no such rate");
+        return Err("the loop has no such rate".into());
     }
-    match decision {
+    let answer = match decision {
         Decision::Vectorise { lanes, unroll } => match region.sweep(rate) {
             Some(sweep) => side_by_side(region, schedule, sweep, (lanes, unroll)),
             None => Err("the rate is no sweep"),
@@ -155,6 +161,10 @@ pub(super) fn allows(
             None => Err("the rate is no sweep"),
         },
         Decision::Jam(steps) => jams(region, rate, steps),
+        Decision::Threads(_) | Decision::Teams(_) => {
+            let refused = |why: Refusal| Cow::Owned(why.to_string());
+            return threads::allows(region.program, rate, schedule.threads(rate)).map_err(refused);
+        }
         Decision::Stream(_) => match region.sweep(rate) {
             Some(sweep) => streams(region, schedule, sweep),
             None => Err("the rate is no sweep"),
@@ -178,7 +188,8 @@ pub(super) fn allows(
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
         },
-    }
+    };
+    answer.map_err(Cow::Borrowed)
 }
 
 /// Whether steps of a rate may have one segment together. What they do may keep them from it, or nothing in common: then each has its

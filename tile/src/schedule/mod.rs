@@ -16,13 +16,14 @@ mod legal;
 mod text;
 mod writes;
 
-pub use choose::{Aim, choose, large};
+pub use choose::{Aim, choose, choose_threads, large};
 pub use legal::{Refused, legal, legal_in};
 pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};
 
 use crate::region::zip::ZipPart;
 use crate::region::{Extremum, Region, Role, Sweep};
+use crate::threads::{Asked, Threads};
 use loop_lang::ir::RateId;
 use std::fmt;
 
@@ -83,6 +84,11 @@ pub enum Decision {
     /// Of a root that is a sweep and folds in runs: so many runs are taken side by side, each in a lane of its own, and what
     /// they come to is joined in order.
     Runs(u32),
+    /// Of a root, where a device runs it: how its iterations are dealt out to threads.
+    Threads(Threads),
+    /// Of a root, where a device runs it, whose threads share what is nested, in rows that are equally long: a team has a row if all
+    /// teams are at least so many threads.
+    Teams(u64),
 }
 
 impl Decision {
@@ -136,6 +142,10 @@ impl fmt::Display for Decision {
             Decision::Ask => f.write_str("ask"),
             Decision::Jam(steps) => write!(f, "jam {steps}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
+            Decision::Threads(Threads { who, block, each }) => {
+                write!(f, "threads {who} block {block} each {each}")
+            }
+            Decision::Teams(from) => write!(f, "teams {from}"),
         }
     }
 }
@@ -217,6 +227,27 @@ impl Schedule {
             _ => false,
         });
         extrema
+    }
+
+    /// The schedule with what deals the iterations of a root out to a device's threads.
+    pub fn with_threads(mut self, root: RateId, dealt: Asked) -> Schedule {
+        let threads = dealt.threads.map(Decision::Threads);
+        let all = threads.into_iter().chain(dealt.teams.map(Decision::Teams));
+        self.decisions.extend(all.map(|d| (root, d)));
+        self
+    }
+
+    /// How the iterations of a root are dealt out to a device's threads, as far as that is decided.
+    pub fn threads(&self, root: RateId) -> Asked {
+        let mut asked = Asked::default();
+        for (_, decision) in self.decisions.iter().filter(|(r, _)| *r == root) {
+            match decision {
+                Decision::Threads(threads) => asked.threads = Some(*threads),
+                Decision::Teams(from) => asked.teams = Some(*from),
+                _ => {}
+            }
+        }
+        asked
     }
 
     /// From how many steps on what a root writes in step goes past the caches; none if it never does.

@@ -7,9 +7,12 @@
 //! r3 buffer 1024
 //! r4 runs 8
 //! r5 jam 4
+//! r6 threads path block 128 each 20
+//! r6 teams 65536
 //! ```
 
 use super::{Admit, Decision, Schedule};
+use crate::threads::{Threads, Who};
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use std::collections::BTreeMap;
@@ -72,7 +75,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `jam N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `jam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -181,6 +184,12 @@ fn decision(words: &[&str]) -> Option<Decision> {
         }),
         ["runs", lanes] => Some(Decision::Runs(lanes.parse().ok()?)),
         ["jam", steps] => Some(Decision::Jam(steps.parse().ok()?)),
+        ["threads", who, "block", block, "each", each] => Some(Decision::Threads(Threads {
+            who: Who::ALL.into_iter().find(|w| w.name() == *who)?,
+            block: block.parse().ok()?,
+            each: each.parse().ok()?,
+        })),
+        ["teams", from] => Some(Decision::Teams(from.parse().ok()?)),
         ["buffer", elements] => Some(Decision::Buffer(elements.parse().ok()?)),
         [word] => {
             let mut all = Admit::ALL.into_iter();

@@ -1,5 +1,6 @@
 //! How the iterations of a loop become work of threads: who has which of them, and why.
 
+use crate::threads::Who;
 use crate::threads::demand::Demand;
 use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
@@ -46,6 +47,19 @@ impl fmt::Display for Work {
     }
 }
 
+impl Work {
+    /// Who has the iterations.
+    pub fn who(&self) -> Who {
+        match self {
+            Work::Steps => Who::Steps,
+            Work::Path(_) => Who::Path,
+            Work::Teams { .. } => Who::Teams,
+            // What finds where rows lie has rows.
+            Work::Rows { .. } | Work::Places(_) => Who::Rows,
+        }
+    }
+}
+
 /// How a loop is run, and what follows from it.
 #[derive(Clone)]
 pub struct Plan {
@@ -84,11 +98,16 @@ impl Plan {
         facts: &Facts<'_>,
         handed: &Handed,
         updated: &FxHashSet<GroupId>,
+        who: Option<Who>,
     ) -> Result<Plan, Refusal> {
+        let not = |who: Who, why: &str| Err(Refusal::Asked(format!("it has no {who}: {why}")));
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
         let nested: Vec<RateId> = rates.filter(is_nested).collect();
         if nested.is_empty() {
+            if let Some(who) = who.filter(|who| *who != Who::Steps) {
+                return not(who, "no rate is nested");
+            }
             return Ok(Plan {
                 work: Work::Steps,
                 levels: levels(program, |g| updated.contains(&g))?,
@@ -100,23 +119,27 @@ impl Plan {
         }
         check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
-        // Elements of one row may be more than all others: whatever can be shared is.
-        match Plan::path(program, facts, handed, &demand) {
-            Ok(plan) => Ok(plan),
-            Err(why) => match folds(program, facts) {
-                Ok(folds) => Plan::teams(why, folds, program, facts, &demand),
-                Err(also) => {
-                    let why = format!("{why}, and {also}");
-                    let levels = levels(program, |g| of_root(program, g))?;
-                    Ok(Plan::with(
-                        Work::Rows { why },
-                        levels,
-                        program,
-                        facts,
-                        &demand,
-                    ))
-                }
+        let path = || Plan::path(program, facts, handed, &demand);
+        let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
+        let rows = |why: String| {
+            let levels = levels(program, |g| of_root(program, g))?;
+            let work = Work::Rows { why };
+            Ok(Plan::with(work, levels, program, facts, &demand))
+        };
+        let asked = || "it is asked for".to_string();
+        match who {
+            Some(Who::Steps) => not(Who::Steps, "rates are nested"),
+            Some(Who::Path) => path().or_else(|why| not(Who::Path, &why)),
+            Some(Who::Teams) => match folds(program, facts) {
+                Ok(folds) => teams(asked(), folds),
+                Err(why) => not(Who::Teams, &why),
             },
+            Some(Who::Rows) => rows(asked()),
+            // Elements of one row may be more than all others: whatever can be shared is.
+            None => path().or_else(|why| match folds(program, facts) {
+                Ok(folds) => teams(why, folds),
+                Err(also) => rows(format!("{why}, and {also}")),
+            }),
         }
     }
 

@@ -3,8 +3,12 @@
 mod exits;
 mod scatter;
 
+use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
+use crate::threads::near::Near;
 use crate::threads::plan::{Nests, Plan, Work};
+use crate::threads::streams::Streams;
+use crate::threads::{Asked, ENOUGH, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
@@ -42,6 +46,8 @@ pub enum Refusal {
     Levels(u32),
     /// Its groups have more words than this.
     Words(usize),
+    /// What is asked for cannot be.
+    Asked(String),
     /// Something that verified loops of this shape do not have.
     Other(String),
 }
@@ -60,7 +66,7 @@ impl fmt::Display for Refusal {
             Refusal::Order(why) => f.write_str(why),
             Refusal::Levels(n) => write!(f, "its groups depend on each other at {n} levels"),
             Refusal::Words(n) => write!(f, "its groups have {n} words"),
-            Refusal::Other(what) => f.write_str(what),
+            Refusal::Asked(what) | Refusal::Other(what) => f.write_str(what),
         }
     }
 }
@@ -93,6 +99,16 @@ pub struct Shape<'a> {
     pub scatters: Vec<Scatter>,
     /// What steps read of what is there before them, in order: scalars and arrays.
     pub given: Vec<Var>,
+    /// Arrays whose elements come and go by tiles.
+    pub streams: Streams,
+    /// Arrays of which the elements of rows come and go by rooms.
+    pub near: Near,
+    /// Groups, by what steps know of them.
+    pub groups: Groups,
+    /// How steps are dealt out.
+    pub tiles: Tiles,
+    /// From how many threads on teams have rows, where threads share these else.
+    pub teams: u64,
 }
 
 impl<'a> Shape<'a> {
@@ -101,11 +117,24 @@ impl<'a> Shape<'a> {
     /// # Errors
     /// Why it cannot run in parallel here.
     pub fn all(program: &'a Loop) -> Result<Vec<Shape<'a>>, Refusal> {
+        Shape::under(program, |_| Asked::default())
+    }
+
+    /// Looks at a loop of which something is asked, root by root; where nothing is, it is as thought best.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here, or not so.
+    pub fn under(
+        program: &'a Loop,
+        asked: impl Fn(RateId) -> Asked,
+    ) -> Result<Vec<Shape<'a>>, Refusal> {
         if program.roots.is_empty() {
             return Err(Refusal::Roots(0));
         }
         let roots = program.roots.iter();
-        roots.map(|root| Shape::at(program, *root)).collect()
+        roots
+            .map(|root| Shape::at(program, *root, asked(*root)))
+            .collect()
     }
 
     /// Looks at a loop of one root.
@@ -114,12 +143,16 @@ impl<'a> Shape<'a> {
     /// Why it cannot run in parallel here.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
-            [root] => Shape::at(program, root),
+            [root] => Shape::at(program, root, Asked::default()),
             _ => Err(Refusal::Roots(program.roots.len())),
         }
     }
 
-    fn at(program: &'a Loop, root: RateId) -> Result<Shape<'a>, Refusal> {
+    /// Looks at a root of a loop.
+    ///
+    /// # Errors
+    /// Why it cannot run in parallel here, or not so.
+    pub fn at(program: &'a Loop, root: RateId, asked: Asked) -> Result<Shape<'a>, Refusal> {
         let layout = Layout::of(program);
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
@@ -147,13 +180,25 @@ impl<'a> Shape<'a> {
             handed,
             scatters: Vec::new(),
             given: Vec::new(),
+            streams: Streams::default(),
+            near: Near::default(),
+            groups: Groups::default(),
+            tiles: Tiles::default(),
+            teams: asked.teams.unwrap_or(ENOUGH),
         };
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
         shape.exits = shape.find_exits()?;
         let updated = shape.updated();
-        let plan = Plan::of(program, &shape.facts, &shape.handed, &updated)?;
+        let who = asked.threads.map(|t| t.who);
+        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, who)?;
+        match (asked.teams.is_some(), &plan.nests.rows) {
+            (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
+            // What is asked for is all there is.
+            (false, _) if asked.threads.is_some() => plan.nests.rows = None,
+            _ => {}
+        }
         if shape.exits.any && plan.work != Work::Steps {
             return Err(Refusal::Exit);
         }
@@ -170,7 +215,34 @@ impl<'a> Shape<'a> {
         shape.check_blocks()?;
         scatter::check_order(shape.handed.left_out(program))?;
         shape.given = shape.find_given();
+        shape.deal(asked.threads)?;
         Ok(shape)
+    }
+
+    /// How it is dealt out: what would be asked for to have it so.
+    pub fn dealt(&self) -> Asked {
+        Asked {
+            threads: Some(Threads {
+                who: self.work.who(),
+                block: self.tiles.threads,
+                each: self.tiles.elements,
+            }),
+            teams: self.nests.rows.is_some().then_some(self.teams),
+        }
+    }
+
+    /// Finds what goes by tiles, and how large these are.
+    fn deal(&mut self, asked: Option<Threads>) -> Result<(), Refusal> {
+        self.streams = Streams::of(self);
+        self.groups = Groups::of(self);
+        let mut streams = std::mem::take(&mut self.streams);
+        let mut near = Near::of(self);
+        self.tiles = match asked {
+            Some(asked) => Tiles::asked(self, &mut streams, &mut near, asked)?,
+            None => Tiles::of(self, &mut streams, &mut near),
+        };
+        (self.streams, self.near) = (streams, near);
+        Ok(())
     }
 
     /// The loop that finds where rows lie, if a kernel of its own does.
@@ -185,7 +257,7 @@ impl<'a> Shape<'a> {
 
     fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
-        Some(Shape {
+        let mut shape = Shape {
             facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
             layout,
             work: plan.work,
@@ -194,8 +266,16 @@ impl<'a> Shape<'a> {
             handed: self.handed.clone(),
             scatters: self.scatters.clone(),
             given: self.given.clone(),
+            streams: Streams::default(),
+            near: Near::default(),
+            groups: Groups::default(),
             ..*self
-        })
+        };
+        shape.deal(None).ok()?;
+        if let Work::Teams { .. } = shape.work {
+            shape.near = self.near.of_team(self);
+        }
+        Some(shape)
     }
 
     /// A group.

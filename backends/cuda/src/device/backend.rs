@@ -6,6 +6,7 @@ use crate::exact;
 use crate::run::Phase;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
+use livefusion_tile::schedule::Schedules;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::borrow::Cow;
@@ -18,6 +19,7 @@ pub struct CudaBackend {
     session: Arc<Session>,
     host: Arc<dyn Backend>,
     exact: bool,
+    schedules: Schedules,
 }
 
 impl CudaBackend {
@@ -27,7 +29,15 @@ impl CudaBackend {
             session,
             host,
             exact: false,
+            schedules: Schedules::default(),
         }
+    }
+
+    /// The backend that deals iterations out as it is asked to. What is not said of a loop is chosen.
+    ///
+    /// Compiling a loop of which something is asked that cannot be is an [error](CompileError::Schedule).
+    pub fn with_schedules(self, schedules: Schedules) -> CudaBackend {
+        CudaBackend { schedules, ..self }
     }
 
     /// Runs loops on the host, too, whose [bits](exact) may be others on the device.
@@ -39,11 +49,23 @@ impl CudaBackend {
     }
 
     /// Why a loop has to run on the host, or else its phases.
-    fn on_device(&self, program: &Loop) -> Result<Vec<Phase>, String> {
-        if self.exact {
-            exact::check(program).map_err(|why| why.to_string())?;
+    fn on_device(&self, program: &Loop) -> Result<Result<Vec<Phase>, String>, CompileError> {
+        let refused = |why: String| CompileError::Schedule {
+            program: program.name.clone(),
+            why,
+        };
+        let asked = self.schedules.of(program);
+        let asked = asked.map_err(|e| refused(e.to_string()))?;
+        let schedule = asked.clone().unwrap_or_default();
+        if self.exact
+            && let Err(why) = exact::check(program)
+        {
+            return Ok(Err(why.to_string()));
         }
-        Phase::all(program).map_err(|why| why.to_string())
+        match Phase::all(program, |root| schedule.threads(root)) {
+            Err(why) if asked.is_some() => Err(refused(why.to_string())),
+            phases => Ok(phases.map_err(|why| why.to_string())),
+        }
     }
 
     /// The device, and what is kept for it.
@@ -58,7 +80,7 @@ impl Backend for CudaBackend {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        match self.on_device(program) {
+        match self.on_device(program)? {
             Ok(phases) => Ok(Arc::new(CudaKernel::new(
                 program,
                 phases,
@@ -120,6 +142,10 @@ impl Kernel for OnHost {
 
     fn tier(&self) -> Option<Cow<'static, str>> {
         Some(self.why.clone().into())
+    }
+
+    fn schedule(&self) -> Option<&str> {
+        self.kernel.schedule()
     }
 
     fn source(&self) -> Option<&str> {

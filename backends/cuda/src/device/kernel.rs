@@ -7,6 +7,7 @@ use crate::run::{Phase, Ready};
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpKernel;
+use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::ir::CombId;
 use loop_lang::state::Layout;
@@ -22,6 +23,7 @@ pub struct CudaKernel {
     /// The kernels of the phases, and those beside them.
     loaded: Vec<Arc<Loaded>>,
     source: String,
+    schedule: String,
     /// Which arrays it fills, by slot.
     filled: Arc<[bool]>,
 }
@@ -51,6 +53,7 @@ impl CudaKernel {
         Ok(CudaKernel {
             filled: slots.map(|a| filled.contains(a)).collect(),
             loaded,
+            schedule: scheduled(program, &phases),
             program: program.clone(),
             source: texts.collect::<Vec<_>>().join("\n"),
             phases,
@@ -69,6 +72,17 @@ impl CudaKernel {
         };
         ready.run(&device, frame, args)
     }
+}
+
+/// How the roots of a loop are dealt out, as text.
+fn scheduled(program: &Loop, phases: &[Phase]) -> String {
+    let mut schedule = Schedule::new();
+    for (root, phase) in program.roots.iter().zip(phases) {
+        schedule = schedule.with_threads(*root, phase.dealt);
+    }
+    let lines = schedule.show(program);
+    let lines = lines.lines().map(|line| format!("  {line}\n"));
+    format!("{}\n{}", program.name, lines.collect::<String>())
 }
 
 fn is_memory(fault: &Fault) -> bool {
@@ -118,6 +132,10 @@ impl Kernel for CudaKernel {
     fn tier(&self) -> Option<Cow<'static, str>> {
         let all: Vec<String> = self.loaded.iter().map(|l| l.describe()).collect();
         Some(all.join("; ").into())
+    }
+
+    fn schedule(&self) -> Option<&str> {
+        Some(&self.schedule)
     }
 
     fn source(&self) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! A kernel's text, and what has to be known to launch it.
 
-use super::form::{Form, Tiles};
+use livefusion_tile::threads::form::{Form, Tiles};
 use livefusion_tile::threads::path::Path;
 use loop_lang::ir::{Atom, Var};
 
@@ -29,6 +29,8 @@ pub struct Kernel {
     pub places: Option<Box<Kernel>>,
     /// One of the same text that runs in the place of this where rows are many.
     pub rows: Option<Box<Kernel>>,
+    /// From how many threads on that is so.
+    pub teams: u64,
 }
 
 /// Something that a kernel is given.

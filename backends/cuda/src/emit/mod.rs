@@ -13,7 +13,6 @@
 //! ```
 
 mod expr;
-mod form;
 mod handed;
 mod kernel;
 mod levels;
@@ -23,23 +22,20 @@ mod nest;
 mod path;
 mod scatter;
 mod step;
-mod streams;
 mod team;
 
-use form::Groups;
-pub(crate) use form::NESTED;
-pub use form::{Form, Tiles};
 pub use kernel::{Given, Kernel};
 
 use expr::Functions;
+use livefusion_tile::threads::form::{Form, Tiles};
+use livefusion_tile::threads::near::Near;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
+use livefusion_tile::threads::streams::Streams;
 use loop_lang::ir::{Atom, GroupId, Loop, RateId, Type, Var};
 use names::Names;
-use near::Near;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
-use streams::Streams;
 
 /// What all kernels are made of.
 pub const PRELUDE: &str = concat!(
@@ -50,11 +46,6 @@ pub const PRELUDE: &str = concat!(
     include_str!("../near.cuh"),
     include_str!("../segments.cuh")
 );
-
-/// How many blocks a processor has at once at least, where rates are nested.
-const BLOCKS: u32 = 5;
-/// The same where elements come by rooms: while a block waits for memory or for others, the rest have work.
-const BLOCKS_NEAR: u32 = 7;
 
 /// The kernels of a loop, one for each of its roots.
 ///
@@ -80,7 +71,7 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 /// A kernel that is being written.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
-    streams: Streams,
+    streams: &'a Streams,
     near: Near,
     tiles: Tiles,
     form: Form,
@@ -103,21 +94,14 @@ struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     fn of(shape: &'a Shape<'a>) -> Emit<'a> {
-        let mut streams = Streams::of(shape);
-        let groups = Groups::of(shape);
-        let near = Near::of(shape);
-        let mut tiles = Tiles::of(shape, &mut streams, &groups);
-        if near.has_runs() {
-            tiles.elements = near.fits();
-        }
         Emit {
             shape,
-            tiles,
-            streams,
-            near,
-            form: groups.form,
-            levels: groups.levels(),
-            known: groups.known.len(),
+            tiles: shape.tiles,
+            streams: &shape.streams,
+            near: shape.near.clone(),
+            form: shape.groups.form,
+            levels: shape.groups.levels(),
+            known: shape.groups.known.len(),
             names: Names::of(shape.program, shape.phase()),
             functions: Functions::default(),
             out: String::new(),
@@ -153,9 +137,6 @@ impl<'a> Emit<'a> {
     ) -> Option<Box<Kernel>> {
         let shape = shape?;
         let mut emit = Emit::of(&shape);
-        if let Work::Teams { .. } = shape.work {
-            emit.near = self.near.of_team(&shape);
-        }
         std::mem::swap(&mut emit.functions, &mut self.functions);
         std::mem::swap(&mut emit.out, &mut self.out);
         let program = self.names.program();
@@ -207,11 +188,7 @@ impl<'a> Emit<'a> {
         self.open(&format!(
             "LF_KERNEL({}, {}) {name}_kernel(const {name}::Params p, const lf_launch launch) {{",
             self.tiles.threads,
-            match self.form {
-                Form::Nested if !self.near.is_empty() => BLOCKS_NEAR,
-                Form::Nested => BLOCKS,
-                _ => self.tiles.blocks(),
-            }
+            self.tiles.blocks(&self.near)
         ));
         let [begin, end] = self.around_steps(name);
         begin.iter().for_each(|l| self.line(l));
@@ -234,6 +211,7 @@ impl<'a> Emit<'a> {
             strips: self.strips(),
             places: None,
             rows: None,
+            teams: self.shape.teams,
         }
     }
 

@@ -9,8 +9,12 @@ use livefusion_cuda::emit::{self, Kernel as CudaKernel};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use livefusion_tests::loops::{Argument, RandomLoop, plain, random};
 use livefusion_tests::program::{self, Options, Way, buffer};
+use livefusion_tests::rng::Rng;
+use livefusion_tile::schedule::Schedule;
+use livefusion_tile::threads::shape::Shape;
+use livefusion_tile::threads::{Asked, Threads, Who, allows};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, StmtKind};
+use loop_lang::ir::{Atom, Rate, RateKind, StmtKind};
 use loop_lang::op::Op;
 use loop_lang::state::Layout;
 use std::collections::BTreeMap;
@@ -61,6 +65,8 @@ pub fn times() -> usize {
 pub struct Accepted {
     /// The loop; its name is one that no other has.
     pub case: Case,
+    /// How it is dealt out, where that is not as thought best.
+    pub schedule: Schedule,
     /// Its kernels.
     pub kernels: Vec<CudaKernel>,
 }
@@ -69,16 +75,31 @@ pub struct Accepted {
 pub fn accepted() -> Vec<Accepted> {
     let (mut all, mut refused) = (Vec::new(), BTreeMap::new());
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    let (mut rng, mut dealt) = (Rng::new(7), BTreeMap::new());
     for (kind, mut case) in cases() {
         case.program.name = format!("loop_{}", all.len());
         let kernels = emit::kernels(&case.program);
         counts.entry(kind).or_default()[usize::from(kernels.is_err())] += 1;
         match kernels {
-            Ok(kernels) => all.push(Accepted { case, kernels }),
+            Ok(best) => {
+                let schedule = draw(&case.program, &mut rng, &mut dealt);
+                let kernels = match schedule.decisions() {
+                    [] => best,
+                    _ => under(&case.program, &schedule),
+                };
+                all.push(Accepted {
+                    case,
+                    schedule,
+                    kernels,
+                });
+            }
             Err(why) => *refused.entry((kind, why.to_string())).or_insert(0) += 1,
         }
     }
-    println!("have kernels, and have none: {counts:?}\n{refused:#?}");
+    println!("have kernels, and have none: {counts:?}\n{refused:#?}\ndealt out {dealt:?}");
+    for who in Who::ALL {
+        assert!(dealt.get(who.name()) > Some(&3), "{dealt:?}");
+    }
     let least = |kind: &str| match kind {
         "plain" => 72,
         "program" => 45,
@@ -92,6 +113,54 @@ pub fn accepted() -> Vec<Accepted> {
         );
     }
     all
+}
+
+/// Another way to deal iterations out than what is thought best: one that is legal, for about a half of all loops.
+fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Schedule {
+    let mut schedule = Schedule::new();
+    for root in &program.roots {
+        if rng.chance(50) {
+            continue;
+        }
+        let nested = |r: &Rate| matches!(r.kind, RateKind::Nested { .. });
+        let who: &[Who] = match program.rates.iter().any(nested) {
+            true => &[Who::Path, Who::Teams, Who::Rows],
+            false => &[Who::Steps],
+        };
+        let threads = Threads {
+            who: rng.pick(who),
+            block: 32 << rng.below(4),
+            each: 1 + rng.below(24) as u32,
+        };
+        let asked = Asked {
+            threads: Some(threads),
+            teams: Some(1 << rng.below(8)).filter(|_| rng.chance(50)),
+        };
+        // A team has one row, and what is written in pieces goes by whole ones.
+        let eights = |each: u32| each.next_multiple_of(8);
+        let tries = [
+            threads.each,
+            eights(threads.each),
+            2 * eights(threads.each),
+            1,
+        ];
+        let tries = tries.map(|each| Threads { each, ..threads });
+        let mut tries = tries.iter().flat_map(|threads| {
+            let threads = Some(*threads);
+            [asked.teams, None].map(|teams| Asked { threads, teams })
+        });
+        if let Some(asked) = tries.find(|asked| allows(program, *root, *asked).is_ok()) {
+            *dealt.entry(threads.who.name()).or_insert(0) += 1;
+            schedule = schedule.with_threads(*root, asked);
+        }
+    }
+    schedule
+}
+
+/// The kernels of a loop that is dealt out so.
+fn under(program: &Loop, schedule: &Schedule) -> Vec<CudaKernel> {
+    let shapes = Shape::under(program, |root| schedule.threads(root)).expect("it is legal");
+    shapes.iter().map(emit::kernel_of).collect()
 }
 
 fn cases() -> Vec<(&'static str, Case)> {

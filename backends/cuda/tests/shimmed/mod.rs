@@ -7,6 +7,7 @@ use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
 use livefusion_cuda_shim::{Cxx, Shim};
 use livefusion_interp::InterpBackend;
+use livefusion_tile::schedule::{Schedule, Schedules};
 use loop_lang::Loop;
 use loop_lang::types::Ty;
 use std::cell::Cell;
@@ -24,14 +25,28 @@ impl OnShim {
         OnShim::on(cxx, program, Shim::default())
     }
 
+    /// Of one that is dealt out so; as thought best if nothing is decided.
+    pub fn under(cxx: &Cxx, program: &Loop, schedule: &Schedule) -> OnShim {
+        let schedules = match schedule.decisions() {
+            [] => Schedules::default(),
+            _ => Schedules::default().with(program, schedule),
+        };
+        OnShim::asked(cxx, program, &schedules, Shim::default())
+    }
+
     /// On devices that are like this one otherwise.
     pub fn on(cxx: &Cxx, program: &Loop, shim: Shim) -> OnShim {
+        OnShim::asked(cxx, program, &Schedules::default(), shim)
+    }
+
+    fn asked(cxx: &Cxx, program: &Loop, schedules: &Schedules, shim: Shim) -> OnShim {
         let kernel = |blocks| {
             let driver = Shim { blocks, ..shim }.driver();
             let session = Session::new(driver, Box::new(cxx.clone()));
             // What nobody wrote is known of memory that nobody had before.
             session.pool().set_limit(0);
             let backend = CudaBackend::on(session, Arc::new(InterpBackend::new()));
+            let backend = backend.with_schedules(schedules.clone());
             let kernel = backend.compile(program).expect("it compiles");
             let tier = kernel.tier().unwrap_or_default();
             assert!(tier.starts_with("on sm_90"), "{tier}");

@@ -24,7 +24,6 @@ use crate::error::Result;
 use crate::fusion::rates::known_lengths;
 use crate::fusion::{Clustering, Cost, Plan, Recomputed};
 use crate::loc::Loc;
-use crate::lower::Lowered;
 use crate::sharing::{Graph, NodeId};
 use crate::stages::Tiled;
 use bytes::{Counting, Moved};
@@ -66,8 +65,8 @@ pub use rewrites::Rewritten;
 pub struct Explanation {
     /// Loops in the order in which they run.
     pub loops: Vec<ExplainedLoop>,
-    /// Loops over arrays that come before these, in the order in which they run.
-    pub array_loops: Vec<ExplainedArrayLoop>,
+    /// What runs apart before these, in that order.
+    pub apart: Vec<ExplainedApart>,
     /// The backend that runs them.
     pub backend: String,
     /// Why the engine does without C, for all loops or for some: see [`Engine::fallback`].
@@ -107,8 +106,9 @@ pub struct ExplainedLoop {
     pub arrays_written: usize,
     /// What runs it now, if the engine is tiered.
     pub tier: Option<Cow<'static, str>>,
-    /// What its C is scheduled as, asked for or chosen, as [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes
-    /// it; first of the loop that counts for it, if there is one. None if the engine has no C of its own.
+    /// What its C, or its kernel for a device, is scheduled as, asked for or chosen, as
+    /// [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes it; first of the loop that counts for it, if there is
+    /// one. None if it has neither.
     pub schedule: Option<String>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
@@ -128,6 +128,40 @@ pub struct ExplainedLoop {
     pub in_order: Option<Why>,
     /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
     pub sizing: Option<Loop>,
+}
+
+/// What runs apart: loops fuse up to it, and behind it.
+#[derive(Clone, Debug)]
+pub enum ExplainedApart {
+    /// A loop over arrays.
+    Loop(Box<ExplainedArrayLoop>),
+    /// A function that is not made of combinators.
+    External(Box<ExplainedExternal>),
+}
+
+impl ExplainedApart {
+    /// The programs that it consists of, in the order in which they run.
+    pub fn parts(&self) -> Vec<&Explanation> {
+        match self {
+            ExplainedApart::Loop(l) => vec![&l.start, &l.captured, &l.step],
+            ExplainedApart::External(e) => vec![&e.inputs],
+        }
+    }
+}
+
+/// A function that is not made of combinators, as a [sort](crate::Array::sort). It is not called to explain it.
+#[derive(Clone, Debug)]
+pub struct ExplainedExternal {
+    /// What the user called.
+    pub name: &'static str,
+    /// Where.
+    pub loc: Loc,
+    /// Why it is no loop, in words that follow "since".
+    pub why: String,
+    /// Whether it gives the same bits each time.
+    pub is_reproducible: bool,
+    /// What computes what it is called with.
+    pub inputs: Explanation,
 }
 
 /// A [loop over arrays](crate::iterate). It is not run to explain it: its state is taken to be as long as it is at the start,
@@ -189,7 +223,7 @@ impl Explanation {
             .iter()
             .enumerate()
             .map(|(at, l)| {
-                let schedule = scheduled(&l.lowered, engine)?;
+                let schedule = scheduled(l, engine)?;
                 Ok(ExplainedLoop::new(
                     graph,
                     &counting,
@@ -221,7 +255,7 @@ impl Explanation {
             rewrites: rewrites::of(graph),
             literals: literals::in_code(graph),
             loops,
-            array_loops: Vec::new(),
+            apart: Vec::new(),
             ids: graph.by_address.clone(),
             pulled: graph
                 .ids()
@@ -314,12 +348,15 @@ fn updates(graph: &Graph, compiled: &CompiledLoop) -> Vec<ExplainedUpdate> {
     updates
 }
 
-/// The schedules of a loop's C, and of the one that counts for it; none if the engine has no C of its own.
-fn scheduled(lowered: &Lowered, engine: &Engine) -> Result<Option<String>> {
+/// The schedules of a loop, and of the one that counts for it: those of C where the engine has one of its own, or what their
+/// kernels say.
+fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>> {
     if !engine.has_c() {
-        return Ok(None);
+        let kernels = compiled.sizing.iter().chain([&compiled.kernel]);
+        let texts: Vec<&str> = kernels.filter_map(|k| k.schedule()).collect();
+        return Ok(Some(texts.concat()).filter(|text| !text.is_empty()));
     }
-    let programs = lowered.programs();
+    let programs = compiled.lowered.programs();
     let texts = programs.map(|program| Ok(Tiled::of(program, engine.asked())?.schedule()));
     Ok(Some(texts.collect::<Result<String>>()?))
 }

@@ -1,8 +1,8 @@
 //! The report: [`Explanation`] as text that a person reads.
 
 use super::{
-    Bytes, Call, ExplainedArrayLoop, ExplainedBytes, ExplainedLoop, ExplainedUpdate, Explanation,
-    Place, Traffic,
+    Bytes, Call, ExplainedApart, ExplainedArrayLoop, ExplainedBytes, ExplainedExternal,
+    ExplainedLoop, ExplainedUpdate, Explanation, Place, Traffic,
 };
 use crate::fusion::Recomputed;
 use crate::loc::Loc;
@@ -59,7 +59,10 @@ impl Display for Explanation {
             let absent = self.absent.join(", ");
             writeln!(f, "\nscheduled, but in no loop here: {absent}")?;
         }
-        self.array_loops.iter().try_for_each(|l| write!(f, "\n{l}"))
+        self.apart.iter().try_for_each(|one| match one {
+            ExplainedApart::Loop(l) => write!(f, "\n{l}"),
+            ExplainedApart::External(e) => write!(f, "\n{e}"),
+        })
     }
 }
 
@@ -72,17 +75,35 @@ impl Display for ExplainedArrayLoop {
             ("what all steps need", &self.captured),
             ("each step", &self.step),
         ] {
-            if part.loops.is_empty() && part.array_loops.is_empty() {
-                continue;
-            }
-            writeln!(f, "  {what}:")?;
-            for line in part.to_string().lines() {
-                let indent = if line.is_empty() { 0 } else { 4 };
-                writeln!(f, "{:indent$}{line}", "")?;
-            }
+            show_part(f, what, part)?;
         }
         Ok(())
     }
+}
+
+impl Display for ExplainedExternal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let (name, loc, why) = (self.name, short(self.loc), &self.why);
+        let bits = match self.is_reproducible {
+            true => "",
+            false => ", whose bits may differ from call to call",
+        };
+        writeln!(f, "{name} at {loc}{bits}, which comes before, since {why}:")?;
+        show_part(f, "what it is called with", &self.inputs)
+    }
+}
+
+/// A program that is a part of something, if it does anything.
+fn show_part(f: &mut Formatter<'_>, what: &str, part: &Explanation) -> Result {
+    if part.loops.is_empty() && part.apart.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "  {what}:")?;
+    for line in part.to_string().lines() {
+        let indent = if line.is_empty() { 0 } else { 4 };
+        writeln!(f, "{:indent$}{line}", "")?;
+    }
+    Ok(())
 }
 
 /// What a loop, or a program, moves.
@@ -157,7 +178,7 @@ impl Explanation {
             )?;
         }
         if let Some(schedule) = &l.schedule {
-            writeln!(f, "  schedule of its C:")?;
+            writeln!(f, "  schedule:")?;
             let mut lines = schedule.lines();
             lines.try_for_each(|line| writeln!(f, "    {line}"))?;
         }

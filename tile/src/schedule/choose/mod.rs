@@ -19,6 +19,8 @@ use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
 use crate::region::{Aside, Nest, Region, Role, Step, Sweep};
 use crate::target::Target;
+use crate::threads::shape::{Refusal, Shape};
+use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
 use runs::runs_side_by_side;
 use speed::{many_side_by_side, segments_side_by_side};
@@ -86,6 +88,17 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
         schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
     }
     schedule
+}
+
+/// How a loop's iterations are dealt out to a device's threads, as is thought to be the fastest.
+///
+/// Errors: why it cannot run in parallel on a device.
+pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
+    let mut schedule = Schedule::new();
+    for shape in Shape::all(program)? {
+        schedule = schedule.with_threads(shape.root, shape.dealt());
+    }
+    Ok(schedule)
 }
 
 /// The schedule of a sweep, or of a part of a zip, whose runs are not side by side.

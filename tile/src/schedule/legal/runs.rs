@@ -52,8 +52,8 @@ pub(super) fn side_by_side(
 /// Whether a decision is one for a sweep that has its runs side by side, and so not another way to take its steps.
 fn is_beside(d: &Decision) -> bool {
     match d {
-        // A root with segments in its steps is no sweep.
-        Decision::Runs(_) | Decision::Jam(_) => false,
+        // A root with segments in its steps is no sweep, and a device has no vectors.
+        Decision::Runs(_) | Decision::Jam(_) | Decision::Threads(_) | Decision::Teams(_) => false,
         Decision::Vectorise { .. }
         | Decision::Stream(_)
         | Decision::Split

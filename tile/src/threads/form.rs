@@ -1,17 +1,20 @@
 //! In which form a loop runs, and how large its tiles are.
 
-use super::streams::Streams;
-use livefusion_tile::threads::plan::Work;
-use livefusion_tile::threads::shape::Shape;
+use crate::threads::near::Near;
+use crate::threads::plan::Work;
+use crate::threads::shape::{Refusal, Shape};
+use crate::threads::streams::Streams;
+use crate::threads::{Threads, Who};
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
 /// How the steps of a loop go together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Form {
     /// None needs to know of another, but for groups that are read at the end, whose joins commute.
+    #[default]
     SideBySide,
     /// Groups are read at the end, and joined in order: a block has tiles that follow each other.
     OneByOne,
@@ -21,7 +24,7 @@ pub enum Form {
     LevelByLevel,
     /// They look back, and steps may leave the loop.
     UntilLeft,
-    /// Rates are nested: [the plan](livefusion_tile::threads::plan::Work) says who has which of their iterations.
+    /// Rates are nested: [the plan](crate::threads::plan::Work) says who has which of their iterations.
     Nested,
 }
 
@@ -38,7 +41,7 @@ impl Form {
 }
 
 /// A loop's groups, by what steps know of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Groups {
     /// The form that follows.
     pub form: Form,
@@ -116,7 +119,7 @@ fn commutes(group: &Group) -> bool {
 }
 
 /// How a loop's elements are dealt out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tiles {
     /// The form.
     pub form: Form,
@@ -132,7 +135,7 @@ pub struct Tiles {
 }
 
 /// The threads of a block where rates are nested.
-pub const NESTED: u32 = 128;
+const NESTED: u32 = 128;
 /// The bytes that a thread of a tile in order may have in a room.
 const ROOM: u32 = 80;
 /// The bytes that a block may share at most.
@@ -148,11 +151,24 @@ const FEW: u32 = 8;
 const ON_PATH: u32 = 20;
 /// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
 const AT_LEAST: u32 = 768;
+/// As many where rates are nested: it may then have 96.
+const AT_LEAST_NESTED: u32 = 640;
+/// As many where elements of rows come by rooms: it may then have 72. While some wait for memory, or for others, the rest have work.
+const AT_LEAST_NEAR: u32 = 896;
+/// The threads of a block at least, a warp, and at most.
+const BLOCK: std::ops::RangeInclusive<u32> = 32..=1024;
+/// The steps of a thread in a tile at most.
+const MOST_EACH: u32 = 64;
 
 impl Tiles {
     /// The blocks that a processor of a device is to hold at once, at least.
-    pub fn blocks(&self) -> u32 {
-        (AT_LEAST / self.threads).max(1)
+    pub fn blocks(&self, near: &Near) -> u32 {
+        let threads = match self.form {
+            Form::Nested if !near.is_empty() => AT_LEAST_NEAR,
+            Form::Nested => AT_LEAST_NESTED,
+            _ => AT_LEAST,
+        };
+        (threads / self.threads.max(1)).max(1)
     }
 
     /// The rooms that a block has.
@@ -161,7 +177,8 @@ impl Tiles {
     }
 
     /// Those of a loop, as measured on an H200.
-    pub fn of(shape: &Shape<'_>, streams: &mut Streams, groups: &Groups) -> Tiles {
+    pub(super) fn of(shape: &Shape<'_>, streams: &mut Streams, near: &mut Near) -> Tiles {
+        let groups = &shape.groups;
         let form = groups.form;
         let (threads, elements, piece) = match form {
             Form::SideBySide => {
@@ -183,10 +200,67 @@ impl Tiles {
             Form::UntilLeft => (256, FEW, 1),
             Form::Nested => match shape.work {
                 Work::Rows { .. } | Work::Teams { .. } => (NESTED, 1, 1),
+                _ if near.has_runs() => {
+                    let each = near.fits();
+                    shrink(shape, near, NESTED * each);
+                    (NESTED, each, 1)
+                }
                 _ => (NESTED, ON_PATH, 1),
             },
         };
-        let plain = groups.ends.is_empty() && shape.scatters.is_empty();
+        Tiles::new(shape, threads, elements, piece)
+    }
+
+    /// Those that are asked for.
+    ///
+    /// # Errors
+    /// Why they cannot be.
+    pub(super) fn asked(
+        shape: &Shape<'_>,
+        streams: &mut Streams,
+        near: &mut Near,
+        asked: Threads,
+    ) -> Result<Tiles, Refusal> {
+        let no = |why: &str| Err(Refusal::Asked(why.into()));
+        let Threads { who, block, each } = asked;
+        if !block.is_power_of_two() || !BLOCK.contains(&block) {
+            return no("a block has a power of two of threads, from 32 to 1024");
+        }
+        if !(1..=MOST_EACH).contains(&each) {
+            return no("a thread has from 1 to 64 steps of a tile");
+        }
+        let form = shape.groups.form;
+        let mut piece = 1;
+        match form {
+            Form::SideBySide => {
+                piece = 16 / streams.widest(shape);
+                if each % piece != 0 {
+                    return no("a thread has whole pieces of 16 bytes");
+                }
+            }
+            Form::OneByOne | Form::InOrder | Form::LevelByLevel => {
+                let room = room(shape, form, block);
+                streams.shrink(shape, room);
+                if each * streams.room_bytes(shape).max(4) > room {
+                    return no("a block shares 48 KiB at most");
+                }
+            }
+            Form::UntilLeft => {}
+            Form::Nested if who == Who::Teams && each > 1 => {
+                return no("a team has one row of a tile");
+            }
+            Form::Nested if who == Who::Path && block * each * 8 + parts(shape) > SHARED => {
+                return no("a block shares 48 KiB at most");
+            }
+            Form::Nested if near.has_runs() => shrink(shape, near, block * each),
+            Form::Nested => {}
+        }
+        Ok(Tiles::new(shape, block, each, piece))
+    }
+
+    fn new(shape: &Shape<'_>, threads: u32, elements: u32, piece: u32) -> Tiles {
+        let form = shape.groups.form;
+        let plain = shape.groups.ends.is_empty() && shape.scatters.is_empty();
         Tiles {
             form,
             threads,
@@ -203,15 +277,27 @@ fn parts(shape: &Shape<'_>) -> u32 {
     65 * 8 * vars.sum::<u32>()
 }
 
+/// Leaves out of rooms what a block has no place for, beside where rows lie, parts of groups, and some more.
+fn shrink(shape: &Shape<'_>, near: &mut Near, steps: u32) {
+    let left = SHARED.saturating_sub(parts(shape) + 1024) / steps;
+    near.shrink(shape, left.saturating_sub(3));
+}
+
 /// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then
 /// use all banks.
 fn elements(shape: &Shape<'_>, streams: &mut Streams, form: Form, threads: u32) -> u32 {
-    let room = ROOM.min((SHARED - parts(shape)) / (form.rooms() * threads) - 1);
+    let room = ROOM.min(room(shape, form, threads));
     streams.shrink(shape, room);
     let bytes = streams.room_bytes(shape).max(4);
     let held = streams.read_bytes(shape) + streams.write_bytes(shape);
     let fits = |e: &u32| e * bytes <= room && e * held <= HELD;
     [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1)
+}
+
+/// The bytes that a thread may have in a room.
+fn room(shape: &Shape<'_>, form: Form, threads: u32) -> u32 {
+    let each = SHARED.saturating_sub(parts(shape)) / (form.rooms() * threads);
+    each.saturating_sub(1)
 }
 
 fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {

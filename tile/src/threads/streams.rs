@@ -1,9 +1,9 @@
 //! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
 //! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
 
+use crate::threads::plan::Work;
+use crate::threads::shape::Shape;
 use livefusion_backend::facts::Source;
-use livefusion_tile::threads::plan::Work;
-use livefusion_tile::threads::shape::Shape;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::walk;
 use rustc_hash::FxHashMap;

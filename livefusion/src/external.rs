@@ -1,0 +1,72 @@
+//! Functions of yours on whole arrays, as nodes of a program: [`Array::external`].
+
+use crate::array::Array;
+use crate::ast::{Buffer, Builder, Function, Gives, Types, Value};
+use crate::elt::Scalar;
+use crate::error::ErrorKind;
+use std::marker::PhantomData;
+use std::panic::RefUnwindSafe;
+use std::sync::Arc;
+
+/// A function of a slice.
+struct OfSlice<F, T, U>(F, PhantomData<fn(T) -> U>);
+
+impl<T: Scalar, U: Scalar, F> Function for OfSlice<F, T, U>
+where
+    F: Fn(&[T]) -> Vec<U> + Send + Sync + RefUnwindSafe,
+{
+    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+        let column = match inputs {
+            [Value::Array(columns)] => columns.first(),
+            _ => None,
+        };
+        let elements = column.and_then(|column| column.as_slice::<T>());
+        let elements = elements.ok_or_else(|| ErrorKind::Malformed {
+            expected: format!("elements of type {}", T::TY),
+            got: "something else".into(),
+        })?;
+        let made = Buffer::from_vec((self.0)(elements));
+        Ok(Value::Array(vec![Arc::new(made)]))
+    }
+}
+
+impl<T: Scalar> Array<T> {
+    /// What a function of yours makes of all elements: a library's transform, a solver, whatever is not made of combinators. It is
+    /// called once, when something that is made of its result is forced.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2, 3]).map(|x| x * 10);
+    /// let rotated = xs.external(|xs| {
+    ///     let mut ys = xs.to_vec();
+    ///     ys.rotate_left(1);
+    ///     ys
+    /// });
+    /// assert_eq!(rotated.map(|y| y + 1).force()?, [21, 31, 11]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// Functions of several inputs, of tuples and of scalars, and those that can fail or whose bits differ from call to call, are
+    /// [`Function`]s, for [`Builder::external`](crate::ast::Builder::external).
+    ///
+    /// *Cost and fusion.* Nothing fuses across it, as [`explain`](crate::Force::explain) says: it gets a slice and gives a `Vec`. What
+    /// makes its elements is in the loop before it, what is made of its result in the one behind it.
+    ///
+    /// # Errors
+    /// None of its own. It is called on the thread that forces; if it panics, so does the force.
+    #[doc(alias("apply", "pipe", "custom", "foreign"))]
+    #[track_caller]
+    pub fn external<U: Scalar>(
+        &self,
+        f: impl Fn(&[T]) -> Vec<U> + Send + Sync + RefUnwindSafe + 'static,
+    ) -> Array<U> {
+        let gives = Gives {
+            types: Types::from_slice(&[U::TY]),
+            rank: 1,
+            like: None,
+        };
+        let function = Arc::new(OfSlice(f, PhantomData));
+        let inputs = std::slice::from_ref(self.node());
+        Array::wrap(Builder::named("external").external(inputs, gives, function))
+    }
+}

@@ -1,0 +1,92 @@
+//! What runs apart, as it runs: loops over arrays, and functions that are not made of combinators. What a force needs of them runs
+//! before what is made of them is planned, so that plans find their results in memory.
+
+use super::iterate::run;
+use super::program::cancelled;
+use super::{Engine, force_nodes};
+use crate::ast::{After, Apart, External, Node, Value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::iterate::{sources, waits};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Runs all that runs apart, that these nodes need and that has not run, but what varies: what others need comes first. What has
+/// a mistake is told without running any.
+pub fn run_apart(
+    engine: &Engine,
+    roots: &[Arc<Node>],
+    varies: &FxHashSet<*const Node>,
+) -> Result<()> {
+    if !roots.iter().any(|n| waits(n)) || roots.iter().any(|n| n.error.is_some()) {
+        return Ok(());
+    }
+    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
+    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|n| (n, false)).collect();
+    while let Some((node, ready)) = stack.pop() {
+        if !waits(node) {
+            continue;
+        }
+        if ready {
+            if let After::Apart(of, result) = &node.after
+                && !varies.contains(&Arc::as_ptr(node))
+            {
+                finish(engine, node, of, *result)?;
+            }
+        } else if seen.insert(Arc::as_ptr(node)) {
+            stack.push((node, true));
+            stack.extend(sources(node).into_iter().map(|from| (from, false)));
+        }
+    }
+    Ok(())
+}
+
+/// Gives a result its value.
+fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
+    if of.ended().get().is_none() {
+        let results = match of {
+            Apart::Loop(of) => run(engine, of)?.into_vec(),
+            Apart::External(of) => {
+                let inputs = force_nodes(engine, &of.inputs)?;
+                vec![call(engine, of, &inputs)?]
+            }
+        };
+        // Another thread may have run it meanwhile: what it came to first is what counts.
+        let _ = of.ended().set(results);
+    }
+    let results = of.ended().get();
+    let value = results.and_then(|all| all.get(result as usize));
+    let value = value.ok_or_else(|| lacks_a_result(of))?.clone();
+    let _ = node.value.set(value);
+    Ok(())
+}
+
+/// A loop has ended with fewer components than it began with.
+#[cold]
+pub fn lacks_a_result(of: &Apart) -> Error {
+    let kind = ErrorKind::Backend("what ran apart lacks a result".to_string());
+    Error::new(of.name(), of.loc(), kind)
+}
+
+/// What a function that is not made of combinators gives.
+///
+/// Errors: its own; what is not as it was declared, or beyond the engine's memory.
+pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
+    if engine.watch().is_cancelled() {
+        return Err(cancelled());
+    }
+    let error = |kind| Error::new(of.name, of.loc, kind);
+    let result = of.function.call(inputs).map_err(error)?;
+    if let Some(kind) = of.unfit(inputs, &result) {
+        return Err(error(kind));
+    }
+    let made = match &result {
+        Value::Array(columns) => &columns[..],
+        Value::Scalar(_) => &[],
+    };
+    let bytes = made.iter().map(|b| b.len() as u64 * b.ty().size() as u64);
+    let (bytes, limit) = (bytes.sum(), engine.memory_limit());
+    match bytes > limit {
+        true => Err(error(ErrorKind::Memory { bytes, limit })),
+        false => Ok(result),
+    }
+}

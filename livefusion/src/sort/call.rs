@@ -1,0 +1,190 @@
+//! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sorts where there are few,
+//! a radix sort where there are many.
+
+use crate::ast::{Buffer, Function, Value};
+use crate::error::ErrorKind;
+use livefusion_backend::Prim;
+use loop_lang::types::Ty;
+use rdst::{RadixKey, RadixSort};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// From so many on a radix sort is faster.
+const MANY: usize = 100_000;
+
+/// Keys in order.
+pub struct Sort;
+
+/// The places of keys in order; of equal ones in the order in which they come.
+pub struct Argsort;
+
+impl Function for Sort {
+    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+        let [column] = columns(inputs)? else {
+            return Err(unfit());
+        };
+        let mut sorted = Buffer::copy_of(column.view()).ok_or_else(|| no_memory(column.bytes()))?;
+        match column.ty() {
+            Ty::U8 => sort::<u8>(&mut sorted),
+            Ty::U16 => sort::<u16>(&mut sorted),
+            Ty::U32 => sort::<u32>(&mut sorted),
+            Ty::U64 => sort::<u64>(&mut sorted),
+            _ => return Err(unfit()),
+        }
+        Ok(Value::Array(vec![Arc::new(sorted)]))
+    }
+
+    fn why(&self) -> &str {
+        "a sort looks at all elements before it gives the first"
+    }
+}
+
+impl Function for Argsort {
+    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+        let columns = columns(inputs)?;
+        let order = match columns {
+            [column] => match column.ty() {
+                Ty::U8 => places::<u8>(column),
+                Ty::U16 => places::<u16>(column),
+                Ty::U32 => places::<u32>(column),
+                Ty::U64 => places::<u64>(column),
+                _ => return Err(unfit()),
+            },
+            columns => by_all(columns),
+        }?;
+        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
+    }
+
+    fn why(&self) -> &str {
+        Sort.why()
+    }
+}
+
+/// The columns of the keys, which are the last input.
+fn columns(inputs: &[Value]) -> Result<&[Arc<Buffer>], ErrorKind> {
+    match inputs.last() {
+        Some(Value::Array(columns)) if !columns.is_empty() => Ok(columns),
+        _ => Err(unfit()),
+    }
+}
+
+pub fn unfit() -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: "columns of unsigned integers".into(),
+        got: "something else".into(),
+    }
+}
+
+pub fn no_memory(bytes: usize) -> ErrorKind {
+    ErrorKind::Memory {
+        bytes: bytes as u64,
+        limit: u64::MAX,
+    }
+}
+
+fn sort<W: Prim + Ord + RadixKey + Copy + Send + Sync>(sorted: &mut Buffer) {
+    let words = sorted.as_mut_slice::<W>().unwrap_or_default();
+    match words.len() < MANY {
+        true => words.sort_unstable(),
+        // Equal keys are the same bits.
+        false => words.radix_sort_unstable(),
+    }
+}
+
+/// A key with its place: no two are equal, so that the order of equal keys is that of their places.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed<W, I> {
+    key: W,
+    place: I,
+}
+
+impl<W: RadixKey, I: RadixKey> RadixKey for Placed<W, I> {
+    const LEVELS: usize = I::LEVELS + W::LEVELS;
+
+    #[inline]
+    fn get_level(&self, level: usize) -> u8 {
+        match level.checked_sub(I::LEVELS) {
+            Some(level) => self.key.get_level(level),
+            None => self.place.get_level(level),
+        }
+    }
+}
+
+/// A number of an element.
+trait Number: RadixKey + Ord + Copy + Send + Sync {
+    fn of(place: usize) -> Self;
+    fn word(self) -> u64;
+}
+
+impl Number for u32 {
+    fn of(place: usize) -> u32 {
+        place as u32
+    }
+    fn word(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Number for u64 {
+    fn of(place: usize) -> u64 {
+        place as u64
+    }
+    fn word(self) -> u64 {
+        self
+    }
+}
+
+fn places<W: Prim + Ord + RadixKey + Copy + Send + Sync>(
+    column: &Buffer,
+) -> Result<Vec<u64>, ErrorKind> {
+    let keys = column.as_slice::<W>().unwrap_or_default();
+    match u32::try_from(keys.len()) {
+        Ok(_) => placed::<W, u32>(keys),
+        Err(_) => placed::<W, u64>(keys),
+    }
+}
+
+fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
+    keys: &[W],
+) -> Result<Vec<u64>, ErrorKind> {
+    let mut all = room::<Placed<W, I>>(keys.len())?;
+    let keys = keys.iter().copied().enumerate();
+    all.extend(keys.map(|(place, key)| Placed {
+        key,
+        place: I::of(place),
+    }));
+    match all.len() < MANY {
+        true => all.sort_unstable(),
+        false => all.radix_sort_unstable(),
+    }
+    let mut order = room(all.len())?;
+    order.extend(all.iter().map(|placed| placed.place.word()));
+    Ok(order)
+}
+
+/// By several columns.
+fn by_all(columns: &[Arc<Buffer>]) -> Result<Vec<u64>, ErrorKind> {
+    let len = columns.first().map_or(0, |column| column.len());
+    let mut order = room(len)?;
+    order.extend(0..len as u64);
+    order.sort_by(|a, b| compare(columns, *a, *b));
+    Ok(order)
+}
+
+/// The order of two elements: the first column in which they differ decides.
+pub fn compare(columns: &[Arc<Buffer>], a: u64, b: u64) -> Ordering {
+    let key = |column: &Buffer, place: u64| column.get_word(place as usize);
+    let orders = columns
+        .iter()
+        .map(|column| key(column, a).cmp(&key(column, b)));
+    orders.fold(Ordering::Equal, Ordering::then)
+}
+
+/// Room for so many, or an error.
+pub fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
+    let mut room = Vec::new();
+    match room.try_reserve_exact(len) {
+        Ok(()) => Ok(room),
+        Err(_) => Err(no_memory(len.saturating_mul(size_of::<T>()))),
+    }
+}

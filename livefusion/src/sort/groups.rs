@@ -1,0 +1,87 @@
+//! What is equal together: `unique_counts`, `group_by_key`.
+
+use super::order;
+use crate::array::Array;
+use crate::ast::{Builder, Node};
+use crate::elt::Elt;
+use crate::segmented::{Segmented, Segments};
+use std::sync::Arc;
+
+/// Beside the typed methods. Equal keys in order are runs of equal neighbours.
+impl Builder {
+    /// Each different element once, in ascending order, and beside its fields how often it is there (`u64`).
+    pub fn unique_counts(self, xs: &Arc<Node>) -> Arc<Node> {
+        let keys = match xs.types.len() {
+            1 => self.sorted_keys(xs),
+            _ => self.gather(&self.keys(xs), &self.argsort(xs)),
+        };
+        let (found, counts) = self.group(&keys);
+        let found = self.map(&[found], order::elements(&xs.types));
+        self.zip(&[found, counts])
+    }
+
+    /// The values with equal keys together, those of each key in the order in which they come; and the keys, each once, in ascending
+    /// order.
+    pub fn group_by_key(self, values: &Arc<Node>, keys: &Arc<Node>) -> (Arc<Node>, Segments) {
+        let width = keys.types.len() as u32;
+        let all = self.zip(&[keys.clone(), values.clone()]);
+        let keys = self.fields(&all, 0..width);
+        let order = self.argsort_beside(&keys, Some(values));
+        let (found, lengths) = self.group(&self.gather(&self.keys(&keys), &order));
+        let found = self.map(&[found], order::elements(&keys.types));
+        let data = self.gather(values, &order);
+        (found, self.segments(&lengths, &data))
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// Each different element once, in ascending order, with how often it is there. The order, and what is equal, is that of
+    /// [`sort`](Array::sort).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![30u8, 10, 30, 20, 30]);
+    /// assert_eq!(xs.unique_counts().force()?, [(10, 1), (20, 1), (30, 3)]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A sort, and behind it [`group`](Array::group), which fuses with what uses it.
+    ///
+    /// # Errors
+    /// As of [`sort`](Array::sort).
+    #[doc(alias("unique", "distinct", "value_counts", "dedup", "rle"))]
+    #[track_caller]
+    pub fn unique_counts(&self) -> Array<(T, u64)>
+    where
+        (T, u64): Elt,
+    {
+        Array::wrap(Builder::named("unique_counts").unique_counts(self.node()))
+    }
+
+    /// The elements in groups, those with equal keys together: the keys, each once, in ascending order, and for each of them a segment
+    /// of its elements, in the order in which they come.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let state = Array::from(vec![7u32, 3, 7, 3, 7]);
+    /// let rain = Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
+    /// let (states, by_state) = rain.group_by_key(&state);
+    /// let (states, totals) = (&states, &by_state.sum_s()).force()?;
+    /// assert_eq!(states, [3, 7]);
+    /// assert_eq!(totals, [6.0, 9.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A sort of the keys with their places. What is done with the segments fuses, with the reads of the elements in
+    /// it. (If sums alone are wanted and keys are small integers, a [scatter](Array::scatter_with) is one loop without a sort.)
+    ///
+    /// # Errors
+    /// When forced: if there are not as many keys; and as of [`sort`](Array::sort).
+    #[doc(alias("groupby", "partition_by"))]
+    #[track_caller]
+    pub fn group_by_key<K: Elt>(&self, keys: &Array<K>) -> (Array<K>, Segmented<T>) {
+        let builder = Builder::named("group_by_key");
+        let (keys, segments) = builder.group_by_key(self.node(), keys.node());
+        (Array::wrap(keys), Segmented::wrap(segments))
+    }
+}

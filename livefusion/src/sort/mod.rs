@@ -1,0 +1,155 @@
+//! Sorting, and what hangs on it.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `order` | the order of scalars, as that of unsigned integers |
+//! | `call` | the functions that sort columns of these |
+//! | `quantile` | `median`, `quantile` |
+//! | `search` | `searchsorted`, `digitize` |
+//! | `groups` | `unique_counts`, `group_by_key` |
+//! | `segments` | `sort_s`, `argsort_s` |
+//!
+//! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
+//! order is read by the loop behind it.
+
+mod call;
+mod groups;
+mod order;
+mod quantile;
+mod search;
+mod segments;
+
+use crate::array::Array;
+use crate::ast::{Builder, Function, Gives, Node, Types};
+use crate::elt::Elt;
+use call::{Argsort, Sort};
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Beside the typed methods.
+impl Builder {
+    /// The elements in ascending order.
+    pub fn sort(self, xs: &Arc<Node>) -> Arc<Node> {
+        if xs.types.len() != 1 {
+            return self.gather(xs, &self.argsort(xs));
+        }
+        let sorted = self.sorted_keys(xs);
+        self.map(&[sorted], order::elements(&xs.types))
+    }
+
+    /// The places of the elements in ascending order (`u64`); of equal ones in the order in which they come.
+    pub fn argsort(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.argsort_beside(xs, None)
+    }
+
+    /// As [`argsort`](Builder::argsort). What is read in that order behind it is made by the loop that makes the keys, if it can only
+    /// be read from memory: else it would be made by a loop of its own.
+    fn argsort_beside(self, xs: &Arc<Node>, values: Option<&Arc<Node>>) -> Arc<Node> {
+        let values = values.filter(|values| values.is_stream);
+        let mut inputs: Vec<Arc<Node>> = values.into_iter().cloned().collect();
+        inputs.push(self.keys(xs));
+        self.ordered(&inputs, Types::from_slice(&[Ty::U64]), Argsort)
+    }
+
+    /// The values in the ascending order of as many keys; those of equal keys in the order in which they come.
+    pub fn sort_by_key(self, values: &Arc<Node>, keys: &Arc<Node>) -> Arc<Node> {
+        // That there are as many of each is for the zip to see.
+        let width = keys.types.len() as u32;
+        let all = self.zip(&[keys.clone(), values.clone()]);
+        let keys = self.fields(&all, 0..width);
+        self.gather(values, &self.argsort_beside(&keys, Some(values)))
+    }
+
+    /// The keys that stand for the elements, of one field, in ascending order.
+    fn sorted_keys(self, xs: &Arc<Node>) -> Arc<Node> {
+        let keys = self.keys(xs);
+        let types = keys.types.clone();
+        self.ordered(&[keys], types, Sort)
+    }
+
+    /// The keys that stand for the elements.
+    fn keys(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.map(std::slice::from_ref(xs), order::keys(&xs.types))
+    }
+
+    /// What a function gives that puts the last input in order.
+    fn ordered(
+        self,
+        inputs: &[Arc<Node>],
+        types: Types,
+        function: impl Function + 'static,
+    ) -> Arc<Node> {
+        let gives = Gives {
+            types,
+            rank: 1,
+            like: inputs.len().checked_sub(1),
+        };
+        self.external(inputs, gives, Arc::new(function))
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// The elements in ascending order. Tuples and structs are compared field by field. Of floats `-0.0` comes before `0.0`, and
+    /// all NaN come last.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3.0f64, -1.0, f64::NAN, 2.0]);
+    /// assert_eq!(xs.sort().take(3).force()?, [-1.0, 2.0, 3.0]);
+    /// // The squares are computed by the loop before the sort, the roots by the one behind it.
+    /// let roots = xs.map(|x| x * x).sort().map(|x| x.sqrt());
+    /// assert_eq!(roots.take(3).force()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A sort of std's for few elements, a radix sort for many (the crate `rdst`). It runs apart, since it looks at
+    /// all elements before it gives the first one: nothing fuses across it, as [`explain`](crate::Force::explain) says; but what makes
+    /// the elements, and what is made of them in order, is in the loops before and behind it.
+    ///
+    /// # Errors
+    /// When forced: if there is no memory for it.
+    #[doc(alias("sorted", "order"))]
+    #[track_caller]
+    pub fn sort(&self) -> Array<T> {
+        Array::wrap(Builder::named("sort").sort(self.node()))
+    }
+
+    /// The places of the elements in ascending order: `xs.gather(&xs.argsort())` is `xs.sort()`. Equal elements stay in the order in
+    /// which they come (the sort is stable). Otherwise as [`sort`](Array::sort).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![30u8, 10, 20, 10]);
+    /// assert_eq!(xs.argsort().force()?, [1, 3, 2, 0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`sort`](Array::sort).
+    #[doc(alias("order", "sort_indices", "grade_up"))]
+    #[track_caller]
+    pub fn argsort(&self) -> Array<u64> {
+        Array::wrap(Builder::named("argsort").argsort(self.node()))
+    }
+
+    /// The elements in the ascending order of as many keys. Those of equal keys stay in the order in which they come (the sort is
+    /// stable). The elements are gathered by whatever loop uses them.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let names = Array::from(vec![7u32, 8, 9]);
+    /// let ages = Array::from(vec![41u8, 29, 41]);
+    /// assert_eq!(names.sort_by_key(&ages).force()?, [8, 7, 9]);
+    /// // Descending, by a key that is computed:
+    /// assert_eq!(names.sort_by_key(&ages.map(|a| -a.cast::<i16>())).force()?, [7, 9, 8]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are not as many keys; and as of [`sort`](Array::sort).
+    #[doc(alias("arrange", "order_by"))]
+    #[track_caller]
+    pub fn sort_by_key<K: Elt>(&self, keys: &Array<K>) -> Array<T> {
+        Array::wrap(Builder::named("sort_by_key").sort_by_key(self.node(), keys.node()))
+    }
+}

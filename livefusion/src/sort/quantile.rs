@@ -1,0 +1,129 @@
+//! `median`, `quantile`: the numbers below which so much of an array lies.
+
+use crate::array::{Array, Ix0};
+use crate::ast::{Body, Builder, Function, Gives, Node, Types, Value};
+use crate::elt::Num;
+use crate::error::ErrorKind;
+use crate::exp::{Field, ToExp, trace, value};
+use loop_lang::types::{Const, Ty};
+use smallvec::smallvec;
+use std::sync::Arc;
+
+/// Beside the typed methods.
+impl Builder {
+    /// The number below which so much of the elements lies, from 0 to 1 (a body without parameters that gives an `f64`).
+    pub fn quantile(self, xs: &Arc<Node>, share: &Body) -> Arc<Node> {
+        self.numbers(xs, (&[Ty::F64], 0), |_| {
+            let loc = self.loc();
+            let float = trace::trace(&xs.types, |x| {
+                x.iter().map(|x| x.cast(Ty::F64, loc)).collect()
+            });
+            let share = trace::trace(&[], |_| Field::apply(share, &[], loc));
+            let inputs = [
+                self.map(std::slice::from_ref(xs), float),
+                self.compute(share),
+            ];
+            let gives = Gives {
+                types: Types::from_slice(&[Ty::F64]),
+                rank: 0,
+                like: None,
+            };
+            self.external(&inputs, gives, Arc::new(Select))
+        })
+    }
+
+    /// The number below which half of the elements lie.
+    pub fn median(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.quantile(xs, &value::<f64>(|| 0.5.to_exp()))
+    }
+}
+
+/// Looks for two neighbours in the order of all elements, without sorting them.
+struct Select;
+
+impl Function for Select {
+    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+        let unfit = |got: String| ErrorKind::Malformed {
+            expected: "a share from 0 to 1".into(),
+            got,
+        };
+        let [Value::Array(columns), Value::Scalar(share)] = inputs else {
+            return Err(unfit("something else".into()));
+        };
+        let share = share.first().map_or(f64::NAN, |c| f64::from_bits(c.bits));
+        if !(0.0..=1.0).contains(&share) {
+            return Err(unfit(share.to_string()));
+        }
+        let column = columns.first().and_then(|column| column.as_slice::<f64>());
+        let column = column.unwrap_or_default();
+        let Some(last) = column.len().checked_sub(1) else {
+            return Err(ErrorKind::Empty);
+        };
+        let mut xs = super::call::room(column.len())?;
+        xs.extend_from_slice(column);
+        let found = match column.iter().any(|x| x.is_nan()) {
+            true => f64::NAN,
+            false => between(&mut xs, share * last as f64),
+        };
+        Ok(Value::Scalar(smallvec![Const::f64(found)]))
+    }
+
+    fn why(&self) -> &str {
+        "a quantile is known when all elements have been looked at, in any order"
+    }
+}
+
+/// The value at a place in the order of numbers, or between two.
+fn between(xs: &mut [f64], place: f64) -> f64 {
+    let below = place.floor();
+    let (_, low, above) = xs.select_nth_unstable_by(below as usize, f64::total_cmp);
+    let low = *low;
+    let high = above.iter().copied().min_by(f64::total_cmp);
+    match (high, place - below) {
+        (Some(high), part) if part > 0.0 => low + (high - low) * part,
+        _ => low,
+    }
+}
+
+impl<T: Num> Array<T> {
+    /// The median: the middle element in order, or of an even number of elements what is halfway between the two in the middle. It is
+    /// NaN if an element is.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![3i32, 1, 2]).median().force()?, 2.0);
+    /// assert_eq!(Array::from(vec![4.0f64, 1.0, 2.0, 3.0]).median().force()?, 2.5);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`quantile`](Array::quantile).
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn median(&self) -> Array<f64, Ix0> {
+        Array::wrap(Builder::named("median").median(self.node()))
+    }
+
+    /// The number below which a share of the elements lies, from 0 (the smallest element) to 1 (the largest one). Between two
+    /// elements it is interpolated (`linear` in NumPy). It is NaN if an element is.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![10.0f64, 30.0, 20.0, 40.0, 50.0]);
+    /// assert_eq!((&xs.quantile(0.25), &xs.quantile(0.9)).force()?, (20.0, 46.0));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* It takes time in proportion to the number of elements, and does not sort them. It runs apart, as
+    /// [`sort`](Array::sort) does: what makes the elements is in the loop before it.
+    ///
+    /// # Errors
+    /// When forced: if there are no elements, or the share is not from 0 to 1.
+    #[doc(alias = "percentile")]
+    #[track_caller]
+    pub fn quantile(&self, share: impl ToExp<f64>) -> Array<f64, Ix0> {
+        let share = value::<f64>(|| share.to_exp());
+        Array::wrap(Builder::named("quantile").quantile(self.node(), &share))
+    }
+}

@@ -1,0 +1,109 @@
+//! Places in arrays that are in order: `searchsorted`, `digitize`.
+
+use super::order::key;
+use crate::array::Array;
+use crate::ast::{Builder, Node, show_types};
+use crate::elt::Scalar;
+use crate::exp::{Field, Fields, trace};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Beside the typed methods.
+impl Builder {
+    /// For each value how many elements of an ascending array are below it (`u64`).
+    pub fn searchsorted(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+        self.places_in(sorted, values, Op::Lt)
+    }
+
+    /// For each value how many elements of an ascending array are not above it (`u64`).
+    pub fn searchsorted_right(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+        self.places_in(sorted, values, Op::Le)
+    }
+
+    /// For each value how many elements of an ascending array are before it, by this operator.
+    fn places_in(self, sorted: &Arc<Node>, values: &Arc<Node>, before: Op) -> Arc<Node> {
+        if sorted.types != values.types || sorted.types.len() != 1 || sorted.rank != 1 {
+            let expected = format!("values of one field, {}", show_types(&sorted.types));
+            return self.unfit(values, &[Ty::U64], values.rank, &expected);
+        }
+        let loc = self.loc();
+        let len = self.renamed("len").len(sorted);
+        let body = trace::trace(&values.types, |x| {
+            let op = |op, args: &[Field]| Field::op(op, args, loc);
+            let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
+            let wanted = key(x[0], loc);
+            let all = Field::value(&len, loc);
+            // The answer is from the first to the second.
+            let found = Field::while_loop(
+                &[zero, all[0], wanted],
+                |s| op(Op::Lt, &[s[0], s[1]]),
+                |s| {
+                    let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
+                    let middle = op(Op::Add, &[s[0], half]);
+                    let there = Field::at_unchecked(sorted, middle, loc);
+                    let is_before = op(before, &[key(there[0], loc), s[2]]);
+                    let behind = op(Op::Add, &[middle, one]);
+                    let low = op(Op::Select, &[is_before, behind, s[0]]);
+                    let high = op(Op::Select, &[is_before, s[1], middle]);
+                    Fields::from_slice(&[low, high, s[2]])
+                },
+                loc,
+            );
+            Fields::from_slice(&found[..1])
+        });
+        self.map(std::slice::from_ref(values), body)
+    }
+}
+
+impl<T: Scalar> Array<T> {
+    /// For each value the first place at which it could stand in this array, which is in ascending order: how many elements are below
+    /// it. The order is that of [`sort`](Array::sort).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let sorted = Array::from(vec![10, 20, 20, 30]);
+    /// let values = Array::from(vec![20, 5, 99]);
+    /// assert_eq!(sorted.searchsorted(&values).force()?, [1, 0, 4]);
+    /// assert_eq!(sorted.searchsorted_right(&values).force()?, [3, 0, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A map over the values, which fuses as maps do: for each a search by halves.
+    ///
+    /// # Errors
+    /// None of its own. Of an array that is not in order the places are of no use.
+    #[doc(alias("lower_bound", "partition_point", "bisect_left"))]
+    #[track_caller]
+    pub fn searchsorted(&self, values: &Array<T>) -> Array<u64> {
+        Array::wrap(Builder::named("searchsorted").searchsorted(self.node(), values.node()))
+    }
+
+    /// For each value the last place at which it could stand: how many elements are not above it. Otherwise as
+    /// [`searchsorted`](Array::searchsorted).
+    #[doc(alias("upper_bound", "bisect_right"))]
+    #[track_caller]
+    pub fn searchsorted_right(&self, values: &Array<T>) -> Array<u64> {
+        let builder = Builder::named("searchsorted_right");
+        Array::wrap(builder.searchsorted_right(self.node(), values.node()))
+    }
+
+    /// For each element the bin that it is in, between edges that are in ascending order: bin `k` has what is from edge `k - 1` on and
+    /// below edge `k`; bin 0 what is below all edges.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let edges = Array::from(vec![0.0f64, 1.0, 10.0]);
+    /// let xs = Array::from(vec![0.5f64, 1.0, -3.0, 99.0]);
+    /// assert_eq!(xs.digitize(&edges).force()?, [1, 2, 0, 3]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`searchsorted`](Array::searchsorted).
+    #[doc(alias("cut", "bucketize"))]
+    #[track_caller]
+    pub fn digitize(&self, edges: &Array<T>) -> Array<u64> {
+        let builder = Builder::named("digitize");
+        Array::wrap(builder.searchsorted_right(edges.node(), self.node()))
+    }
+}

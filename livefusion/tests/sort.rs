@@ -1,0 +1,320 @@
+//! Sorts, and what hangs on them: what they give, what is in which loop, and what goes wrong.
+
+use livefusion::ast::{Builder, Function, Gives, Ty, Types, Value};
+use livefusion::error::ErrorKind;
+use livefusion::prelude::*;
+use livefusion::runtime::ExplainedApart;
+use livefusion::{Error, Result};
+use proptest::prelude::*;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The order of floats: NaN last, `-0.0` before `0.0`.
+fn by_value(a: &f64, b: &f64) -> std::cmp::Ordering {
+    a.is_nan().cmp(&b.is_nan()).then(match a.is_nan() {
+        true => std::cmp::Ordering::Equal,
+        false => a.total_cmp(b),
+    })
+}
+
+fn bits(xs: &[f64]) -> Vec<u64> {
+    let bits = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+    xs.iter().map(bits).collect()
+}
+
+/// All of one type: with few different values, and with any.
+fn check<T>(xs: &[T]) -> Result<()>
+where
+    T: Scalar + Ord + Debug,
+    Array<T>: From<Vec<T>>,
+{
+    let array = Array::from(xs.to_vec());
+    let mut sorted = xs.to_vec();
+    sorted.sort();
+    assert_eq!(array.sort().force()?.to_vec()?, sorted);
+    let mut places: Vec<u64> = (0..xs.len() as u64).collect();
+    places.sort_by_key(|i| &xs[*i as usize]);
+    assert_eq!(array.argsort().force()?.to_vec()?, places);
+    let mut counts: Vec<(T, u64)> = Vec::new();
+    for x in sorted {
+        match counts.last_mut() {
+            Some((y, n)) if *y == x => *n += 1,
+            _ => counts.push((x, 1)),
+        }
+    }
+    let (found, times): (Vec<T>, Vec<u64>) = counts.into_iter().unzip();
+    let got = array.unique_counts();
+    assert_eq!(got.map(|(x, _)| x).force()?.to_vec()?, found);
+    assert_eq!(got.map(|(_, n)| n).force()?.to_vec()?, times);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn integers_are_in_order(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, us: Vec<u32>) {
+        check(&xs)?;
+        check(&ys)?;
+        check(&zs)?;
+        check(&us)?;
+        check(&ys.iter().map(|y| *y < 100).collect::<Vec<_>>())?;
+        check(&xs.iter().map(|x| x % 3).collect::<Vec<_>>())?;
+    }
+
+    #[test]
+    fn floats_are_in_order(mut xs: Vec<f64>, special in 0usize..20) {
+        for (k, x) in [f64::NAN, -f64::NAN, 0.0, -0.0, f64::INFINITY].into_iter().enumerate() {
+            if special >> k & 1 == 1 {
+                xs.insert(k % (xs.len() + 1), x);
+            }
+        }
+        let array = Array::from(xs.clone());
+        let mut sorted = xs.clone();
+        sorted.sort_by(by_value);
+        prop_assert_eq!(bits(&array.sort().force()?), bits(&sorted));
+        let mut places: Vec<u64> = (0..xs.len() as u64).collect();
+        places.sort_by(|a, b| by_value(&xs[*a as usize], &xs[*b as usize]));
+        prop_assert_eq!(array.argsort().force()?.to_vec()?, places);
+    }
+
+    #[test]
+    fn values_follow_their_keys(rows: Vec<(u8, i32)>) {
+        let (keys, values): (Vec<u8>, Vec<i32>) = rows.iter().map(|(k, v)| (k % 7, *v)).unzip();
+        let mut expected: Vec<(u8, i32)> = keys.iter().copied().zip(values.iter().copied()).collect();
+        expected.sort_by_key(|(k, _)| *k);
+        let (keys, values) = (Array::from(keys), Array::from(values));
+        let got = values.sort_by_key(&keys).force()?.to_vec()?;
+        prop_assert_eq!(got, expected.iter().map(|(_, v)| *v).collect::<Vec<_>>());
+        let (found, groups) = values.group_by_key(&keys);
+        let found = found.force()?.to_vec()?;
+        let groups = groups.to_vecs()?;
+        prop_assert_eq!(found.len(), groups.len());
+        let flat: Vec<(u8, i32)> = found
+            .iter()
+            .zip(&groups)
+            .flat_map(|(k, group)| group.iter().map(|v| (*k, *v)))
+            .collect();
+        prop_assert_eq!(flat, expected);
+        prop_assert!(found.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn segments_are_sorted_alone(rows: Vec<Vec<i16>>) {
+        let segments = Segmented::from_vecs(rows.clone());
+        let sorted = |row: &Vec<i16>| {
+            let mut row = row.clone();
+            row.sort();
+            row
+        };
+        let places = |row: &Vec<i16>| {
+            let mut places: Vec<u64> = (0..row.len() as u64).collect();
+            places.sort_by_key(|i| row[*i as usize]);
+            places
+        };
+        prop_assert_eq!(segments.sort_s().to_vecs()?, rows.iter().map(sorted).collect::<Vec<_>>());
+        prop_assert_eq!(segments.argsort_s().to_vecs()?, rows.iter().map(places).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn quantiles_lie_between_neighbours(mut xs in prop::collection::vec(-1e9f64..1e9, 1..50), share in 0.0f64..=1.0) {
+        let got = Array::from(xs.clone()).quantile(share).force()?;
+        xs.sort_by(f64::total_cmp);
+        let place = share * (xs.len() - 1) as f64;
+        let (low, high) = (xs[place.floor() as usize], xs[place.ceil() as usize]);
+        prop_assert_eq!(got, if low == high { low } else { low + (high - low) * place.fract() });
+    }
+
+    #[test]
+    fn places_are_where_values_could_stand(mut xs: Vec<i8>, ys: Vec<i8>) {
+        xs.sort();
+        let (sorted, values) = (Array::from(xs.clone()), Array::from(ys.clone()));
+        let below = ys.iter().map(|y| xs.partition_point(|x| x < y) as u64);
+        let upto = ys.iter().map(|y| xs.partition_point(|x| x <= y) as u64);
+        prop_assert_eq!(sorted.searchsorted(&values).force()?.to_vec()?, below.collect::<Vec<_>>());
+        let right = upto.collect::<Vec<_>>();
+        prop_assert_eq!(sorted.searchsorted_right(&values).force()?.to_vec()?, right.clone());
+        prop_assert_eq!(values.digitize(&sorted).force()?.to_vec()?, right);
+    }
+}
+
+/// Radix sorts are taken for many elements.
+#[test]
+fn many_are_in_order() -> Result<()> {
+    let xs: Vec<u64> = (0..250_000u64)
+        .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40)
+        .collect();
+    check(&xs)?;
+    check(&xs.iter().map(|x| *x as u8).collect::<Vec<_>>())?;
+    check(&xs.iter().map(|x| *x as i32 - 5000).collect::<Vec<_>>())?;
+    let floats: Vec<f64> = xs.iter().map(|x| *x as f64 - 1e7).collect();
+    let mut sorted = floats.clone();
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!(Array::from(floats).sort().force()?.to_vec()?, sorted);
+    Ok(())
+}
+
+/// Tuples are compared field by field.
+#[test]
+fn tuples_are_in_order() -> Result<()> {
+    let xs = Array::from(vec![(2u8, 1.5f32), (1, 9.0), (2, -1.0), (1, 9.0)]);
+    assert_eq!(
+        xs.sort().force()?,
+        [(1, 9.0), (1, 9.0), (2, -1.0), (2, 1.5)]
+    );
+    assert_eq!(xs.argsort().force()?, [1, 3, 2, 0]);
+    assert_eq!(
+        xs.unique_counts().force()?,
+        [((1, 9.0), 2), ((2, -1.0), 1), ((2, 1.5), 1)]
+    );
+    Ok(())
+}
+
+/// What makes the keys is in the loop before the sort, the gather in the one behind it, with what is made of it.
+#[test]
+fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
+    let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
+    let kept = xs.filter(|x| x.gt(100)).map(|x| x * x);
+    let total = kept
+        .sort_by_key(&kept.map(|x| x % 10))
+        .scan(0, |a, b| a + b);
+    let explained = total.explain()?;
+    assert_eq!(explained.loops.len(), 1, "{explained}");
+    let [ExplainedApart::External(sort)] = &explained.apart[..] else {
+        panic!("{explained}");
+    };
+    assert_eq!((sort.name, sort.is_reproducible), ("sort_by_key", true));
+    assert_eq!(sort.inputs.loops.len(), 1, "{explained}");
+    let why = "sort_by_key at tests/sort.rs:";
+    let since =
+        ", which comes before, since a sort looks at all elements before it gives the first:\n";
+    let text = explained.to_string();
+    assert!(text.contains(why) && text.contains(since), "{text}");
+    let sum: i64 = kept.sum().force()?;
+    assert_eq!(total.last().force()?, sum);
+    Ok(())
+}
+
+/// A prepared program sorts in each call, and its step in each turn.
+#[test]
+fn sorts_are_parts_of_programs() -> Result<()> {
+    let program = prepare(|xs: Array<i32>| {
+        let sorted = xs.map(|x| x * 3).sort();
+        let least = sorted.first();
+        (sorted.map(|x| x - &least), xs.median())
+    })?;
+    let (rest, middle) = program.call(&Array::from(vec![3, 1, 2]))?;
+    assert_eq!((rest.to_vec()?, middle), (vec![0, 3, 6], 2.0));
+    let (rest, middle) = program.call(&Array::from(vec![5, 1]))?;
+    assert_eq!((rest.to_vec()?, middle), (vec![0, 12], 3.0));
+    let turned = iterate_n(3, &Array::from(vec![4i64, 9, 1]), |xs| {
+        xs.sort().map(|x| -x)
+    });
+    assert_eq!(turned.force()?, [-1, -4, -9]);
+    Ok(())
+}
+
+#[test]
+fn a_sort_is_done_once() -> Result<()> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let xs = Array::from(vec![3i32, 1, 2]);
+    let made = xs.external(|xs| {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        xs.iter().rev().copied().collect::<Vec<i32>>()
+    });
+    let (a, b) = (made.map(|x| x + 1), made.sum());
+    assert_eq!((a.force()?.to_vec()?, b.force()?), (vec![3, 2, 4], 6));
+    assert_eq!((&a, &b).force()?.1, 6);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[test]
+fn mistakes_are_errors() -> Result<()> {
+    let kind = |e: Error| (e.combinator, e.kind);
+    let xs = Array::from(vec![1i32, 2, 3]);
+    let two = Array::from(vec![1u8, 2]);
+    let mismatch = |expected, got| ErrorKind::LengthMismatch { expected, got };
+    let error = xs.sort_by_key(&two).force().expect_err("two keys");
+    assert_eq!(kind(error), ("sort_by_key", mismatch(2, 3)));
+    // Where a length is known only when it is forced.
+    let kept = two.filter(|x| x.gt(0));
+    let error = xs.sort_by_key(&kept).force().expect_err("two keys");
+    assert!(
+        matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+        "{error}"
+    );
+    let (_, groups) = xs.group_by_key(&kept);
+    let error = groups.sum_s().force().expect_err("two keys");
+    assert!(
+        matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+        "{error}"
+    );
+    let empty = Array::from(Vec::<f64>::new());
+    let error = empty.median().force().expect_err("no elements");
+    assert_eq!(kind(error), ("median", ErrorKind::Empty));
+    let error = xs.quantile(1.5).force().expect_err("no share");
+    let text = "expected a share from 0 to 1, got 1.5";
+    assert!(error.to_string().ends_with(text), "{error}");
+    let nan = Array::from(vec![1.0, f64::NAN]);
+    assert!(nan.median().force()?.is_nan());
+    let rows = Segmented::new(&Array::from(vec![2u64, 5]), &xs);
+    let error = rows.sort_s().data().force().expect_err("too few elements");
+    let needed = ErrorKind::Segments { needed: 7, room: 3 };
+    assert_eq!(kind(error), ("sort_s", needed));
+    let small = Engine::builder().memory_limit(8).build();
+    let error = xs.sort().sum().force_with(&small).expect_err("12 bytes");
+    assert!(matches!(error.kind, ErrorKind::Memory { .. }), "{error}");
+    Ok(())
+}
+
+/// A function that gives something else than it says.
+struct Liar;
+
+impl Function for Liar {
+    fn call(&self, inputs: &[Value]) -> std::result::Result<Value, ErrorKind> {
+        match inputs {
+            [xs, _] => Ok(xs.clone()),
+            _ => Err(ErrorKind::Empty),
+        }
+    }
+    fn why(&self) -> &str {
+        "it lies"
+    }
+    fn is_reproducible(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn functions_are_held_to_what_they_say() -> Result<()> {
+    let (xs, ys) = (Array::from(vec![1i32, 2]), Array::from(vec![1i32, 2, 3]));
+    let gives = |like| Gives {
+        types: Types::from_slice(&[Ty::I32]),
+        rank: 1,
+        like,
+    };
+    let call = |gives: Gives| {
+        let inputs = [xs.node().clone(), ys.node().clone()];
+        let node = Builder::named("lie").external(&inputs, gives, Arc::new(Liar));
+        Array::<i32>::from_node(node)
+    };
+    let right = call(gives(Some(0)))?;
+    assert_eq!(right.force()?, [1, 2]);
+    let shown = call(gives(None))?.explain()?.to_string();
+    let text = "whose bits may differ from call to call, which comes before, since it lies:";
+    assert!(shown.contains(text), "{shown}");
+    let error = call(gives(Some(1)))?.force().expect_err("too short");
+    let kind = ErrorKind::LengthMismatch {
+        expected: 3,
+        got: 2,
+    };
+    assert_eq!((error.combinator, error.kind), ("lie", kind));
+    let scalar = Gives {
+        rank: 0,
+        ..gives(None)
+    };
+    let node = Builder::named("lie").external(&[xs.node().clone()], scalar, Arc::new(Liar));
+    let error = livefusion::runtime::force_nodes(Engine::default_engine(), &[node]);
+    assert_eq!(error.expect_err("one input").kind, ErrorKind::Empty);
+    Ok(())
+}
