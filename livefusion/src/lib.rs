@@ -17,6 +17,7 @@
 //! | [`array`](mod@array) | delayed arrays and their combinators |
 //! | [`ranked`] | arrays of rank 2 and more |
 //! | [`segmented`] | arrays cut into segments |
+//! | [`random`] | random numbers as functions of a key and an index |
 //! | `sort` | [`sort`](Array::sort), [`argsort`](Array::argsort), [`median`](Array::median), [`group_by_key`](Array::group_by_key), ... |
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
@@ -77,6 +78,7 @@ pub mod nested;
 mod notebook;
 mod picture;
 pub mod prepare;
+pub mod random;
 pub mod ranked;
 pub mod runtime;
 pub mod segmented;
@@ -118,6 +120,7 @@ pub mod prelude {
     pub use crate::manifest::Manifest;
     pub use crate::nested::MapSegments;
     pub use crate::prepare::prepare;
+    pub use crate::random;
     pub use crate::ranked::{NewAxis, Strided as _, concat_axis, outside, stack};
     pub use crate::runtime::Engine;
     pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};

@@ -125,7 +125,7 @@ impl Function for Places {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Each segment's elements in ascending order, as [`Array::sort`] has it.
+    /// Each segment's elements in ascending order, as [`Array::sort`](crate::Array::sort) has it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -134,7 +134,7 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`Array::sort`]: it runs apart.
+    /// *Cost and fusion.* As of [`Array::sort`](crate::Array::sort): it runs apart.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.

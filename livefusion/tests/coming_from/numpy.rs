@@ -57,7 +57,11 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.tril(m)" => m.triangle_lower(0, 0.0), "";
         "np.apply_along_axis(lambda r: r / r.sum(), 1, m)" => m.map_rows(|r| { let s = r.sum(); r.map(|x| x / &s) }), "traced once; fuses into one nested loop";
         "np.bincount(keys, xs)" => reduce_by_index(3, 0.0, &keys, &xs, |a, b| a + b), "any operator, in the order of the elements";
-        "np.unique(ys)" => ys.unique(), "of sorted elements: neighbours are compared";
+        "np.sort(xs)" => xs.sort(), "runs before what uses it; NaN comes last";
+        "xs[np.argsort(ys, kind='stable')]" => xs.sort_by_key(&ys), "stable; `argsort` gives the places";
+        "np.median(xs), np.quantile(xs, 0.9)" => (xs.median(), xs.quantile(0.9)), "linear in between; nothing is sorted";
+        "np.unique(ys, return_counts=True)" => ys.unique_counts(), "sorts; `unique` compares neighbours alone";
+        "np.searchsorted(np.sort(ys), ys)" => ys.sort().searchsorted(&ys), "a map over the values; `searchsorted_right`, `digitize`";
         "np.convolve(xs, [1, 2, 1], 'same')" => xs.windows(Boundary::Constant(0.0), |[a, b, c]| a + 2.0 * b + c), "of two axes: `stencil2`";
         "xs.tolist()" => xs.to_vec()?, "computes";
     })

@@ -7,6 +7,7 @@ mod files;
 mod nests;
 mod scalars;
 mod segments;
+mod sorts;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
 
@@ -161,6 +162,7 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         arrays::ROWS,
         axes::ROWS,
         segments::ROWS,
+        sorts::ROWS,
         nests::ROWS,
         files::ROWS,
     ];

@@ -1968,6 +1968,181 @@ mod p141 {
 
 #[allow(warnings, clippy::all)]
 mod p142 {
+    // [3, 1, 2].sort()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 2]).sort().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p143 {
+    // [30, 10, 20].argsort()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([30i64, 10, 20]).argsort().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p144 {
+    // [7, 8, 9].sort_by_key([2, 1, 2])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([7i64, 8, 9])
+            .sort_by_key(&Array::from([2i64, 1, 2]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p145 {
+    // [4.0, 1.0, 3.0].median()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([4.0f64, 1.0, 3.0]).median().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p146 {
+    // (0..=10).quantile(0.9)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(11, 0i64, 1).quantile(0.9).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p147 {
+    // [3, 1, 3, 2, 3].unique_counts()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 3, 2, 3]).unique_counts().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p148 {
+    // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3, 4]).group_by_key(&Array::from([7i64, 5, 7, 5]));
+        println!("{:?}", (value.0.force()?, value.1.to_vecs()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p149 {
+    // [10, 20, 20, 30].searchsorted([20, 5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([10i64, 20, 20, 30])
+            .searchsorted(&Array::from([20i64, 5]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p150 {
+    // [10, 20, 20, 30].searchsorted_right([20, 5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([10i64, 20, 20, 30])
+            .searchsorted_right(&Array::from([20i64, 5]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p151 {
+    // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([0.5f64, 1.0, 99.0])
+            .digitize(&Array::from([0.0f64, 1.0, 10.0]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p152 {
+    // (ragged [[3, 1, 2], [5, 4]]).sort_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
+            .sort_s()
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p153 {
+    // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
+            .argsort_s()
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p154 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -1983,7 +2158,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p155 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -1999,7 +2174,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p156 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2015,7 +2190,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p157 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2028,7 +2203,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p158 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2041,7 +2216,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p159 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2057,7 +2232,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p160 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2073,7 +2248,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p161 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2087,7 +2262,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p162 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2100,7 +2275,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p163 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2117,7 +2292,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p164 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2135,7 +2310,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p165 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2156,7 +2331,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p166 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2172,7 +2347,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p167 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2188,7 +2363,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p168 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2201,7 +2376,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p169 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2219,7 +2394,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p170 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2232,7 +2407,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p171 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2246,7 +2421,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p172 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2274,7 +2449,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p173 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -2302,7 +2477,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p174 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2322,7 +2497,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p175 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2341,7 +2516,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p176 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2358,7 +2533,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p177 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2374,7 +2549,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p178 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2394,7 +2569,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p179 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2414,7 +2589,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p180 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2430,7 +2605,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p181 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2446,7 +2621,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p182 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -2462,7 +2637,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p183 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -2478,7 +2653,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p184 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -2492,7 +2667,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p185 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -2508,7 +2683,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p186 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -2521,7 +2696,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p187 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -2537,7 +2712,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p188 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -2554,7 +2729,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p189 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -2569,7 +2744,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p190 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -2582,7 +2757,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p191 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -2783,4 +2958,16 @@ pub const ALL: &[fn()] = &[
     p177::run,
     p178::run,
     p179::run,
+    p180::run,
+    p181::run,
+    p182::run,
+    p183::run,
+    p184::run,
+    p185::run,
+    p186::run,
+    p187::run,
+    p188::run,
+    p189::run,
+    p190::run,
+    p191::run,
 ];

@@ -1,0 +1,349 @@
+//! Random numbers as functions of a key and an index: no state, the same bits on every backend and any number of threads, and nothing in
+//! memory that nobody asks for.
+//!
+//! ```
+//! use livefusion::prelude::*;
+//! // The area of a quarter of a circle, from a million points that never are in memory.
+//! let points = random::uniform2(7, 1_000_000);
+//! let inside = points.count(|(x, y)| (x * x + y * y).lt(1.0));
+//! let pi = 4.0 * inside.force()? as f64 / 1e6;
+//! assert!((pi - std::f64::consts::PI).abs() < 0.01);
+//! // The same key gives the same numbers, another one others.
+//! let again = random::uniform(7, 3).force()?;
+//! assert_eq!(random::uniform(7, 3).force()?, again);
+//! assert_ne!(random::uniform(8, 3).force()?, again);
+//! # Ok::<(), livefusion::Error>(())
+//! ```
+//!
+//! The words are those of Philox4x32-10 ("Parallel random numbers: as easy as 1, 2, 3", section 3.3), of the key and, as a counter,
+//! `(index, stream)`: four of 32 bits for each index. Stream 0 is for numbers, 1 for keys that are [`split`] off. Numbers
+//! of different indices, and of different keys, are independent for all that is known of the generator; it is not made for secrets.
+//!
+//! A key is a `u64` of any kind: a number, or a delayed scalar, as an input of a [prepared](mod@crate::prepare) program
+//! that draws others in each call. Within a closure [`bits_at`], [`uniform_at`] and [`normal_at`] draw for whatever index it says.
+//!
+//! *Cost and fusion.* What is drawn is an index function: it fuses with what uses it, and costs about 80 operations an element
+//! where it is computed; [`normal`] a logarithm, a root and a cosine more.
+
+mod philox;
+
+use crate::array::{Array, IntoLen, Ix0};
+use crate::ast::{Body, Builder, Field, Fields, Len, Node, trace};
+use crate::elt::Elt;
+use crate::exp::{Exp, ToExp, types_of, value};
+use crate::loc::Loc;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// The stream of numbers.
+const NUMBERS: u32 = 0;
+/// The stream of keys.
+const KEYS: u32 = 1;
+
+/// Untyped forms. A key is a body without parameters that gives a `u64`.
+impl Builder {
+    /// So many words of 64 bits (`u64`).
+    pub fn random_bits(self, n: Len, key: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| Fields::from_slice(&w.wide(loc)[..1]))
+    }
+
+    /// So many numbers (`f64`) from 0 on and below 1.
+    pub fn random_uniform(self, n: Len, key: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| {
+            Fields::from_slice(&[unit(w.wide(loc)[0], loc)])
+        })
+    }
+
+    /// So many pairs of such numbers.
+    pub fn random_uniform2(self, n: Len, key: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| {
+            Fields::from_slice(&w.wide(loc).map(|x| unit(x, loc)))
+        })
+    }
+
+    /// So many numbers (`f64`) of the normal distribution with mean 0 and deviation 1.
+    pub fn random_normal(self, n: Len, key: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| {
+            Fields::from_slice(&bell(w.wide(loc), loc)[..1])
+        })
+    }
+
+    /// So many pairs of such numbers.
+    pub fn random_normal2(self, n: Len, key: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w.wide(loc), loc)))
+    }
+
+    /// So many integers (`u64`) below a bound, which is a body without parameters.
+    pub fn random_below(self, n: Len, key: &Body, bound: &Body) -> Arc<Node> {
+        self.drawn(n, key, |w, loc| {
+            let bound = as_u64(bound, loc);
+            Fields::from_slice(&[high_product(w.wide(loc)[0], bound, loc)])
+        })
+    }
+
+    /// The numbers `0, 1, .., n - 1` in any order (`u64`).
+    pub fn random_permutation(self, n: Len, key: &Body) -> Arc<Node> {
+        self.argsort(&self.random_bits(n, key))
+    }
+
+    fn drawn(self, n: Len, key: &Body, of: impl FnOnce(Words, Loc) -> Fields) -> Arc<Node> {
+        let loc = self.loc();
+        let body = trace(&[Ty::U64], |index| {
+            let words = philox::block(as_u64(key, loc), index[0], NUMBERS, loc);
+            of(Words(words), loc)
+        });
+        self.generate(n, body)
+    }
+}
+
+/// The words of an index.
+struct Words([Field; 4]);
+
+impl Words {
+    /// Two of 64 bits.
+    fn wide(&self, loc: Loc) -> [Field; 2] {
+        let [a, b, c, d] = self.0;
+        [philox::joined(a, b, loc), philox::joined(c, d, loc)]
+    }
+}
+
+/// What a body without parameters gives, as a `u64`.
+fn as_u64(body: &Body, loc: Loc) -> Field {
+    match &Field::apply(body, &[], loc)[..] {
+        [x] => x.cast(Ty::U64, loc),
+        other => {
+            let got = format!("{} fields", other.len());
+            Field::mistake(Ty::U64, "one integer".into(), got, loc)
+        }
+    }
+}
+
+fn float(x: f64) -> Field {
+    Field::literal(Const::f64(x))
+}
+
+/// The upper 53 bits, as a number from 0 on and below 1.
+fn unit(word: Field, loc: Loc) -> Field {
+    let high = Field::op(Op::Shr, &[word, Field::literal(Const::u64(11))], loc);
+    let scale = float(1.0 / (1u64 << 53) as f64);
+    Field::op(Op::Mul, &[high.cast(Ty::F64, loc), scale], loc)
+}
+
+/// Two numbers of the normal distribution (G. Box and M. Muller, "A note on the generation of random normal deviates", 1958).
+fn bell(words: [Field; 2], loc: Loc) -> [Field; 2] {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let [a, b] = words.map(|word| unit(word, loc));
+    // Not 0, which has no logarithm.
+    let a = op(Op::Sub, &[float(1.0), a]);
+    let radius = op(Op::Sqrt, &[op(Op::Mul, &[float(-2.0), op(Op::Ln, &[a])])]);
+    let angle = op(Op::Mul, &[float(std::f64::consts::TAU), b]);
+    [Op::Cos, Op::Sin].map(|f| op(Op::Mul, &[radius, op(f, &[angle])]))
+}
+
+/// The upper 64 bits of a product.
+fn high_product(x: Field, y: Field, loc: Loc) -> Field {
+    let op = |op, a, b| Field::op(op, &[a, b], loc);
+    let bits = Field::literal(Const::u64(32));
+    let mask = Field::literal(Const::u64(u32::MAX.into()));
+    let halves = |x| [op(Op::And, x, mask), op(Op::Shr, x, bits)];
+    let ([x0, x1], [y0, y1]) = (halves(x), halves(y));
+    let low = op(Op::Shr, op(Op::Mul, x0, y0), bits);
+    let middle = op(Op::Add, op(Op::Mul, x1, y0), low);
+    let [carry, above] = halves(middle);
+    let cross = op(Op::Add, op(Op::Mul, x0, y1), carry);
+    let top = op(Op::Add, op(Op::Mul, x1, y1), above);
+    op(Op::Add, top, op(Op::Shr, cross, bits))
+}
+
+fn build<T: Elt>(
+    builder: Builder,
+    n: impl IntoLen,
+    key: impl ToExp<u64>,
+    make: impl FnOnce(Builder, Len, &Body) -> Arc<Node>,
+) -> Array<T> {
+    let key = value::<u64>(|| key.to_exp());
+    Array::wrap(match n.into_len().0.len() {
+        Ok(len) => make(builder, len, &key),
+        Err(kind) => builder.fault(&types_of::<T>(), 1, kind),
+    })
+}
+
+/// `n` words of 64 bits.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// assert_eq!(random::bits(0, 2).force()?, [0xe169_c58d_6627_e8d5, 0x5fef_8e23_6be7_5da7]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[track_caller]
+pub fn bits(key: impl ToExp<u64>, n: impl IntoLen) -> Array<u64> {
+    build(Builder::named("bits"), n, key, Builder::random_bits)
+}
+
+/// `n` numbers from 0 on and below 1, all multiples of 2^-53 alike.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = random::uniform(1, 100_000);
+/// let (mean, low, high) = (&xs.mean(), &xs.min(), &xs.max()).force()?;
+/// assert!((mean - 0.5).abs() < 0.01 && low >= 0.0 && high < 1.0);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[doc(alias = "rand")]
+#[track_caller]
+pub fn uniform(key: impl ToExp<u64>, n: impl IntoLen) -> Array<f64> {
+    build(Builder::named("uniform"), n, key, Builder::random_uniform)
+}
+
+/// `n` pairs of numbers from 0 on and below 1: two for the price of one. The first are those of [`uniform`].
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[track_caller]
+pub fn uniform2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
+    build(Builder::named("uniform2"), n, key, Builder::random_uniform2)
+}
+
+/// `n` numbers of the normal distribution with mean 0 and standard deviation 1.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = random::normal(1, 100_000);
+/// let (mean, deviation) = (&xs.mean(), &xs.std()).force()?;
+/// assert!(mean.abs() < 0.02 && (deviation - 1.0).abs() < 0.02);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[doc(alias("randn", "gauss"))]
+#[track_caller]
+pub fn normal(key: impl ToExp<u64>, n: impl IntoLen) -> Array<f64> {
+    build(Builder::named("normal"), n, key, Builder::random_normal)
+}
+
+/// `n` pairs of such numbers: two for little more than one. The first are those of [`normal`].
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[track_caller]
+pub fn normal2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
+    build(Builder::named("normal2"), n, key, Builder::random_normal2)
+}
+
+/// `n` integers below `bound`, each as likely as others but for 2^-64 of `bound` in relation to 1. Below 0 nothing is: of a bound of 0 all are 0.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let dice = random::below(3, 600, 6).map(|x| x + 1);
+/// let counts = dice.unique_counts().force()?.to_vec()?;
+/// assert_eq!(counts.len(), 6);
+/// assert!(counts.iter().all(|(_, n)| (60..140).contains(n)));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[doc(alias("randint", "integers", "choice"))]
+#[track_caller]
+pub fn below(key: impl ToExp<u64>, n: impl IntoLen, bound: impl ToExp<u64>) -> Array<u64> {
+    let bound = value::<u64>(|| bound.to_exp());
+    build(Builder::named("below"), n, key, |b, n, key| {
+        b.random_below(n, key, &bound)
+    })
+}
+
+/// The numbers `0, 1, .., n - 1` in any order, each as likely as others: `xs.gather(&random::permutation(key, xs.len()))` shuffles.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let order = random::permutation(5, 4);
+/// assert_eq!(order.sort().force()?, [0, 1, 2, 3]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// *Cost and fusion.* The [places](Array::argsort) of so many words in their order.
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[doc(alias = "shuffle")]
+#[track_caller]
+pub fn permutation(key: impl ToExp<u64>, n: impl IntoLen) -> Array<u64> {
+    build(
+        Builder::named("permutation"),
+        n,
+        key,
+        Builder::random_permutation,
+    )
+}
+
+/// The word of 64 bits at an index of [`bits`], within a closure.
+#[track_caller]
+pub fn bits_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<u64> {
+    let loc = Loc::caller();
+    Exp::of(at(key, index, NUMBERS, loc)[0])
+}
+
+/// The number at an index of [`uniform`], within a closure.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// // Ten steps of each of three walks.
+/// let walks = generate(3, |walk| {
+///     iterate(10, (0.0f64, 0u64), |(x, step)| {
+///         (x + random::uniform_at(7, walk * 10 + step) - 0.5, step + 1)
+///     })
+///     .0
+/// });
+/// assert!(walks.force()?.iter().all(|x| x.abs() < 5.0));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[track_caller]
+pub fn uniform_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
+    let loc = Loc::caller();
+    Exp::of(unit(at(key, index, NUMBERS, loc)[0], loc))
+}
+
+/// The number at an index of [`normal`], within a closure.
+#[track_caller]
+pub fn normal_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
+    let loc = Loc::caller();
+    Exp::of(bell(at(key, index, NUMBERS, loc), loc)[0])
+}
+
+/// The key of this number that is split off a key: what is drawn by it is independent of what is drawn by the key itself, and by others
+/// that are split off it.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let (a, b) = (random::split(7, 0), random::split(7, 1));
+/// let (xs, ys) = (random::uniform(&a, 3), random::normal(&b, 3));
+/// assert_ne!(xs.force()?, ys.force()?);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[doc(alias = "fold_in")]
+#[track_caller]
+pub fn split(key: impl ToExp<u64>, number: impl ToExp<u64>) -> Array<u64, Ix0> {
+    let key = value::<u64>(|| split_at(key, number));
+    Array::wrap(Builder::named("split").compute(key))
+}
+
+/// The key that [`split`] gives, within a closure.
+#[track_caller]
+pub fn split_at(key: impl ToExp<u64>, number: impl ToExp<u64>) -> Exp<u64> {
+    let loc = Loc::caller();
+    Exp::of(at(key, number, KEYS, loc)[0])
+}
+
+/// Two words of 64 bits.
+fn at(key: impl ToExp<u64>, index: impl ToExp<u64>, stream: u32, loc: Loc) -> [Field; 2] {
+    let (key, index) = (key.to_exp().field(), index.to_exp().field());
+    Words(philox::block(key, index, stream, loc)).wide(loc)
+}

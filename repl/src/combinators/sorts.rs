@@ -1,0 +1,74 @@
+//! Combinators that sort, and what hangs on them.
+
+use super::{Combinator, Kind, XS, row};
+use crate::eval::{Call, Result};
+use crate::value::{Elt, Value};
+use livefusion::ast::{Builder, Node};
+use loop_lang::Ty;
+use std::sync::Arc;
+
+const S: Kind = Kind::Segments;
+const COUNT: Elt = Elt::Scalar(Ty::U64);
+
+/// All of them.
+#[rustfmt::skip]
+pub static ROWS: &[Combinator] = &[
+    row("sort", &[XS], "[T] => [T]", "[3, 1, 2].sort()", |c| {
+        let xs = c.array(0)?;
+        c.give(c.builder.sort(&xs.node), xs.elt)
+    }),
+    row("argsort", &[XS], "[T] => [u64]", "[30, 10, 20].argsort()", |c| {
+        let xs = c.array(0)?;
+        c.give(c.builder.argsort(&xs.node), COUNT)
+    }),
+    row("sort_by_key", &[XS, XS], "([T], [key]) => [T]", "[7, 8, 9].sort_by_key([2, 1, 2])", |c| {
+        let (xs, keys) = (c.array(0)?, c.array(1)?);
+        c.give(c.builder.sort_by_key(&xs.node, &keys.node), xs.elt)
+    }),
+    row("median", &[XS], "[T] => f64", "[4.0, 1.0, 3.0].median()", |c| {
+        let xs = c.elements(0)?;
+        c.give_flat(c.builder.median(&xs.node))
+    }),
+    row("quantile", &[XS, Kind::Number], "([T], f64) => f64", "(0..=10).quantile(0.9)", |c| {
+        let xs = c.elements(0)?;
+        let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
+        c.give_flat(c.builder.quantile(&xs.node, &share))
+    }).also(&["percentile"]),
+    row("unique_counts", &[XS], "[T] => [(T, u64)]", "[3, 1, 3, 2, 3].unique_counts()", |c| {
+        let xs = c.array(0)?;
+        let elt = Elt::Tuple(vec![xs.elt, COUNT]);
+        c.give(c.builder.unique_counts(&xs.node), elt)
+    }),
+    row("group_by_key", &[XS, XS], "([T], [key]) => ([key], segments)", "[1, 2, 3, 4].group_by_key([7, 5, 7, 5])", |c| {
+        let (values, keys) = (c.array(0)?, c.array(1)?);
+        let (found, groups) = c.builder.group_by_key(&values.node, &keys.node);
+        let groups = c.give_segments(groups, values.elt)?;
+        Ok(Value::Tuple(vec![c.give(found, keys.elt)?, groups]))
+    }),
+    row("searchsorted", &[XS, XS], "([T], [T]) => [u64]", "[10, 20, 20, 30].searchsorted([20, 5])", |c| {
+        places(c, Builder::searchsorted)
+    }),
+    row("searchsorted_right", &[XS, XS], "([T], [T]) => [u64]", "[10, 20, 20, 30].searchsorted_right([20, 5])", |c| {
+        places(c, Builder::searchsorted_right)
+    }),
+    row("digitize", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])", |c| {
+        places(c, |builder, xs, edges| builder.searchsorted_right(edges, xs))
+    }),
+    row("sort_s", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).sort_s()", |c| {
+        let (s, elt) = c.segments(0)?;
+        c.give_segments(c.builder.sort_s(&s), elt)
+    }),
+    row("argsort_s", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).argsort_s()", |c| {
+        let (s, _) = c.segments(0)?;
+        c.give_segments(c.builder.argsort_s(&s), COUNT)
+    }),
+];
+
+/// Counts for each element of an array.
+fn places(
+    c: &mut Call<'_, '_>,
+    make: fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>,
+) -> Result<Value> {
+    let (xs, ys) = (c.array(0)?, c.array(1)?);
+    c.give(make(c.builder, &xs.node, &ys.node), COUNT)
+}
