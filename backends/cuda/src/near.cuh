@@ -88,6 +88,30 @@ template <class L> LF_DEVICE void lf_take_out(const typename L::Params &p, const
   });
 }
 
+// What rows write at their ends has a room from its end on, where elements have it from its begin on: both are no more than steps.
+template <class T> struct lf_ends {
+  lf_array<T> array;
+  T *top;
+  u64 begin;  // the first row that ends in a tile
+  u32 count;  // how many do
+};
+template <class T> LF_DEVICE void lf_give(const lf_ends<T> &ends, u32 k, T x) { *(ends.top - 1 - k) = x; }
+template <class L>
+LF_DEVICE void lf_end_near(const typename L::Params &p, typename L::Near &near, u64 begin, u32 count) {
+  L::ends(p, [&](const auto &array, auto of, auto in) {
+    typedef typename lf_element<decltype(array)>::type T;
+    u8 *const top = (near.*in).room + lf_room<T, L::PLACES, L::GAPS>::bytes;
+    near.*of = lf_ends<T>{array, reinterpret_cast<T *>(top), begin, count};
+  });
+}
+// They go to their arrays, when all have written.
+template <class L> LF_DEVICE void lf_take_ends_out(const typename L::Params &p, const typename L::Near &near) {
+  L::ends(p, [&](const auto &array, auto of, auto) {
+    const auto &ends = near.*of;
+    for (u32 k = threadIdx.x; k < ends.count; k += L::THREADS) lf_write(array, ends.begin + k, *(ends.top - 1 - k));
+  });
+}
+
 // An array that is turned around in a room, square by square: its columns lie side by side, and threads have neighbours of a row. A
 // line of a square has a place more than elements, so that those who go along it and those who go across all use all banks.
 template <class T> struct lf_turned {

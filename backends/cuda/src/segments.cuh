@@ -347,7 +347,7 @@ template <class L> struct lf_share {
     if (L::ENDS == 0 || from + 1 != places.stop(row)) {
       L::template element<0>(p, launch, launch.first + row, head, head.lf_begin + at, near, 0, state);
     } else if constexpr (L::ENDS > 0) {
-      L::template end<0>(p, launch, launch.first + row, first, at, state);
+      L::template end<0>(p, launch, launch.first + row, first, at, near, 0, state);
     }
   }
   template <u32 K>
@@ -371,7 +371,7 @@ template <class L> struct lf_share {
     for (u32 step = from;;) {
       const bool is_end = L::ENDS > 0 && step + 1 == stop;
       if constexpr (L::ENDS > 0) {
-        if (is_end) L::template end<K>(p, launch, launch.first + i, first, at, state);
+        if (is_end) L::template end<K>(p, launch, launch.first + i, first, at, near, u32(i - places.first), state);
       }
       if (!is_end) {
         L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, near, k, state);
@@ -420,7 +420,7 @@ template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, con
         if (L::ENDS == 0 || at < count) {
           L::template element<0>(p, launch, launch.first + i, head, head.lf_begin + from + at, near, at * LF_LINE + k, state);
         } else if constexpr (L::ENDS > 0) {
-          L::template end<0>(p, launch, launch.first + i, i * length, length, state);
+          L::template end<0>(p, launch, launch.first + i, i * length, length, near, 0, state);
         }
       }
     }
@@ -476,7 +476,9 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     typename L::Near near;
     if constexpr (L::ROOM > 0) {
       const u64 first = L::begins(p, launch) + begin - places.first * L::ENDS;
-      near = lf_bring_near<L>(p, first, first, places.elements());
+      const u32 elements = places.elements();
+      near = lf_bring_near<L>(p, first, first, elements);
+      lf_end_near<L>(p, near, launch.first + places.first, steps - elements);
     } else {
       __syncthreads();
     }
@@ -488,6 +490,7 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     lf_found<L, lf_share<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, left <= L::TILE, share, state);
     share.template run<L::LEVELS>(p, launch, state);
     lf_take_out<L>(p, near);
+    lf_take_ends_out<L>(p, near);
     if (!Ahead::GOES) ahead.wait(p, launch);
   }
 }

@@ -346,6 +346,16 @@ fn faults_of_segments_are_found() {
             "K == L::LEVELS && is_within",
         ),
         (
+            "what segments come to goes to their neighbours",
+            "ends.begin + k, *(ends.top - 1 - k)",
+            "ends.begin + k, *(ends.top - 2 - k)",
+        ),
+        (
+            "segments that end in a tile are counted from the one behind its first",
+            "u32(i - places.first), state",
+            "u32(i - places.first) + 1, state",
+        ),
+        (
             "what is written goes out before all have written",
             "  if (L::STORES) __syncthreads();\n  L::stores",
             "  L::stores",

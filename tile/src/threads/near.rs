@@ -39,6 +39,9 @@ pub struct Near {
     pub reads: Vec<Var>,
     /// Those that each element writes where it lies, and none reads.
     pub writes: Vec<Var>,
+    /// Those that each row writes at its end, where it lies, and which of the others' room they have: elements and ends are no more than
+    /// steps, so that there is place for both.
+    pub ends: Vec<(Var, Var)>,
     /// Bytes of an element in all of them.
     bytes: u32,
     /// Whose elements these are.
@@ -59,8 +62,12 @@ impl Near {
             _ => return near,
         };
         let every = shape.admits(path.rate).count() == 1;
-        for all in in_places(shape) {
-            near.add(shape, path, every, &all);
+        let places = in_places(shape);
+        for all in &places {
+            near.add(shape, path, every, all);
+        }
+        for all in &places {
+            near.add_end(shape, all);
         }
         near.path = Some(path.clone());
         near
@@ -145,6 +152,23 @@ impl Near {
         }
     }
 
+    /// The same, if that is what rows write at their ends.
+    fn add_end(&mut self, shape: &Shape<'_>, all: &[Access]) {
+        let [a] = all else { return };
+        let of_row = a.at == Atom::Var(shape.counter) && a.always == Some(shape.root);
+        if !a.is_write || !of_row || !self.is_plain(shape, a.array) {
+            return;
+        }
+        let size = bytes(shape, a.array);
+        let is_free = |v: &&Var| self.ends.iter().all(|(_, room)| room != *v);
+        let mut free = self.reads.iter().filter(is_free);
+        if !shape.levels.is_empty()
+            && let Some(room) = free.find(|v| bytes(shape, **v) == size)
+        {
+            self.ends.push((a.array, *room));
+        }
+    }
+
     /// Whether what is read is to come by a room.
     fn lies(&mut self, shape: &Shape<'_>, path: &Path, a: &Access) -> bool {
         if !shape.levels.is_empty() {
@@ -175,6 +199,7 @@ impl Near {
                 return;
             };
             self.bytes -= bytes(shape, array);
+            self.ends.retain(|(_, room)| *room != array);
         }
     }
 

@@ -30,7 +30,11 @@ impl Emit<'_> {
             let ty = self.shape.program.ty(*v).elem();
             format!(" {kind}{ty}{more}> {};", self.names.var(*v))
         });
-        let fields = fields.chain(places);
+        let ends = near.ends.iter().map(|(v, _)| {
+            let ty = self.shape.program.ty(*v).elem();
+            format!(" lf_ends<{ty}> {};", self.names.var(*v))
+        });
+        let fields = fields.chain(places).chain(ends);
         let each = |emit: &Self, arrays: &[Var]| -> String {
             let calls = arrays.iter().map(|v| {
                 let (name, array) = (emit.names.var(*v), emit.outside(Atom::Var(*v)));
@@ -57,7 +61,7 @@ impl Emit<'_> {
             format!("static const u32 PLACES = {places}, ROOM = {room};"),
             format!(
                 "static const bool STORES = {}, GAPS = {gaps};",
-                near.of_rows || !near.writes.is_empty()
+                near.of_rows || !near.writes.is_empty() || !near.ends.is_empty()
             ),
             "template <class Each>".into(),
             format!(
@@ -74,6 +78,20 @@ impl Emit<'_> {
             ),
         ];
         lines.iter().for_each(|l| self.line(l));
+        if let Work::Path(_) = self.shape.work {
+            let calls = near.ends.iter().map(|(v, room)| {
+                let (name, array) = (self.names.var(*v), self.outside(Atom::Var(*v)));
+                format!(
+                    " each({array}, &Near::{name}, &Near::{});",
+                    self.names.var(*room)
+                )
+            });
+            let calls: String = calls.collect();
+            self.line("template <class Each>");
+            self.line(&format!(
+                "static LF_DEVICE void ends(const Params &p, Each each) {{{calls} }}"
+            ));
+        }
         if let Some(path) = near
             .path
             .filter(|_| near.turned.is_empty() && !rooms.is_empty())
@@ -128,10 +146,11 @@ impl Emit<'_> {
         })
     }
 
-    /// What an element does to write to an array that goes out side by side.
+    /// What an element, or the end of a row, does to write to an array that goes out side by side.
     pub(super) fn write_near(&self, array: Var, x: &str) -> Option<String> {
         let name = self.names.var(array);
-        let is_near = self.near.writes.contains(&array);
+        let ends = self.near.ends.iter().any(|(v, _)| *v == array);
+        let is_near = ends || self.near.writes.contains(&array);
         is_near.then(|| format!("if (EMIT) lf_give(near.{name}, lf_k, {x});"))
     }
 }

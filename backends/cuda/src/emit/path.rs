@@ -300,7 +300,7 @@ impl Emit<'_> {
         let counter = self.names.var(self.shape.counter).to_string();
         self.line("template <u32 LEVEL>");
         self.open(&format!(
-            "static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, State &state) {{"
+            "static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         let first = self.names.var(path.counter).to_string();

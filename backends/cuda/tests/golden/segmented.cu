@@ -48,13 +48,15 @@ struct segmented_v {
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const u64 TILE = THREADS * ELEMENTS;
-  struct Near { lf_near<f64, false> arr_1; lf_near<f64, false> out_3; };
+  struct Near { lf_near<f64, false> arr_1; lf_near<f64, false> out_3; lf_ends<f64> out_2; };
   static const u32 PLACES = 1408, ROOM = lf_room<f64, PLACES, false>::bytes + lf_room<f64, PLACES, false>::bytes;
   static const bool STORES = true, GAPS = false;
   template <class Each>
   static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
   template <class Each>
   static LF_DEVICE void stores(const Params &p, Each each) { each(p.out_3, &Near::out_3); }
+  template <class Each>
+  static LF_DEVICE void ends(const Params &p, Each each) { each(p.out_2, &Near::out_2, &Near::arr_1); }
   static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return p.start_ix_1; }
   static const u32 ENDS = 1;
   static const bool ACTS = true, LIGHT = true;
@@ -98,7 +100,7 @@ struct segmented_v {
     const u64 nix_1 = ix_1 + 1ull;
   }
   template <u32 LEVEL>
-  static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 ix_0, const u64 lf_before, const u64 lf_length, State &state) {
+  static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 ix_0, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
@@ -110,7 +112,7 @@ struct segmented_v {
     const u64 end_1 = ix_1 + elt_0;
     ix_1 += lf_length;
     const f64 elt_2 = state.level0.acc_2;
-    if (EMIT) lf_write(p.out_2, ix_0, elt_2);
+    if (EMIT) lf_give(near.out_2, lf_k, elt_2);
     const u64 nix_0 = ix_0 + 1ull;
   }
   static const bool UNIFORM = false;
