@@ -44,7 +44,8 @@ pub const PRELUDE: &str = concat!(
     include_str!("../scatter.cuh"),
     include_str!("../exits.cuh"),
     include_str!("../near.cuh"),
-    include_str!("../segments.cuh")
+    include_str!("../segments.cuh"),
+    include_str!("../paths.cuh")
 );
 
 /// The kernels of a loop, one for each of its roots.
