@@ -52,6 +52,7 @@ const SOURCES: &[&str] = &[
     include_str!("segmented/reduce.rs"),
     include_str!("segmented/scan.rs"),
     include_str!("segmented/uniform.rs"),
+    include_str!("random/mod.rs"),
     include_str!("sort/mod.rs"),
     include_str!("sort/groups.rs"),
     include_str!("sort/quantile.rs"),
@@ -66,7 +67,10 @@ const SOURCES: &[&str] = &[
 ];
 
 /// The text above the function of this name, without its examples in Rust. The untyped forms are left out.
+///
+/// A function of a module has the module's name before its own: `random::uniform`.
 pub fn of(name: &str) -> Option<String> {
+    let name = name.rsplit("::").next().unwrap_or(name);
     SOURCES.iter().find_map(|source| within(source, name))
 }
 

@@ -82,7 +82,7 @@ fn numbers_are_made_of_words() -> Result<()> {
     let firsts: Vec<f64> = expected.iter().map(|(a, _)| *a).collect();
     assert_eq!(random::uniform(key, n).force()?, firsts[..]);
     for bound in [0, 1, 6, 1 << 33, u64::MAX] {
-        let high = |x: u64| (u128::from(x) * u128::from(bound) >> 64) as u64;
+        let high = |x: u64| ((u128::from(x) * u128::from(bound)) >> 64) as u64;
         let expected: Vec<u64> = pairs.clone().map(|[a, _]| high(a)).collect();
         assert_eq!(random::below(key, n, bound).force()?, expected[..]);
     }

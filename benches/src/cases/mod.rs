@@ -17,6 +17,7 @@ mod mixtures;
 mod nested_filter;
 mod newton;
 mod quickhull;
+mod random;
 mod ranks;
 mod saxpy;
 mod scan_affine;
@@ -119,6 +120,8 @@ pub const CASES: &[Case] = &[
     ranks::LU,
     updates::SIEVE,
     updates::FEW,
+    random::PI,
+    random::NORMAL,
 ];
 
 /// A job, and ways of doing it.

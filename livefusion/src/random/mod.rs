@@ -37,48 +37,44 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// The stream of numbers.
-const NUMBERS: u32 = 0;
+const NUMBERS: u64 = 0;
 /// The stream of keys.
-const KEYS: u32 = 1;
+const KEYS: u64 = 1;
 
 /// Untyped forms. A key is a body without parameters that gives a `u64`.
 impl Builder {
     /// So many words of 64 bits (`u64`).
     pub fn random_bits(self, n: Len, key: &Body) -> Arc<Node> {
-        self.drawn(n, key, |w, loc| Fields::from_slice(&w.wide(loc)[..1]))
+        self.drawn(n, key, |w, _| Fields::from_slice(&w[..1]))
     }
 
     /// So many numbers (`f64`) from 0 on and below 1.
     pub fn random_uniform(self, n: Len, key: &Body) -> Arc<Node> {
-        self.drawn(n, key, |w, loc| {
-            Fields::from_slice(&[unit(w.wide(loc)[0], loc)])
-        })
+        self.drawn(n, key, |w, loc| Fields::from_slice(&[unit(w[0], loc)]))
     }
 
     /// So many pairs of such numbers.
     pub fn random_uniform2(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| {
-            Fields::from_slice(&w.wide(loc).map(|x| unit(x, loc)))
+            Fields::from_slice(&w.map(|x| unit(x, loc)))
         })
     }
 
     /// So many numbers (`f64`) of the normal distribution with mean 0 and deviation 1.
     pub fn random_normal(self, n: Len, key: &Body) -> Arc<Node> {
-        self.drawn(n, key, |w, loc| {
-            Fields::from_slice(&bell(w.wide(loc), loc)[..1])
-        })
+        self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w, loc)[..1]))
     }
 
     /// So many pairs of such numbers.
     pub fn random_normal2(self, n: Len, key: &Body) -> Arc<Node> {
-        self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w.wide(loc), loc)))
+        self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w, loc)))
     }
 
     /// So many integers (`u64`) below a bound, which is a body without parameters.
     pub fn random_below(self, n: Len, key: &Body, bound: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| {
             let bound = as_u64(bound, loc);
-            Fields::from_slice(&[high_product(w.wide(loc)[0], bound, loc)])
+            Fields::from_slice(&[high_product(w[0], bound, loc)])
         })
     }
 
@@ -87,24 +83,13 @@ impl Builder {
         self.argsort(&self.random_bits(n, key))
     }
 
-    fn drawn(self, n: Len, key: &Body, of: impl FnOnce(Words, Loc) -> Fields) -> Arc<Node> {
+    fn drawn(self, n: Len, key: &Body, of: impl FnOnce([Field; 2], Loc) -> Fields) -> Arc<Node> {
         let loc = self.loc();
         let body = trace(&[Ty::U64], |index| {
             let words = philox::block(as_u64(key, loc), index[0], NUMBERS, loc);
-            of(Words(words), loc)
+            of(words, loc)
         });
         self.generate(n, body)
-    }
-}
-
-/// The words of an index.
-struct Words([Field; 4]);
-
-impl Words {
-    /// Two of 64 bits.
-    fn wide(&self, loc: Loc) -> [Field; 2] {
-        let [a, b, c, d] = self.0;
-        [philox::joined(a, b, loc), philox::joined(c, d, loc)]
     }
 }
 
@@ -173,7 +158,7 @@ fn build<T: Elt>(
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// assert_eq!(random::bits(0, 2).force()?, [0xe169_c58d_6627_e8d5, 0x5fef_8e23_6be7_5da7]);
+/// assert_eq!(random::bits(0, 2).force()?, [0xe169_c58d_6627_e8d5, 0x5cb2_00db_f8e4_cca4]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
@@ -343,7 +328,7 @@ pub fn split_at(key: impl ToExp<u64>, number: impl ToExp<u64>) -> Exp<u64> {
 }
 
 /// Two words of 64 bits.
-fn at(key: impl ToExp<u64>, index: impl ToExp<u64>, stream: u32, loc: Loc) -> [Field; 2] {
+fn at(key: impl ToExp<u64>, index: impl ToExp<u64>, stream: u64, loc: Loc) -> [Field; 2] {
     let (key, index) = (key.to_exp().field(), index.to_exp().field());
-    Words(philox::block(key, index, stream, loc)).wide(loc)
+    philox::block(key, index, stream, loc)
 }

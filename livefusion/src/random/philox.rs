@@ -1,64 +1,42 @@
 //! Philox4x32-10: four words of 32 bits for each key of 64 and each counter of 128. (J. Salmon and others, "Parallel random numbers:
 //! as easy as 1, 2, 3", 2011, section 3.3.)
+//!
+//! Words are in the lower halves of `u64`s, so that vectors have as many lanes in all steps: what is above is cut off where a word is
+//! multiplied, and in the end.
 
 use crate::exp::Field;
 use crate::loc::Loc;
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 
 /// What halves of the counter are multiplied by.
 const FACTORS: [u64; 2] = [0xd251_1f53, 0xcd9e_8d57];
 
 /// What is added to the halves of the key from round to round: digits of the golden ratio, and of the square root of 3 less 1.
-const STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
+const STEPS: [u64; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
 /// How often words are mixed.
 const ROUNDS: usize = 10;
 
-/// The words (`u32`) of a key and an index (both `u64`). A key has a row of blocks for each stream.
-pub fn block(key: Field, index: Field, stream: u32, loc: Loc) -> [Field; 4] {
+/// The four words of a key and an index (both `u64`), as two of 64 bits, the lower half first. A key has a row of them for each stream.
+pub fn block(key: Field, index: Field, stream: u64, loc: Loc) -> [Field; 2] {
     let op = |op, a, b| Field::op(op, &[a, b], loc);
-    let literal = |word: u32| {
-        Field::literal(Const {
-            ty: Ty::U32,
-            bits: word.into(),
-        })
-    };
-    let halves = |x: Field| {
-        let high = op(Op::Shr, x, Field::literal(Const::u64(32)));
-        [x, high].map(|half| half.cast(Ty::U32, loc))
-    };
-    let ([mut k0, mut k1], [low, high]) = (halves(key), halves(index));
-    let mut counter = [low, high, literal(stream), literal(0)];
+    let literal = |word| Field::literal(Const::u64(word));
+    let low = |x| op(Op::And, x, literal(u32::MAX.into()));
+    let high = |x| op(Op::Shr, x, literal(32));
+    let mut keys = [key, high(key)];
+    let mut counter = [index, high(index), literal(stream), literal(0)];
     for round in 0..ROUNDS {
         if round > 0 {
-            k0 = op(Op::Add, k0, literal(STEPS[0]));
-            k1 = op(Op::Add, k1, literal(STEPS[1]));
+            keys = [0, 1].map(|k| op(Op::Add, keys[k], literal(STEPS[k])));
         }
-        let product = |x: Field, factor| {
-            let wide = op(
-                Op::Mul,
-                x.cast(Ty::U64, loc),
-                Field::literal(Const::u64(factor)),
-            );
-            halves(wide)
-        };
-        let [low0, high0] = product(counter[0], FACTORS[0]);
-        let [low1, high1] = product(counter[2], FACTORS[1]);
-        let mixed = |high, word, key| op(Op::Xor, op(Op::Xor, high, word), key);
-        counter = [
-            mixed(high1, counter[1], k0),
-            low1,
-            mixed(high0, counter[3], k1),
-            low0,
-        ];
+        let [a, b, c, d] = counter;
+        let p = op(Op::Mul, low(a), literal(FACTORS[0]));
+        let q = op(Op::Mul, low(c), literal(FACTORS[1]));
+        let mixed = |product, word, key| op(Op::Xor, op(Op::Xor, high(product), word), key);
+        counter = [mixed(q, b, keys[0]), q, mixed(p, d, keys[1]), p];
     }
-    counter
-}
-
-/// Two words as one of 64 bits, the lower half first.
-pub fn joined(low: Field, high: Field, loc: Loc) -> Field {
-    let [low, high] = [low, high].map(|half| half.cast(Ty::U64, loc));
-    let high = Field::op(Op::Shl, &[high, Field::literal(Const::u64(32))], loc);
-    Field::op(Op::Or, &[high, low], loc)
+    let joined = |a, b| op(Op::Or, op(Op::Shl, b, literal(32)), low(a));
+    let [a, b, c, d] = counter;
+    [joined(a, b), joined(c, d)]
 }

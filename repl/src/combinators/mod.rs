@@ -5,6 +5,7 @@ mod arrays;
 mod axes;
 mod files;
 mod nests;
+mod random;
 mod scalars;
 mod segments;
 mod sorts;
@@ -163,6 +164,7 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         axes::ROWS,
         segments::ROWS,
         sorts::ROWS,
+        random::ROWS,
         nests::ROWS,
         files::ROWS,
     ];

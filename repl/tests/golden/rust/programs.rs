@@ -2143,6 +2143,97 @@ mod p153 {
 
 #[allow(warnings, clippy::all)]
 mod p154 {
+    // random::bits(7, 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::bits(7, 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p155 {
+    // random::uniform(7, 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::uniform(7, 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p156 {
+    // random::uniform2(7, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::uniform2(7, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p157 {
+    // random::normal(7, 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::normal(7, 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p158 {
+    // random::normal2(7, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::normal2(7, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p159 {
+    // random::below(7, 5, 6)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::below(7, 5, 6).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p160 {
+    // random::permutation(7, 5)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", random::permutation(7, 5).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p161 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2158,7 +2249,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p162 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2174,7 +2265,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p163 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2190,7 +2281,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p164 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2203,7 +2294,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p165 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2216,7 +2307,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p166 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2232,7 +2323,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p167 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2248,7 +2339,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p168 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2262,7 +2353,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p169 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2275,7 +2366,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p170 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2292,7 +2383,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p171 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2310,7 +2401,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p172 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2331,7 +2422,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p173 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2347,7 +2438,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p174 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2363,7 +2454,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p175 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2376,7 +2467,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p176 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2394,7 +2485,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p177 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2407,7 +2498,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p178 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2421,7 +2512,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p179 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2449,7 +2540,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p180 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -2477,7 +2568,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p181 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2497,7 +2588,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p182 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2516,7 +2607,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p183 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2533,7 +2624,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p184 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2549,7 +2640,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p185 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2569,7 +2660,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p186 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2589,7 +2680,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p187 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2605,7 +2696,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p188 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2621,7 +2712,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p189 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -2637,7 +2728,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p190 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -2653,7 +2744,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p191 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -2667,7 +2758,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p192 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -2683,7 +2774,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p193 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -2696,7 +2787,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p194 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -2712,7 +2803,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p195 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -2729,7 +2820,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p196 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -2744,7 +2835,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p197 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -2757,7 +2848,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p198 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -2970,4 +3061,11 @@ pub const ALL: &[fn()] = &[
     p189::run,
     p190::run,
     p191::run,
+    p192::run,
+    p193::run,
+    p194::run,
+    p195::run,
+    p196::run,
+    p197::run,
+    p198::run,
 ];
