@@ -10,6 +10,13 @@ const u32 LF_LEFT_WITHIN = 2;  // it is not done to its end
 
 const u64 LF_NOWHERE = ~u64(0);
 
+// Where a thread leaves: which of the launch's places that is, in their order, in which iteration of the root, and how.
+struct lf_exit {
+  u64 at, iteration;
+  u32 how;
+};
+LF_DEVICE lf_exit lf_nowhere() { return lf_exit{LF_NOWHERE, LF_NOWHERE, LF_GOES_ON}; }
+
 // Where threads leave, as a group behind all others: the first place counts.
 struct alignas(8) lf_place {
   u64 at;
@@ -19,23 +26,43 @@ template <class L> struct lf_leaving : lf_as_it_is<lf_place> {
   static LF_DEVICE Part start(const typename L::Params &) { return Part{LF_NOWHERE}; }
   static LF_DEVICE Part identity(const typename L::Params &) { return Part{LF_NOWHERE}; }
   static LF_DEVICE Part join(const typename L::Params &, const Part &a, const Part &b) { return Part{lf_min(a.at, b.at)}; }
+  static LF_DEVICE void give(u64 *, const Part &) {}
 };
 
-// What a group comes to before this thread's steps, of what each thread comes to.
-template <class Group, class L>
-LF_DEVICE typename Group::Part lf_before_thread(const typename L::Params &p, const lf_launch &launch, u32 level, u64 tile,
-                                               typename Group::Part own) {
-  typedef typename Group::Part Part;
-  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
-  LF_SHARED(Part, before);
-  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
-  if (threadIdx.x < LF_WARP) {
-    if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[level], launch.number, tile, scanned.all);
-    const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, LF_FIRST, scanned.all, Group::start(p));
-    if (threadIdx.x == 0) before = found;
+// What groups are when the loop has been left, level by level.
+template <class L, u32 K, bool ANY> struct lf_left_with {
+  static LF_DEVICE void give(const lf_launch &launch, typename L::State &state) {
+    typedef typename L::template Level<K> Group;
+    Group::give(launch.result, Group::of(state));
+    lf_left_with<L, K + 1, (K + 1 < L::LEVELS)>::give(launch, state);
   }
-  __syncthreads();
-  return Group::join(p, before, scanned.before);
+};
+template <class L, u32 K> struct lf_left_with<L, K, false> {
+  static LF_DEVICE void give(const lf_launch &, typename L::State &) {}
+};
+
+// A thread's work of a tile, up to where the loop is left. Whoever leaves, or has the last of it, gives what groups are then, and
+// where it left. A cell behind those of the tiles says to other blocks that it did: a tile that begins then has nothing to do,
+// but those behind it wait for its word.
+template <class L, class Work>
+LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
+                             Work work) {
+  typedef lf_leaving<L> Leaving;
+  if (tiles.is_left) work.end();
+  typename L::State state = typename L::State();
+  lf_found<L, Work, 0, (0 < L::LEVELS)>::find(p, launch, tile, false, work, state);
+  typename L::State trial = state;
+  const typename Leaving::Part own = {work.template until_left<false>(p, launch, trial).at};
+  const bool speaks = work.speaks();
+  const u64 earlier =
+      work.told(lf_before<Leaving, L>(p, launch, L::LEVELS, tile, false, work, speaks ? own : Leaving::identity(p))).at;
+  if (earlier != LF_NOWHERE) work.end();
+  const lf_exit exit = work.template until_left<true>(p, launch, state);
+  if (!speaks || (exit.how == LF_GOES_ON && !work.has_last(launch))) return;
+  lf_left_with<L, 0, (0 < L::LEVELS)>::give(launch, state);
+  launch.result[L::WORDS] = exit.iteration;
+  launch.result[L::WORDS + 1] = exit.how == LF_LEFT_WITHIN;
+  lf_store_cell(launch.told[L::LEVELS].cells + tiles.tiles, 1, 2 * launch.number);
 }
 
 // A step, which reads and writes memory itself.
@@ -45,71 +72,36 @@ LF_DEVICE u32 lf_step_of(const typename L::Params &p, const lf_launch &launch, u
   return L::template step<EMIT, LEAVES>(p, launch, launch.first + i, typename L::In(), state, out, typename L::Kept());
 }
 
-// As in `lf_levels`: level by level, what groups are before a thread's first step; and what they are behind the last one.
-template <class L, u32 K, bool ANY> struct lf_groups_before {
-  typedef typename L::template Level<K> Group;
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, u64 from, u64 to,
-                             typename L::State &state) {
-    typename L::State mine = state;
-    Group::of(mine) = Group::identity(p);
-    for (u64 i = from; i < to; ++i) lf_step_of<L, false, false>(p, launch, i, mine);
-    Group::of(state) = lf_before_thread<Group, L>(p, launch, K, tile, Group::of(mine));
-    lf_groups_before<L, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, from, to, state);
+// Steps that follow each other.
+template <class L> struct lf_span {
+  u64 from, to;
+  LF_DEVICE void meanwhile(const typename L::Params &) const {}
+  LF_DEVICE bool speaks() const { return true; }
+  template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
+  LF_DEVICE void end() { to = from; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return from < to && to == launch.steps; }
+  template <u32 K>
+  LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    for (u64 i = from; i < to; ++i) lf_step_of<L, false, false>(p, launch, i, state);
   }
-  static LF_DEVICE void give(const lf_launch &launch, typename L::State &state) {
-    Group::give(launch.result, Group::of(state));
-    lf_groups_before<L, K + 1, (K + 1 < L::LEVELS)>::give(launch, state);
-  }
-};
-template <class L, u32 K> struct lf_groups_before<L, K, false> {
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, u64, u64, typename L::State &) {}
-  static LF_DEVICE void give(const lf_launch &, typename L::State &) {}
-};
-
-// Whoever leaves, or has the last step, gives what groups are then, and where it left. A cell behind those of the tiles says to other
-// blocks that it did.
-template <class L> LF_DEVICE void lf_tile_until_left(const typename L::Params &p, const lf_launch &launch, u64 tile, u64 end) {
-  typedef lf_leaving<L> Leaving;
-  lf_cell *left = launch.told[L::LEVELS].cells + (launch.steps + L::TILE - 1) / L::TILE;
-  const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
-  const u64 from = begin < end ? begin : end;
-  const u64 to = from + L::ELEMENTS < end ? from + L::ELEMENTS : end;
-  typename L::State state = typename L::State();
-  lf_groups_before<L, 0, (0 < L::LEVELS)>::find(p, launch, tile, from, to, state);
-  typename Leaving::Part own = Leaving::identity(p);
-  typename L::State trial = state;
-  for (u64 i = from; i < to && own.at == LF_NOWHERE; ++i) {
-    if (lf_step_of<L, false, true>(p, launch, i, trial) != LF_GOES_ON) own.at = i;
-  }
-  const u64 earlier = lf_before_thread<Leaving, L>(p, launch, L::LEVELS, tile, own).at;
-  if (earlier != LF_NOWHERE) return;
-  u32 how = LF_GOES_ON;
-  u64 i = from;
-  for (; i < to; ++i) {
-    how = lf_step_of<L, true, true>(p, launch, i, state);
-    if (how != LF_GOES_ON) break;
-  }
-  if (how == LF_GOES_ON && (from == to || to < launch.steps)) return;
-  lf_groups_before<L, 0, (0 < L::LEVELS)>::give(launch, state);
-  launch.result[L::WORDS] = how == LF_GOES_ON ? LF_NOWHERE : i;
-  launch.result[L::WORDS + 1] = how == LF_LEFT_WITHIN;
-  lf_store_cell(left, 1, 2 * launch.number);
-}
-
-// As `lf_in_order`. A tile that begins when the loop has been left has no elements: those behind it wait for its word.
-template <class L> LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launch) {
-  LF_SHARED(u32, ticket);
-  LF_SHARED(bool, is_left);
-  const u64 tiles = (launch.steps + L::TILE - 1) / L::TILE;
-  for (;;) {
-    if (threadIdx.x == 0) {
-      ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
-      is_left = lf_load_cell(launch.told[L::LEVELS].cells + tiles).tag == 2 * launch.number;
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    for (u64 i = from; i < to; ++i) {
+      const u32 how = lf_step_of<L, EMIT, true>(p, launch, i, state);
+      if (how != LF_GOES_ON) return lf_exit{i, i, how};
     }
-    __syncthreads();
-    const u64 tile = ticket;
-    if (tile >= tiles) return;
-    lf_tile_until_left<L>(p, launch, tile, is_left ? 0 : launch.steps);
-    __syncthreads();
+    return lf_nowhere();
+  }
+};
+
+// As `lf_in_order`.
+template <class L> LF_DEVICE void lf_steps_until_left(const typename L::Params &p, const lf_launch &launch) {
+  lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
+  for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
+    const u64 begin = tile * L::TILE + u64(threadIdx.x) * L::ELEMENTS;
+    lf_span<L> steps;
+    steps.from = begin < launch.steps ? begin : launch.steps;
+    steps.to = steps.from + L::ELEMENTS < launch.steps ? steps.from + L::ELEMENTS : launch.steps;
+    lf_until_left<L>(p, launch, tile, tiles, steps);
   }
 }

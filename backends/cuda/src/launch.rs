@@ -51,25 +51,25 @@ pub(crate) struct Rows<'a> {
 }
 
 /// What became of them.
-pub(crate) struct Found {
+pub(crate) struct Found<'a> {
+    /// The kernel that ran them.
+    pub kernel: &'a Kernel,
     pub result: Vec<u64>,
-    /// Whether that is the result of the kernel for many rows.
-    pub of_rows: bool,
     /// What a counter comes to that goes on from row to row, and where it is in the frame.
     pub counter: Option<(usize, u64)>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
     /// Runs them all; none if something trapped.
-    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found>, Fault> {
+    pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found<'a>>, Fault> {
+        let (kernel, team) = (self.kernel, self.params.team);
         let Some(elements) = self.elements else {
-            return self.found(self.kernel, self.rows, self.params.team);
+            return self.found(kernel, self.rows, team, None);
         };
         if let Some(length) = elements.length {
-            return match &self.kernel.rows {
-                Some(kernel) if self.rows.saturating_mul(self.params.team) >= self.kernel.teams => {
-                    let found = self.found(kernel, self.rows, self.params.team)?;
-                    Ok(found.map(|f| Found { of_rows: true, ..f }))
+            return match &kernel.rows {
+                Some(rows) if self.rows.saturating_mul(team) >= kernel.teams => {
+                    self.found(rows, self.rows, team, None)
                 }
                 _ => {
                     let all = self.rows.checked_mul(word(length));
@@ -87,7 +87,7 @@ impl Rows<'_> {
         &self,
         elements: &Elements,
         word: &dyn Fn(Word) -> u64,
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<Found<'a>>, Fault> {
         let none = || Fault::Refused("no kernel finds where rows lie".into());
         let places = self.kernel.places.as_ref().ok_or_else(none)?;
         let ends = if elements.ends { self.rows } else { 0 };
@@ -98,7 +98,14 @@ impl Rows<'_> {
         ];
         let launched = self.device.launch(&both)?;
         let [found, shared] = <[Launched; 2]>::try_from(launched).map_err(|_| none())?;
-        if found.trapped || shared.trapped {
+        if found.trapped {
+            // Behind where the loop is left nothing does.
+            return match &self.kernel.anywhere {
+                Some(kernel) => self.found(kernel, self.rows, 1, None),
+                None => Ok(None),
+            };
+        }
+        if shared.trapped {
             return Ok(None);
         }
         let counted = match elements.counted {
@@ -110,8 +117,8 @@ impl Rows<'_> {
         match all.checked_add(ends).ok_or_else(too_many)? {
             steps if steps > most || steps == 0 => self.share(elements, all, word),
             _ => Ok(Some(Found {
+                kernel: self.kernel,
                 result: shared.result,
-                of_rows: false,
                 counter: elements.counter.map(|at| (at, start.wrapping_add(all))),
             })),
         }
@@ -123,29 +130,33 @@ impl Rows<'_> {
         elements: &Elements,
         all: u64,
         word: &dyn Fn(Word) -> u64,
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<Found<'a>>, Fault> {
         let ends = if elements.ends { self.rows } else { 0 };
         let steps = all.checked_add(ends).ok_or_else(too_many)?;
         let start = elements.start.map_or(0, word);
         let counter = elements.counter.map(|at| (at, start.wrapping_add(all)));
-        if steps == 0 {
-            return Ok(Some(Found {
-                result: Vec::new(),
-                of_rows: false,
-                counter,
-            }));
-        }
-        let found = self.found(self.kernel, steps, 1)?;
-        Ok(found.map(|f| Found { counter, ..f }))
+        self.found(self.kernel, steps, 1, counter)
     }
 
-    fn found(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Option<Found>, Fault> {
-        let launched = self.device.launch(&[self.launch(kernel, steps, team)])?;
-        let mut launched = launched.into_iter();
-        Ok(launched.next().filter(|l| !l.trapped).map(|l| Found {
-            result: l.result,
-            of_rows: false,
-            counter: None,
+    /// Runs a kernel's steps, if there are any.
+    fn found(
+        &self,
+        kernel: &'a Kernel,
+        steps: u64,
+        team: u64,
+        counter: Option<(usize, u64)>,
+    ) -> Result<Option<Found<'a>>, Fault> {
+        let launched = match steps {
+            0 => Launched::default(),
+            _ => {
+                let launched = self.device.launch(&[self.launch(kernel, steps, team)])?;
+                launched.into_iter().next().unwrap_or_default()
+            }
+        };
+        Ok((!launched.trapped).then_some(Found {
+            kernel,
+            result: launched.result,
+            counter,
         }))
     }
 

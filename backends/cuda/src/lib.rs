@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`exact`] | which loops have the same bits everywhere |
 //! | [`emit`] | the kernel's text |
+//! | [`call`] | what a kernel is told of its launch |
 //! | `launch` | which kernels of a loop are launched, and with what |
 //! | [`run`] | a loop's way from its arguments to its results |
 //! | [`driver`] | devices and their compiler: memory, copies, queued kernels, machine code |
@@ -16,6 +17,7 @@
 //!
 //! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
 
+pub mod call;
 pub mod device;
 pub mod driver;
 pub mod emit;

@@ -108,7 +108,7 @@ template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, cons
 // to be found: where there is one level, that goes on while the tile before it does. With more of them, a tile that is taken ahead
 // would keep all others waiting.
 template <class L> struct lf_ahead {
-  static const bool GOES = L::LEVELS == 1 && L::THREADS > 2 * LF_WARP;
+  static const bool GOES = L::LEVELS == 1 && !L::LEAVES && L::THREADS > 2 * LF_WARP;
   u64 all, tiles;  // steps, and tiles
   u64 tile;
   u64 rows[2];
@@ -165,28 +165,55 @@ template <class L> struct lf_share {
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     if (from >= to) return;
-    u64 i = row, first = before(p, i), at = places.begin + from - i * L::ENDS - first;
-    u32 stop = places.stop(i), k = from - u32(i - places.first) * L::ENDS;
     // Where no row ends among them, nothing comes of elements that only fold.
-    const bool is_within = stop >= to + L::ENDS;
-    if (K == L::LEVELS && is_within && !L::ACTS) return;
-    typename L::Row head = L::row(p, launch.first + i, first, state);
-    if (at == 0) L::begin(head, state);
+    const bool is_within = places.stop(row) >= to + L::ENDS;
+    if (K == L::LEVELS && is_within && !L::EFFECTS) return;
     if (L::LIGHT && is_within) {
+      const u64 first = before(p, row), at = places.begin + from - row * L::ENDS - first;
+      const u32 k = from - u32(row - places.first) * L::ENDS;
+      const typename L::Row head = L::row(p, launch.first + row, first, state);
+      if (at == 0) L::begin(head, state);
       LF_BY_SEVEN
       for (u32 e = 0; e < to - from; ++e) {
-        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at + e, near, k + e, state);
+        L::template element<K>(p, launch, launch.first + row, head, head.lf_begin + at + e, near, k + e, state);
       }
       return;
     }
-    LF_ROLLED
-    for (u32 step = from;;) {
-      const bool is_end = L::ENDS > 0 && step + 1 == stop;
+    each(p, launch, state, [&](u64 i, const typename L::Row &head, u64 first, u64 at, u32 k, bool is_end) {
       if constexpr (L::ENDS > 0) {
         if (is_end) L::template end<K>(p, launch, launch.first + i, first, at, near, u32(i - places.first), state);
       }
+      if (!is_end) L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, near, k, state);
+      return LF_GOES_ON;
+    });
+  }
+  LF_DEVICE void end() { to = from; }
+  LF_DEVICE bool has_last(const lf_launch &) const { return from < to && places.begin + to == ahead->all; }
+  // The first step of a row says whether it begins at all: where the loop may be left there, each row has one.
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    if (from >= to) return lf_nowhere();
+    return each(p, launch, state, [&](u64 i, const typename L::Row &head, u64 first, u64 at, u32 k, bool is_end) {
+      if (at == 0 && !L::enters(p, launch.first + i, state)) return LF_LEFT_BEFORE;
       if (!is_end) {
-        L::template element<K>(p, launch, launch.first + i, head, head.lf_begin + at, near, k, state);
+        return L::template element<L::LEVELS, EMIT, true>(p, launch, launch.first + i, head, head.lf_begin + at, near, k, state);
+      }
+      return L::template end<L::LEVELS, EMIT, true>(p, launch, launch.first + i, first, at, near, u32(i - places.first), state);
+    });
+  }
+  // Calls `act` with each of them, until one leaves the loop.
+  template <class Act>
+  LF_DEVICE lf_exit each(const typename L::Params &p, const lf_launch &launch, typename L::State &state, const Act &act) const {
+    u64 i = row, first = before(p, i), at = places.begin + from - i * L::ENDS - first;
+    u32 stop = places.stop(i), k = from - u32(i - places.first) * L::ENDS;
+    typename L::Row head = L::row(p, launch.first + i, first, state);
+    if (at == 0) L::begin(head, state);
+    LF_ROLLED
+    for (u32 step = from;;) {
+      const bool is_end = L::ENDS > 0 && step + 1 == stop;
+      const u32 how = act(i, head, first, at, k, is_end);
+      if (how != LF_GOES_ON) return lf_exit{places.begin + step, i, how};
+      if (!is_end) {
         at += 1;
         k += 1;
       }
@@ -202,6 +229,7 @@ template <class L> struct lf_share {
       head = L::row(p, launch.first + i, first, state);
       L::begin(head, state);
     }
+    return lf_nowhere();
   }
 };
 
@@ -276,6 +304,21 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
   if (threadIdx.x == 0) {
     ahead.all = all;
     ahead.tiles = tiles;
+  }
+  if constexpr (L::LEAVES) {
+    lf_tiles_of_block<L> block = {tiles, 0};
+    for (u64 tile = block.next(launch); tile < tiles; tile = block.next(launch)) {
+      lf_places<L, L::UNIFORM>::find_rows(p, tile, all, ahead.rows);
+      __syncthreads();
+      const u64 begin = tile * L::TILE, left = all - begin;
+      const u32 steps = left < L::TILE ? u32(left) : u32(L::TILE), from = lf_min(threadIdx.x * L::ELEMENTS, steps);
+      const lf_places<L, L::UNIFORM> places(p, begin, steps, ahead.rows);
+      __syncthreads();
+      const u32 to = lf_min(from + L::ELEMENTS, steps);
+      const lf_share<L> share = {places, typename L::Near(), from < steps ? places.find(from) : 0, from, to, &ahead};
+      lf_do<L>(p, launch, tile, block, share);
+    }
+    return;
   }
   ahead.wait(p, launch);
   for (u64 tile = ahead.tile; tile < tiles; tile = ahead.tile) {

@@ -1,6 +1,7 @@
 // What kernels are made of: words, operators, parts of a block, tiles that look back. NVRTC compiles it for a device, a C++
 // compiler with `LF_HOST` for the shim of the tests; what differs between them is in the first section, and nowhere else.
-// Behind it comes how loops are run: `tiles.cuh`, `scatter.cuh`, `exits.cuh`, `near.cuh`, `segments.cuh`, `paths.cuh`.
+// Behind it comes how loops are run: `tiles.cuh`, `scatter.cuh`, `levels.cuh`, `exits.cuh`,
+// `near.cuh`, `segments.cuh`, `paths.cuh`.
 #pragma once
 
 typedef signed char i8;

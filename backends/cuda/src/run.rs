@@ -8,6 +8,7 @@ use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
 use livefusion_tile::threads::Asked;
+use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, RateId, Var};
@@ -62,50 +63,8 @@ pub struct Launch<'a> {
     pub blocks: u64,
 }
 
-/// Groups of how many levels a launch has room for: those that steps know, and behind them what is read at the end.
-pub const MOST_TOLD: usize = livefusion_tile::threads::shape::MOST_LEVELS as usize + 1;
-
-/// What a launch is about, as kernels see it: `lf_launch`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    /// The counter of the first step.
-    pub first: u64,
-    /// How many steps there are.
-    pub steps: u64,
-    /// The launch's number: no other had the same memory and this number. From 1 on.
-    pub number: u64,
-    /// Two counts of four bytes, of the next tile and of the blocks that are done; zero between launches.
-    pub ticket: u64,
-    /// A word that is set where something traps.
-    pub trapped: u64,
-    /// One that is set where something trapped that was launched before; 0 if nothing was.
-    pub stopped: u64,
-    /// Where what groups come to goes.
-    pub result: u64,
-    /// What tiles tell each other, level by level.
-    pub told: [u64; MOST_TOLD],
-}
-
-impl Call {
-    /// Its bytes.
-    pub fn bytes(&self) -> Vec<u8> {
-        let words = [
-            self.first,
-            self.steps,
-            self.number,
-            self.ticket,
-            self.trapped,
-            self.stopped,
-            self.result,
-        ];
-        let words = words.iter().chain(&self.told);
-        words.flat_map(|w| w.to_le_bytes()).collect()
-    }
-}
-
 /// What became of a launch.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Launched {
     /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
     pub result: Vec<u64>,
@@ -122,10 +81,8 @@ pub struct Way {
     /// Where the counter is in the frame, if it is there.
     counted: Option<usize>,
     given: Vec<Place>,
-    /// Which words of the result go where in the frame.
-    results: Vec<(usize, usize)>,
-    /// The same of the kernel for many rows.
-    of_rows: Vec<(usize, usize)>,
+    /// Which words of a kernel's result go where in the frame, by its number.
+    results: Vec<(usize, Vec<(usize, usize)>)>,
     /// How elements are shared among threads, if they are.
     elements: Option<Elements>,
 }
@@ -173,8 +130,10 @@ impl Phase {
     /// # Errors
     /// Why it cannot run in parallel here, or not so.
     pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
+        let mut number = 0;
         let phase = |shape: &Shape<'_>| {
-            let kernel = kernel_of(shape);
+            let mut kernel = kernel_of(shape);
+            number = kernel.count_from(number);
             let way = Way::of(shape, &kernel)?;
             Ok(Phase {
                 kernel,
@@ -182,7 +141,11 @@ impl Phase {
                 dealt: shape.dealt(),
             })
         };
-        Shape::under(program, asked)?.iter().map(phase).collect()
+        Phases::of(program)
+            .under(asked)?
+            .iter()
+            .map(phase)
+            .collect()
     }
 }
 
@@ -217,7 +180,7 @@ impl Way {
         let results = |kernel: &Kernel| {
             let found = found(kernel).into_iter();
             let to = found.filter_map(|(at, v)| Some((at, shape.layout.word(v)?)));
-            to.collect()
+            (kernel.number, to.collect())
         };
         let elements = kernel.shared.as_ref().map(|path| {
             let places = kernel.places.as_deref();
@@ -237,8 +200,7 @@ impl Way {
             bound: word(shape.bound),
             counted: shape.layout.word(shape.counter),
             given: kernel.given.iter().map(place).collect::<Result<_, _>>()?,
-            results: results(kernel),
-            of_rows: kernel.rows.as_deref().map(results).unwrap_or_default(),
+            results: kernel.all().map(results).collect(),
             elements,
         })
     }
@@ -327,11 +289,9 @@ impl Ready<'_> {
         let Some(launched) = rows.run(&word)? else {
             return Ok(None);
         };
-        let to = match launched.of_rows {
-            true => &way.of_rows,
-            false => &way.results,
-        };
-        for (at, to) in to {
+        let ran = launched.kernel;
+        let results = way.results.iter().find(|(number, _)| *number == ran.number);
+        for (at, to) in results.iter().flat_map(|(_, to)| to) {
             if let Some(x) = launched.result.get(*at) {
                 frame.words[*to] = *x;
             }
@@ -340,7 +300,7 @@ impl Ready<'_> {
             frame.words[to] = x;
         }
         self.settle(frame, args);
-        let end = End::of(kernel, &launched.result, steps);
+        let end = End::of(ran, &launched.result, steps);
         if let Some(at) = way.counted {
             // Whoever left within a step goes on as from the bound: nobody there looks at the counter.
             frame.words[at] = if end.within { bound } else { first + end.at };

@@ -2,65 +2,6 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Loops in loops
 
-// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them. Whoever asks for the
-// next one is done with what the block shares.
-template <class L> struct lf_tiles_of_block {
-  u64 tiles, turn;
-  LF_DEVICE u64 next(const lf_launch &launch) {
-    LF_SHARED(u32, ticket);
-    __syncthreads();
-    if (L::LEVELS == 0) return blockIdx.x + turn++ * gridDim.x;
-    if (threadIdx.x == 0) ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
-    __syncthreads();
-    return ticket;
-  }
-};
-
-// What all tiles before this one, and the threads before this one in it, come to in a level of groups. One warp looks back; the
-// others have something to do meanwhile, or not.
-template <class L, u32 K, class Work>
-LF_DEVICE typename L::template Level<K>::Part lf_before(const typename L::Params &p, const lf_launch &launch, u64 tile,
-                                                        bool is_last, const Work &work,
-                                                        const typename L::template Level<K>::Part &own) {
-  typedef typename L::template Level<K> Group;
-  typedef typename Group::Part Part;
-  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
-  LF_SHARED(Part, through);
-  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
-  if (threadIdx.x < LF_WARP) {
-    if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[K], launch.number, tile, scanned.all);
-    const u32 pause = K == 0 ? LF_FIRST : 0;
-    const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
-    if (threadIdx.x == 0) through = found;
-  } else {
-    work.meanwhile(p);
-  }
-  __syncthreads();
-  const Part before = through;
-  if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
-  return Group::join(p, before, scanned.before);
-}
-
-// The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
-// what is known from the levels below.
-template <class L, class Work, u32 K, bool ANY> struct lf_found {
-  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
-                             const Work &work, typename L::State &state) {
-    typedef typename L::template Level<K> Group;
-    typename L::State mine = state;
-    Group::of(mine) = Group::identity(p);
-    work.template run<K>(p, launch, mine);
-    typedef typename Group::Part Part;
-    const Part own = work.speaks() ? Group::of(mine) : Group::identity(p);
-    const Part before = lf_before<L, K>(p, launch, tile, is_last, work, own);
-    Group::of(state) = work.told(before);
-    lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
-  }
-};
-template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
-  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {}
-};
-
 // Rows that follow each other.
 template <class L> struct lf_rows {
   u64 begin, from, to;  // the tile's first one, and a thread's
@@ -73,7 +14,30 @@ template <class L> struct lf_rows {
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     for (u64 i = from; i < to; ++i) L::template step<K>(p, launch, launch.first + i, near, u32(i - begin), state);
   }
+  LF_DEVICE void end() { to = from; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return from < to && to == launch.steps; }
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    for (u64 i = from; i < to; ++i) {
+      const u32 how = L::template step<L::LEVELS, EMIT, true>(p, launch, launch.first + i, near, u32(i - begin), state);
+      if (how != LF_GOES_ON) return lf_exit{i, i, how};
+    }
+    return lf_nowhere();
+  }
 };
+
+// Whoever has work of a tile does it: to its end, or until the loop is left.
+template <class L, class Work>
+LF_DEVICE void lf_do(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
+                     const Work &work) {
+  if constexpr (L::LEAVES) {
+    lf_until_left<L>(p, launch, tile, tiles, work);
+  } else {
+    typename L::State state = typename L::State();
+    lf_found<L, Work, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, work, state);
+    work.template run<L::LEVELS>(p, launch, state);
+  }
+}
 
 // A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
 // blocks.
@@ -90,9 +54,7 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
     const u64 from = rows.begin + u64(threadIdx.x) * L::ELEMENTS;
     rows.from = from < launch.steps ? from : launch.steps;
     rows.to = rows.from + L::ELEMENTS < launch.steps ? rows.from + L::ELEMENTS : launch.steps;
-    typename L::State state = typename L::State();
-    lf_found<L, lf_rows<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, rows, state);
-    rows.template run<L::LEVELS>(p, launch, state);
+    lf_do<L>(p, launch, tile, tiles, rows);
     lf_take_out<L>(p, rows.near);
   }
 }
@@ -157,6 +119,13 @@ template <class L> struct lf_team {
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     L::template step<K>(p, launch, launch.first + at, lane, threads, is_there, near, state);
   }
+  LF_DEVICE void end() { is_there = false; }
+  LF_DEVICE bool has_last(const lf_launch &launch) const { return is_there && at + 1 == launch.steps; }
+  template <bool EMIT>
+  LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
+    const u32 how = L::template step<L::LEVELS, EMIT, true>(p, launch, launch.first + at, lane, threads, is_there, near, state);
+    return how == LF_GOES_ON || !is_there ? lf_nowhere() : lf_exit{at, at, how};
+  }
 };
 
 // What is near of the rows of a tile. The threads of a warp have elements side by side, and need no room.
@@ -184,8 +153,6 @@ template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const
     team.at = tile * teams + threadIdx.x / team.threads;
     team.is_there = team.at < launch.steps;
     team.near = lf_near_rows<L>(p, launch, tile * teams, teams, team.threads);
-    typename L::State state = typename L::State();
-    lf_found<L, lf_team<L>, 0, (0 < L::LEVELS)>::find(p, launch, tile, tile + 1 == tiles.tiles, team, state);
-    team.template run<L::LEVELS>(p, launch, state);
+    lf_do<L>(p, launch, tile, tiles, team);
   }
 }

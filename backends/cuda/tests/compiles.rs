@@ -11,7 +11,7 @@ use livefusion_cuda::driver::Fault;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, Kernel, PRELUDE};
 use loop_lang::types::Ty;
-use record::{accepted, times};
+use record::{Accepted, accepted, times};
 use support::{golden_texts, parse};
 
 /// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
@@ -37,8 +37,7 @@ fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
     let text = format!("{PRELUDE}{}", kernel.text);
     let program = nvrtc.compile(&text, architecture).unwrap();
     let cubin = program.cubin().unwrap();
-    let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
-    for kernel in beside.map(|k| &**k).chain([kernel]) {
+    for kernel in kernel.all() {
         let usage = cubin.usage(&kernel.name);
         let usage = usage.unwrap_or_else(|| panic!("{}", cubin.log()));
         let spills = usage.spill_stores.max(usage.spill_loads);
@@ -101,34 +100,66 @@ fn errors(fault: &Fault) -> String {
     errors.collect::<Vec<_>>().join("\n")
 }
 
-/// Kernels in one text.
+/// Loops in one text.
 const BATCH: usize = 40;
-/// Random loops, or a few more; `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
-const SOME: usize = 100;
+/// Random loops that are compiled to machine code, or a few more; `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
+const SOME: usize = 40;
 
+/// The text of loops, each of which has functions of its own.
+fn together(prelude: &str, loops: &[&Accepted]) -> String {
+    let kernels = loops.iter().flat_map(|a| &a.kernels);
+    let spaces = kernels.map(|k| format!("namespace {}_space {{\n{}}}\n", k.name, k.text));
+    format!("{prelude}{}", spaces.collect::<String>())
+}
+
+/// All of them, by functions that are called and loops that turn: to write these out is most of what the compiler does.
+#[test]
+fn random_loops_compile() {
+    let Some(nvrtc) = nvrtc() else {
+        return;
+    };
+    let all = accepted();
+    assert!(all.len() >= 300, "{}", all.len());
+    let prelude = PRELUDE
+        .replace("__forceinline__", "__noinline__")
+        .replace("_Pragma(\"unroll\")", "_Pragma(\"unroll 1\")");
+    let all: Vec<_> = all.iter().collect();
+    let batches: Vec<_> = all.chunks(BATCH).enumerate().collect();
+    let check = |part: &[(usize, &[&Accepted])]| {
+        for (k, batch) in part {
+            let architecture = ["sm_80", "sm_90"][k % 2];
+            let program = nvrtc.check(&together(&prelude, batch), architecture);
+            let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
+            let ptx = program.ptx().unwrap();
+            for kernel in batch.iter().flat_map(|a| &a.kernels) {
+                assert!(ptx.contains(&format!(".entry {}(", kernel.name)));
+            }
+        }
+    };
+    let (first, second) = batches.split_at(batches.len() / 2);
+    std::thread::scope(|s| {
+        s.spawn(|| check(first));
+        check(second);
+    });
+}
+
+/// Some of them for the newer devices, and a few for the older ones.
 #[test]
 fn random_loops_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
-    // The compiler takes long: some of them for the newer devices, and a few for the older ones.
     let all = accepted();
     let each = (all.len() / (SOME * times())).max(1);
     let some: Vec<_> = all.iter().step_by(each).collect();
-    let few: Vec<_> = some.iter().copied().step_by(10).collect();
+    let few: Vec<_> = some.iter().copied().step_by(8).collect();
     let newer = some.chunks(BATCH).map(|batch| (batch, "sm_90"));
     let older = few.chunks(BATCH).map(|batch| (batch, "sm_80"));
     for (batch, architecture) in newer.chain(older) {
-        let kernels: Vec<_> = batch.iter().flat_map(|a| &a.kernels).collect();
-        // Each has functions of its own.
-        let spaces = kernels
-            .iter()
-            .map(|k| format!("namespace {}_space {{\n{}}}\n", k.name, k.text));
-        let text = format!("{PRELUDE}{}", spaces.collect::<String>());
-        let program = nvrtc.compile(&text, architecture);
+        let program = nvrtc.compile(&together(PRELUDE, batch), architecture);
         let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
         let cubin = program.cubin().unwrap();
-        for kernel in kernels {
+        for kernel in batch.iter().flat_map(|a| &a.kernels) {
             let usage = cubin.usage(&kernel.name);
             assert!(usage.is_some(), "{architecture}: {}", kernel.name);
         }
@@ -148,8 +179,7 @@ fn programs_compile_for_devices() {
         let text = format!("{PRELUDE}{}", kernel.text);
         let cubin = nvrtc.compile(&text, "sm_90").and_then(|p| p.cubin());
         let cubin = cubin.unwrap_or_else(|fault| panic!("{name}: {}", errors(&fault)));
-        let beside = [&kernel.places, &kernel.rows].into_iter().flatten();
-        for kernel in beside.map(|k| &**k).chain([&kernel]) {
+        for kernel in kernel.all() {
             assert!(cubin.usage(&kernel.name).is_some(), "{name}");
         }
         compiled += 1;

@@ -11,7 +11,7 @@ use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::driver::{ARCHITECTURE, Fault};
 use livefusion_cuda::emit::{self, PRELUDE};
 use std::path::Path;
-use support::{golden_texts, parse};
+use support::golden;
 
 fn nvrtc() -> Option<Nvrtc> {
     let found = Nvrtc::find();
@@ -40,10 +40,7 @@ fn used(hits: u64, refused: u64, compiled: u64, failed: u64) -> DiskUse {
 #[test]
 fn a_kernel_has_code_and_tells_what_it_needs() {
     let Some(nvrtc) = nvrtc() else { return };
-    let kernels = golden_texts()
-        .into_iter()
-        .filter_map(|(_, text)| emit::kernel(&parse(&text)).ok());
-    let kernel = kernels.into_iter().find(|k| k.in_order()).expect("one");
+    let kernel = emit::kernel(&golden("filter_max")).expect("it runs in parallel");
     let program = nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), ARCHITECTURE);
     let program = program.unwrap();
     let cubin = program.cubin().unwrap();

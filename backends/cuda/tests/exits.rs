@@ -97,7 +97,7 @@ fn faults_are_found() {
     let faults = [
         (
             "a thread does not ask whether one before it left",
-            "  if (earlier != LF_NOWHERE) return;",
+            "  if (earlier != LF_NOWHERE) work.end();",
             "",
         ),
         (
@@ -107,13 +107,13 @@ fn faults_are_found() {
         ),
         (
             "a thread goes on where it leaves",
-            "if (how != LF_GOES_ON) break;",
-            "",
+            "const u32 how = lf_step_of<L, EMIT, true>(p, launch, i, state);\n      if (how != LF_GOES_ON)",
+            "const u32 how = lf_step_of<L, EMIT, true>(p, launch, i, state);\n      if (false)",
         ),
         (
             "each thread gives what groups are",
-            "  if (how == LF_GOES_ON && (from == to || to < launch.steps)) return;",
-            "",
+            "(exit.how == LF_GOES_ON && !work.has_last(launch))",
+            "false",
         ),
         (
             "the loop is left since an old launch was",

@@ -342,3 +342,24 @@ fn what_is_dropped_goes_back() {
     assert_eq!(driver.blocks(), 0);
     assert_eq!(driver.loaded.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
+
+/// Filters that are zipped advance differently: such a loop runs on the host, and says which combinator asks for that.
+#[test]
+fn what_advances_differently_says_so() {
+    let Some(on) = device(64 * MB) else {
+        return;
+    };
+    let (xs, ys) = (numbers(1000), numbers(1000));
+    let evens = Array::from(xs.clone()).filter(|x: Exp<i64>| x.ge(0));
+    let odds = Array::from(ys.clone()).filter(|y: Exp<i64>| y.gt(-1));
+    let sums = evens.zip_with(&odds, |x, y| x + y);
+    let explained = sums.explain_with(&on.engine).unwrap();
+    let why = "on the host, by interp: the sides of `zip_with` advance differently";
+    assert!(explained.to_string().contains(why), "{explained}");
+    let kept = xs.iter().filter(|x| **x >= 0);
+    let want: Vec<i64> = kept
+        .zip(ys.iter().filter(|y| **y > -1))
+        .map(|(x, y)| x + y)
+        .collect();
+    assert_eq!(sums.force_with(&on.engine).unwrap().to_vec().unwrap(), want);
+}

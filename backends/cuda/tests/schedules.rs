@@ -13,7 +13,7 @@ use livefusion_cuda::emit::kernel_of;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::schedule::{Schedule, Schedules, choose_threads};
-use livefusion_tile::threads::shape::Shape;
+use livefusion_tile::threads::phases::Phases;
 use loop_lang::types::{Const, Ty};
 use shimmed::{OnShim, plain};
 use std::sync::Arc;
@@ -21,7 +21,10 @@ use support::{Owned, Rng, borrow, golden, golden_texts, parse};
 
 /// The texts of the kernels of a loop under a schedule.
 fn texts(program: &loop_lang::Loop, schedule: &Schedule) -> Vec<String> {
-    let shapes = Shape::under(program, |root| schedule.threads(root)).expect("it is legal");
+    let phases = Phases::of(program);
+    let shapes = phases
+        .under(|root| schedule.threads(root))
+        .expect("it is legal");
     shapes.iter().map(|s| kernel_of(s).text).collect()
 }
 

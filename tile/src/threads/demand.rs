@@ -1,6 +1,7 @@
 //! What values hang on: groups, and inner rates that must have run for them.
 
 use crate::threads::handed::Handed;
+use crate::threads::shape::nest_left;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use loop_lang::walk;
@@ -40,6 +41,7 @@ impl<'a> Demand<'a> {
             group: FxHashMap::default(),
             counted: FxHashMap::default(),
         };
+        let mut ended = FxHashSet::default();
         for group in &program.groups {
             let vars = group.vars.iter();
             demand.group.extend(vars.map(|v| (*v, group)));
@@ -78,7 +80,22 @@ impl<'a> Demand<'a> {
                     });
                 }
             }
-            if section == Section::Guard {
+            for exit in &placed.block.exits {
+                // Who leaves rates decides over the rest of them, and no rule says how far they come.
+                let own = section == Section::Guard;
+                let left = nest_left(program, facts, placed, exit);
+                let left = left.filter(|left| !own || *left != rate);
+                if let Some(left) = left {
+                    demand.control[left.index()].extend(exit.unless.var());
+                    ended.extend(
+                        (0..program.rates.len())
+                            .map(RateId::new)
+                            .filter(|r| program.is_within(rate, *r) && program.is_within(*r, left)),
+                    );
+                }
+            }
+            // Whoever runs steps of the root knows that they come about.
+            if section == Section::Guard && !program.roots.contains(&rate) {
                 let exits = placed.block.exits.iter();
                 demand.control[rate.index()].extend(exits.filter_map(|e| e.unless.var()));
                 if let (RateKind::Nested { counter, .. }, [_]) =
@@ -88,6 +105,7 @@ impl<'a> Demand<'a> {
                 }
             }
         }
+        demand.counted.retain(|_, rate| !ended.contains(rate));
         // A scan's results hang on the group before them.
         for group in &program.groups {
             for next in group.next.iter().filter_map(|a| a.var()) {

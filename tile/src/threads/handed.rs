@@ -59,6 +59,13 @@ impl Handed {
         handed
     }
 
+    /// Those that nobody else uses.
+    pub fn without(mut self, others: &FxHashSet<Var>) -> Handed {
+        self.cells.retain(|v, _| !others.contains(v));
+        self.strips.retain(|v, _| !others.contains(v));
+        self
+    }
+
     /// The loop as if there were none of them, and as if groups of inner rates could be joined: these are a thread's own, or
     /// have been looked at, and stand in nobody's way.
     pub fn left_out(&self, program: &Loop) -> Loop {

@@ -9,6 +9,7 @@
 //!
 //! | module | room for |
 //! | --- | --- |
+//! | [`phases`] | roots that follow each other, each as a loop of its own |
 //! | [`shape`] | which loops can run in parallel on a device, and why others cannot |
 //! | [`plan`] | how iterations become work of threads, and why |
 //! | [`form`] | how steps go together in tiles, and how large these are |
@@ -24,6 +25,7 @@ pub mod form;
 pub mod handed;
 pub mod near;
 pub mod path;
+pub mod phases;
 pub mod plan;
 pub mod shape;
 pub mod streams;
@@ -31,7 +33,8 @@ mod team;
 
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
-use shape::{Refusal, Shape};
+use phases::Phases;
+use shape::Refusal;
 use std::fmt;
 
 /// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
@@ -96,8 +99,8 @@ pub struct Asked {
 /// # Errors
 /// The rule that is broken.
 pub fn allows(program: &Loop, root: RateId, asked: Asked) -> Result<(), Refusal> {
-    match program.roots.contains(&root) {
-        true => Shape::at(program, root, asked).map(|_| ()),
-        false => Err(Refusal::Asked("the rate is no root".into())),
+    match program.roots.iter().position(|r| *r == root) {
+        Some(phase) => Phases::of(program).at(phase, asked).map(|_| ()),
+        None => Err(Refusal::Asked("the rate is no root".into())),
     }
 }

@@ -57,6 +57,8 @@ impl Near {
     pub(super) fn of(shape: &Shape<'_>) -> Near {
         let mut near = Near::default();
         let path = match &shape.work {
+            // A loop that is left has done some of what is in a room.
+            Work::Path(_) if shape.exits.any => return near,
             Work::Path(path) => path,
             Work::Places(_) => return Near::of_rows(shape),
             _ => return near,

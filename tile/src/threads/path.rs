@@ -6,7 +6,7 @@
 //! to do.
 
 use crate::threads::demand::Demand;
-use crate::threads::shape::each;
+use crate::threads::shape::{Exits, at, each, may_leave};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, Combine, GroupId, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
@@ -41,7 +41,12 @@ impl Path {
     ///
     /// # Errors
     /// Why they may not.
-    pub fn of(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Result<Path, String> {
+    pub fn of(
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+        exits: Exits,
+    ) -> Result<Path, String> {
         let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates: Vec<RateId> = (0..program.rates.len())
             .map(RateId::new)
@@ -52,6 +57,9 @@ impl Path {
         };
         if rates.iter().any(|r| !program.is_within(*r, rate)) {
             return Err("it has several passes".into());
+        }
+        if exits.nested {
+            return Err("a row may end in the middle of what else it does".into());
         }
         let RateKind::Nested {
             parent,
@@ -69,7 +77,11 @@ impl Path {
             program,
             facts,
             rate,
+            root: parent,
         };
+        if exits.any {
+            looking.leaves()?;
+        }
         let running = facts.group.contains_key(&counter);
         looking.flags(running, counter)?;
         let read = looking.read(counter, bound);
@@ -89,7 +101,8 @@ impl Path {
             bound,
             running,
             length: looking.length(counter, bound, running),
-            ends: looking.ends(),
+            // Each row has a step that says whether it begins.
+            ends: exits.any || looking.ends(),
             head: behind.vars,
             read,
         })
@@ -100,9 +113,58 @@ struct Looking<'l, 'a> {
     program: &'l Loop,
     facts: &'l Facts<'a>,
     rate: RateId,
+    root: RateId,
 }
 
 impl Looking<'_, '_> {
+    /// Whether a block is what says whether a row begins.
+    fn is_entry(&self, placed: &Placed<'_>) -> bool {
+        placed.place == at(self.root, 0, Section::Guard)
+    }
+
+    /// The loop may be left where a row begins, and behind its elements.
+    fn leaves(&self) -> Result<(), String> {
+        let behind = |placed: &&Placed<'_>| self.is_inside(placed);
+        let last = self.steps().filter(behind).last().map(|b| b.place);
+        let mut before = last.is_some();
+        for placed in self.steps().filter(|b| !self.is_entry(b)) {
+            if before && may_leave(self.program, self.facts, placed) {
+                return Err("a row may be left before its end".into());
+            }
+            before &= Some(placed.place) != last;
+        }
+        // It is asked once, of what is known then.
+        let mut own = FxHashSet::default();
+        for s in self
+            .steps()
+            .filter(|b| self.is_entry(b))
+            .flat_map(|b| &b.block.stmts)
+        {
+            if !matches!(s.kind, StmtKind::Let(..)) {
+                return Err("what begins a row does more".into());
+            }
+            walk::definitions(&s.kind, &mut |v| {
+                own.insert(v);
+            });
+        }
+        let others = self.steps().filter(|b| !self.is_entry(b));
+        let mut read = others.flat_map(|b| {
+            let exits = b.block.exits.iter().filter_map(|e| e.unless.var());
+            reads(&b.block.stmts).into_iter().chain(exits)
+        });
+        match read.any(|v| own.contains(&v)) {
+            true => Err("what begins a row is read in it".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the loop is left where a row would begin once a flag is down.
+    fn is_left_by(&self, flag: Var) -> bool {
+        let entry = self.steps().filter(|b| self.is_entry(b));
+        let mut exits = entry.flat_map(|b| &b.block.exits);
+        exits.any(|e| e.unless == Atom::Var(flag))
+    }
+
     /// The loop rate at which a group's variable is updated.
     fn home(&self, v: Var) -> Option<RateId> {
         let (group, _) = self.facts.group.get(&v)?;
@@ -132,18 +194,18 @@ impl Looking<'_, '_> {
     fn flags(&self, running: bool, counter: Var) -> Result<(), String> {
         let guard = |b: &&Placed<'_>| matches!(b.place, Place::At { rate, section: Section::Guard, .. } if rate == self.rate);
         let exits = self.steps().find(guard).map_or(&[][..], |b| &b.block.exits);
-        let stays_down = |v: Var| {
-            let group = self
-                .facts
-                .group
-                .get(&v)
-                .map(|(g, _)| &self.program.groups[g.index()]);
-            group.is_some_and(|g| g.owner == self.rate && g.combine == Some(Combine::Op(Op::And)))
+        let owner = |v: Var| {
+            let (group, _) = self.facts.group.get(&v)?;
+            let group = &self.program.groups[group.index()];
+            (group.combine == Some(Combine::Op(Op::And))).then_some(group.owner)
         };
+        let stays_down = |v: Var| owner(v).is_some_and(|o| o == self.rate || o == self.root);
         let flags = exits.iter().skip(1).map(|e| e.unless.var());
         if !flags.clone().all(|v| v.is_some_and(stays_down)) {
             return Err("a row may end by more than a flag".into());
         }
+        // Behind those by which the loop is left there is no next row.
+        let flags = flags.filter(|v| v.is_none_or(|v| !self.is_left_by(v)));
         let outside = self.steps().filter(|b| !self.is_inside(b));
         let counted = outside
             .map(|b| reads(&b.block.stmts))
@@ -191,6 +253,9 @@ impl Looking<'_, '_> {
         for placed in self.steps() {
             if self.is_inside(placed) {
                 break;
+            }
+            if self.is_entry(placed) {
+                continue;
             }
             all.extend(reads(&placed.block.stmts));
             all.extend(placed.block.exits.iter().filter_map(|e| e.unless.var()));

@@ -4,7 +4,7 @@ use crate::threads::Who;
 use crate::threads::demand::Demand;
 use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
-use crate::threads::shape::{MOST_LEVELS, Refusal, each};
+use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each};
 use crate::threads::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
@@ -86,10 +86,14 @@ pub struct Nests {
     pub places: Option<Box<Plan>>,
     /// How rows of a known length are run where there are many.
     pub rows: Option<Box<Plan>>,
+    /// How rows are run of which nobody can tell where they lie.
+    pub anywhere: Option<Box<Plan>>,
 }
 
 impl Plan {
     /// How a loop is run.
+    ///
+    /// `left` says how its root may be left, and what is read elsewhere than in the root's steps.
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
@@ -98,6 +102,7 @@ impl Plan {
         facts: &Facts<'_>,
         handed: &Handed,
         updated: &FxHashSet<GroupId>,
+        left: (Exits, &FxHashSet<Var>),
         who: Option<Who>,
     ) -> Result<Plan, Refusal> {
         let not = |who: Who, why: &str| Err(Refusal::Asked(format!("it has no {who}: {why}")));
@@ -114,18 +119,11 @@ impl Plan {
                 nests: Nests::default(),
             });
         }
-        if program.roots.len() > 1 {
-            return Err(Refusal::Roots(program.roots.len()));
-        }
         check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
-        let path = || Plan::path(program, facts, handed, &demand);
+        let path = || Plan::path(program, facts, handed, &demand, left);
         let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
-        let rows = |why: String| {
-            let levels = levels(program, |g| of_root(program, g))?;
-            let work = Work::Rows { why };
-            Ok(Plan::with(work, levels, program, facts, &demand))
-        };
+        let rows = |why: String| Plan::alone(why, program, facts, &demand);
         let asked = || "it is asked for".to_string();
         match who {
             Some(Who::Steps) => not(Who::Steps, "rates are nested"),
@@ -141,6 +139,18 @@ impl Plan {
                 Err(also) => rows(format!("{why}, and {also}")),
             }),
         }
+    }
+
+    /// Each row is a thread's.
+    fn alone(
+        why: String,
+        program: &Loop,
+        facts: &Facts<'_>,
+        demand: &Demand<'_>,
+    ) -> Result<Plan, Refusal> {
+        let levels = levels(program, |g| of_root(program, g))?;
+        let work = Work::Rows { why };
+        Ok(Plan::with(work, levels, program, facts, demand))
     }
 
     /// Teams have rows.
@@ -163,8 +173,12 @@ impl Plan {
         facts: &Facts<'_>,
         handed: &Handed,
         demand: &Demand<'_>,
+        (exits, behind): (Exits, &FxHashSet<Var>),
     ) -> Result<Plan, String> {
-        let path = Path::of(program, facts, demand)?;
+        let path = Path::of(program, facts, demand, exits)?;
+        if exits.any && path.running && behind.contains(&path.counter) {
+            return Err("how many elements came before its end is asked".into());
+        }
         if path.head.iter().any(|v| handed.has(*v)) {
             return Err("a row begins with what is handed on".into());
         }
@@ -173,15 +187,32 @@ impl Plan {
         let mut plan = Plan::with(Work::Path(path.clone()), shared, program, facts, demand);
         if path.length.is_none() {
             plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
+            if exits.any {
+                // Rows behind the end may lie anywhere.
+                let why = "where rows lie cannot be told".into();
+                let alone = Plan::alone(why, program, facts, demand);
+                let alone = alone.and_then(|p| p.checked(exits));
+                plan.nests.anywhere = Some(Box::new(alone.map_err(|e| e.to_string())?));
+            }
         } else if !plan.levels.is_empty()
             && let Ok(folds) = folds(program, facts)
         {
             // Nobody waits for what others fold of his row.
             let why = "rows are many".into();
             let teams = Plan::teams(why, folds, program, facts, demand);
+            let teams = teams.and_then(|p| p.checked(exits));
             plan.nests.rows = teams.ok().map(Box::new);
         }
         Ok(plan)
+    }
+
+    /// The plan, if its levels are not too many; where the loop is left is found as one more.
+    pub(super) fn checked(self, exits: Exits) -> Result<Plan, Refusal> {
+        let levels = self.levels.len() as u32 + u32::from(exits.any);
+        match levels <= MOST_LEVELS {
+            true => Ok(self),
+            false => Err(Refusal::Levels(levels)),
+        }
     }
 
     /// Of each row, how many elements there are in those up to it.
@@ -332,11 +363,6 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
             }
             continue;
         };
-        let own = facts.tree.way_out(program, rate);
-        let mut targets = placed.block.exits.iter().filter_map(|e| e.target);
-        if targets.any(|t| facts.tree.place(program, t) != own) {
-            return Err(Refusal::Exit);
-        }
         let here = facts.tree.loop_rate(rate);
         let is_outside = matches!(section, Section::Nest | Section::Done);
         each(&placed.block.stmts, &mut |s| {
@@ -345,11 +371,8 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
                 StmtKind::Scan { group, .. } => Some(*group),
                 _ => return Ok(()),
             };
-            let elsewhere = |g: GroupId| {
-                let step = program.groups[g.index()].step;
-                let same_phase = program.root_of(step) == program.root_of(here);
-                same_phase && facts.tree.loop_rate(step) != here
-            };
+            let elsewhere =
+                |g: GroupId| facts.tree.loop_rate(program.groups[g.index()].step) != here;
             match is_outside || group.is_some_and(elsewhere) {
                 true => Err(Refusal::Other("a group is updated at several rates".into())),
                 false => Ok(()),

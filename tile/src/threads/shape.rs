@@ -6,12 +6,14 @@ mod scatter;
 use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
 use crate::threads::near::Near;
+use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
 use crate::threads::streams::Streams;
 use crate::threads::{Asked, ENOUGH, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
-    Atom, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+    Atom, Comb, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use loop_lang::state::Layout;
 use loop_lang::walk;
@@ -19,6 +21,7 @@ use rustc_hash::FxHashSet;
 use std::fmt;
 
 pub use exits::Exits;
+pub(super) use exits::{may_leave, nest_left};
 pub use scatter::Scatter;
 
 /// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
@@ -32,7 +35,7 @@ pub const MOST_WORDS: usize = 64;
 pub enum Refusal {
     /// It has no root rate, or several where one is asked for.
     Roots(usize),
-    /// A stream is advanced within the iterations of another rate.
+    /// A combinator asks its sides for elements one by one.
     Inner(String),
     /// A group can be summed up from left to right only.
     Sequential(String),
@@ -56,7 +59,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Roots(n) => write!(f, "it has {n} loops that follow each other"),
-            Refusal::Inner(rate) => write!(f, "{rate} is advanced on demand"),
+            Refusal::Inner(comb) => write!(f, "the sides of `{comb}` advance differently"),
             Refusal::Sequential(group) => write!(f, "{group} goes from left to right"),
             Refusal::Exit => write!(
                 f,
@@ -73,8 +76,12 @@ impl fmt::Display for Refusal {
 
 /// A root rate of a loop, with sub rates and nested ones, that can run in parallel.
 pub struct Shape<'a> {
-    /// The loop.
+    /// The loop: a phase alone, if there are several.
     pub program: &'a Loop,
+    /// The loop with all of its phases.
+    whole: &'a Loop,
+    /// Which of them this is.
+    pub phase: usize,
     /// What is known of it.
     pub facts: Facts<'a>,
     /// How its state is laid out.
@@ -112,61 +119,38 @@ pub struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Looks at a loop: a shape for each of its roots, in their order.
-    ///
-    /// # Errors
-    /// Why it cannot run in parallel here.
-    pub fn all(program: &'a Loop) -> Result<Vec<Shape<'a>>, Refusal> {
-        Shape::under(program, |_| Asked::default())
-    }
-
-    /// Looks at a loop of which something is asked, root by root; where nothing is, it is as thought best.
-    ///
-    /// # Errors
-    /// Why it cannot run in parallel here, or not so.
-    pub fn under(
-        program: &'a Loop,
-        asked: impl Fn(RateId) -> Asked,
-    ) -> Result<Vec<Shape<'a>>, Refusal> {
-        if program.roots.is_empty() {
-            return Err(Refusal::Roots(0));
-        }
-        let roots = program.roots.iter();
-        roots
-            .map(|root| Shape::at(program, *root, asked(*root)))
-            .collect()
-    }
-
     /// Looks at a loop of one root.
     ///
     /// # Errors
     /// Why it cannot run in parallel here.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
-            [root] => Shape::at(program, root, Asked::default()),
+            [_] => Shape::at(program, program, 0, Layout::of(program), Asked::default()),
             _ => Err(Refusal::Roots(program.roots.len())),
         }
     }
 
-    /// Looks at a root of a loop.
-    ///
-    /// # Errors
-    /// Why it cannot run in parallel here, or not so.
-    pub fn at(program: &'a Loop, root: RateId, asked: Asked) -> Result<Shape<'a>, Refusal> {
-        let layout = Layout::of(program);
+    /// Looks at a [phase](super::phases) of a loop, as a loop of one root.
+    pub(super) fn at(
+        whole: &'a Loop,
+        program: &'a Loop,
+        phase: usize,
+        layout: Layout,
+        asked: Asked,
+    ) -> Result<Shape<'a>, Refusal> {
+        let root = program.roots[0];
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
         let RateKind::Root { counter, bound } = program.rate(root).kind else {
             return Err(Refusal::Other("its root rate is none".into()));
         };
-        if let Some(inner) = program
-            .rates
-            .iter()
-            .find(|r| matches!(r.kind, RateKind::Cursor { .. }))
-        {
-            return Err(Refusal::Inner(inner.name.clone()));
+        if let Some(comb) = advancing(program) {
+            return Err(Refusal::Inner(comb));
         }
-        let handed = Handed::of(program, &facts);
+        let elsewhere = phases::elsewhere(whole, program);
+        let handed = Handed::of(program, &facts).without(&elsewhere);
         let mut shape = Shape {
+            whole,
+            phase,
             program,
             facts,
             exits: Exits::default(),
@@ -189,28 +173,23 @@ impl<'a> Shape<'a> {
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
         shape.scatters = scatters;
-        shape.exits = shape.find_exits()?;
+        let behind = shape.read_behind(elsewhere);
+        shape.exits = shape.find_exits(&behind)?;
         let updated = shape.updated();
+        let left = (shape.exits, &behind);
         let who = asked.threads.map(|t| t.who);
-        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, who)?;
+        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?
+            .checked(shape.exits)?;
         match (asked.teams.is_some(), &plan.nests.rows) {
             (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
             // What is asked for is all there is.
             (false, _) if asked.threads.is_some() => plan.nests.rows = None,
             _ => {}
         }
-        if shape.exits.any && plan.work != Work::Steps {
-            return Err(Refusal::Exit);
-        }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
         let words = shape.levels.iter().map(|l| shape.vars(l).len()).sum();
         if words > MOST_WORDS {
             return Err(Refusal::Words(words));
-        }
-        // Where it is left is found as one more level.
-        let levels = shape.levels.len() as u32 + u32::from(shape.exits.any);
-        if levels > MOST_LEVELS {
-            return Err(Refusal::Levels(levels));
         }
         shape.check_blocks()?;
         scatter::check_order(shape.handed.left_out(program))?;
@@ -255,9 +234,20 @@ impl<'a> Shape<'a> {
         self.planned(self.nests.rows.as_deref()?.clone())
     }
 
+    /// The loop as it is run where nobody can tell where rows lie, if that is another kernel.
+    pub fn anywhere(&self) -> Option<Shape<'a>> {
+        self.planned(self.nests.anywhere.as_deref()?.clone())
+    }
+
     fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
+        let exits = match plan.work {
+            // It goes through all of them.
+            Work::Places(_) => Exits::default(),
+            _ => self.exits,
+        };
         let mut shape = Shape {
+            exits,
             facts: Facts::of(program, &layout.arrays, &layout.held).ok()?,
             layout,
             work: plan.work,
@@ -311,10 +301,9 @@ impl<'a> Shape<'a> {
         blocks.filter(move |b| is_step(b.place))
     }
 
-    /// Which of the loop's roots this is.
-    pub fn phase(&self) -> usize {
-        let mut roots = self.program.roots.iter();
-        roots.position(|r| *r == self.root).unwrap_or_default()
+    /// How many phases the loop has.
+    pub fn phases(&self) -> usize {
+        self.whole.roots.len()
     }
 
     /// The statements at a place.
@@ -323,12 +312,15 @@ impl<'a> Shape<'a> {
         at.map_or(&[], |at| &self.facts.blocks[*at].block.stmts)
     }
 
-    /// What admits an element to a sub rate.
+    /// What admits an element to a rate, as far as it does not leave the root.
     pub fn admits(&self, rate: RateId) -> impl Iterator<Item = Atom> {
         let guard = at(rate, 0, Section::Guard);
-        let block = self.facts.at.get(&guard);
-        let exits = block.map_or(&[][..], |at| &self.facts.blocks[*at].block.exits);
-        exits.iter().map(|e| e.unless)
+        let block = self.facts.at.get(&guard).map(|at| &self.facts.blocks[*at]);
+        let exits = block.into_iter().flat_map(|b| {
+            let exits = b.block.exits.iter();
+            exits.filter(|e| self.is_own(b, e))
+        });
+        exits.map(|e| e.unless)
     }
 
     /// The groups that steps update; what other roots' steps do is what it is.
@@ -401,6 +393,15 @@ impl<'a> Shape<'a> {
     pub fn parts(&self, rate: RateId) -> &'a [Part] {
         &self.program.rate(rate).parts
     }
+}
+
+/// The combinator that advances a stream on demand, if one does: what the user called.
+fn advancing(program: &Loop) -> Option<String> {
+    let mut kinds = program.rates.iter().map(|r| r.kind);
+    let cursor = kinds.find(|kind| matches!(kind, RateKind::Cursor { .. }))?;
+    let asks = |c: &&Comb| c.home.map(|h| h.rate) == cursor.parent();
+    let comb = program.combs.iter().find(asks);
+    Some(comb.map_or_else(String::new, |c| c.kind.clone()))
 }
 
 /// A place of a rate.

@@ -2,6 +2,7 @@
 //! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
 //! when they are read again, and nothing has to be kept of a row between them.
 
+use super::shape::{may_leave, nest_left};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
     Group, GroupId, Loop, Order, Part, Place, RateId, RateKind, Section, StmtKind, Var,
@@ -16,15 +17,19 @@ use rustc_hash::FxHashMap;
 pub fn folds(program: &Loop, facts: &Facts<'_>) -> Result<FxHashMap<RateId, Vec<GroupId>>, String> {
     let passes = passes(program)?;
     for placed in &facts.blocks {
-        let Place::At {
-            rate,
-            section: Section::Guard,
-            ..
-        } = placed.place
-        else {
+        let Place::At { rate, section, .. } = placed.place else {
             continue;
         };
-        if passes.contains(&rate) && placed.block.exits.len() > 1 {
+        let ends = section == Section::Guard && placed.block.exits.len() > 1;
+        let within = passes.iter().any(|p| program.is_within(rate, *p));
+        let leaves = section != Section::Guard && !placed.block.exits.is_empty()
+            || placed
+                .block
+                .exits
+                .iter()
+                .any(|e| nest_left(program, facts, placed, e).is_some_and(|left| left != rate));
+        if passes.contains(&rate) && ends || within && (leaves || may_leave(program, facts, placed))
+        {
             return Err("a row may end early".into());
         }
     }

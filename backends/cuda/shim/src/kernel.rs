@@ -4,9 +4,9 @@
 use crate::memory::{Memory, Part};
 use crate::stub::{Kernels, Run, Stub};
 use libloading::{Library, Symbol};
+use livefusion_cuda::call::{Call, MOST_TOLD};
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::{Address, Fault};
-use livefusion_cuda::run::{Call, MOST_TOLD};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;

@@ -13,6 +13,9 @@ use std::borrow::Cow;
 use std::num::NonZero;
 use std::sync::Arc;
 
+/// What became of a loop.
+type Compiled = Result<Arc<dyn Kernel>, CompileError>;
+
 /// Runs loops on a device. Those that [cannot](livefusion_tile::threads::shape::Refusal) run in parallel there run on the host, by
 /// another backend, and say why.
 pub struct CudaBackend {
@@ -68,6 +71,45 @@ impl CudaBackend {
         }
     }
 
+    /// A loop of these phases.
+    fn load(&self, program: &Loop, phases: Vec<Phase>) -> Compiled {
+        let host = InterpBackend::new().compile_kernel(program)?;
+        let kernel = CudaKernel::new(program, phases, host, &self.session)?;
+        Ok(Arc::new(kernel))
+    }
+
+    /// Several, each with what it is called by here. NVRTC takes its time, and several texts at once.
+    fn load_all(&self, mut loops: Vec<(usize, &Loop, Vec<Phase>)>) -> Vec<(usize, Compiled)> {
+        let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let part = loops.len().div_ceil(at_once).max(1);
+        let load = |part: Vec<(usize, &Loop, Vec<Phase>)>| {
+            let each = part.into_iter();
+            each.map(|(k, program, phases)| (k, self.load(program, phases)))
+                .collect::<Vec<_>>()
+        };
+        std::thread::scope(|s| {
+            let mut others = Vec::new();
+            while loops.len() > part {
+                let some = loops.split_off(loops.len() - part);
+                others.push(s.spawn(move || load(some)));
+            }
+            let mut all = load(loops);
+            for other in others {
+                match other.join() {
+                    Ok(some) => all.extend(some),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
+
+    /// A loop that the host has to run.
+    fn on_host(&self, kernel: Arc<dyn Kernel>, why: &str) -> Arc<dyn Kernel> {
+        let why = format!("on the host, by {}: {why}", self.host.name());
+        Arc::new(OnHost { kernel, why })
+    }
+
     /// The device, and what is kept for it.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
@@ -79,37 +121,32 @@ impl Backend for CudaBackend {
         "cuda"
     }
 
-    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+    fn compile(&self, program: &Loop) -> Compiled {
         match self.on_device(program)? {
-            Ok(phases) => Ok(Arc::new(CudaKernel::new(
-                program,
-                phases,
-                InterpBackend::new().compile_kernel(program)?,
-                &self.session,
-            )?)),
-            Err(why) => Ok(Arc::new(OnHost {
-                kernel: self.host.compile(program)?,
-                why: format!("on the host, by {}: {why}", self.host.name()),
-            })),
+            Ok(phases) => self.load(program, phases),
+            Err(why) => Ok(self.on_host(self.host.compile(program)?, &why)),
         }
     }
 
-    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
-        // NVRTC takes its time, and several texts at once.
-        let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let part = programs.len().div_ceil(at_once).max(1);
-        let compile = |part: &[&Loop]| part.iter().map(|p| self.compile(p)).collect::<Vec<_>>();
-        std::thread::scope(|s| {
-            let parts: Vec<_> = programs.chunks(part).collect();
-            let others = parts.iter().skip(1).map(|part| s.spawn(|| compile(part)));
-            let others: Vec<_> = others.collect();
-            let mut all = parts.first().map_or_else(Vec::new, |part| compile(part));
-            for (other, part) in others.into_iter().zip(parts.iter().skip(1)) {
-                // Whoever panicked does so again here.
-                all.extend(other.join().unwrap_or_else(|_| compile(part)));
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Compiled> {
+        let (mut all, mut device, mut host) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, program) in programs.iter().enumerate() {
+            match self.on_device(program) {
+                Ok(Ok(phases)) => device.push((k, *program, phases)),
+                Ok(Err(why)) => host.push((k, *program, why)),
+                Err(fault) => all.push((k, Err(fault))),
             }
-            all
-        })
+        }
+        all.extend(self.load_all(device));
+        let hosted: Vec<&Loop> = host.iter().map(|(_, program, _)| *program).collect();
+        let hosted = self.host.compile_all(&hosted).into_iter();
+        all.extend(
+            host.iter()
+                .zip(hosted)
+                .map(|((k, _, why), kernel)| (*k, kernel.map(|kernel| self.on_host(kernel, why)))),
+        );
+        all.sort_by_key(|(k, _)| *k);
+        all.into_iter().map(|(_, kernel)| kernel).collect()
     }
 
     fn disk_use(&self) -> DiskUse {

@@ -20,7 +20,7 @@ pub struct CudaKernel {
     phases: Vec<Phase>,
     host: InterpKernel,
     session: Arc<Session>,
-    /// The kernels of the phases, and those beside them.
+    /// The kernels of the phases, and those beside them, by their numbers.
     loaded: Vec<Arc<Loaded>>,
     source: String,
     schedule: String,
@@ -42,12 +42,8 @@ impl CudaKernel {
         let filled = loop_lang::filled::filled(program);
         let slots = host.layout().arrays.iter();
         let mut loaded = Vec::new();
-        for phase in &phases {
-            loaded.push(session.load(&phase.kernel)?);
-            let beside = [&phase.kernel.places, &phase.kernel.rows];
-            for kernel in beside.into_iter().flatten() {
-                loaded.push(session.load(kernel)?);
-            }
+        for kernel in phases.iter().flat_map(|p| p.kernel.all()) {
+            loaded.push(session.load(kernel)?);
         }
         let texts = phases.iter().map(|p| p.kernel.text.as_str());
         Ok(CudaKernel {

@@ -1,6 +1,7 @@
 //! A device with what is kept for it: its memory, loaded kernels, and what launches need beside their parameters.
 
 use super::memory::Arrays;
+use crate::call::{Call, MOST_TOLD};
 use crate::driver::cubin::{Cubin, Usage};
 use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
@@ -8,7 +9,7 @@ use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
-use crate::run::{Call, Device, Launch, Launched, MOST_TOLD, Room};
+use crate::run::{Device, Launch, Launched, Room};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
 use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;
@@ -36,7 +37,6 @@ pub struct Session {
 /// A kernel on its device.
 #[derive(Debug)]
 pub struct Loaded {
-    name: String,
     function: Function,
     usage: Option<Usage>,
     architecture: String,
@@ -132,7 +132,6 @@ impl Session {
         let function = self.driver.load(&cubin, &kernel.name)?;
         let at_once = self.driver.blocks_at_once(&function, kernel.threads())?;
         Ok(Loaded {
-            name: kernel.name.clone(),
             usage: cubin.usage(&kernel.name),
             function,
             architecture,
@@ -160,7 +159,7 @@ impl Session {
         Ok(cubin)
     }
 
-    /// Launches loaded kernels, those of one loop.
+    /// Launches loaded kernels: those of one loop, by their numbers.
     pub fn launcher<'a>(&'a self, loaded: &'a [Arc<Loaded>], may_trap: bool) -> Launcher<'a> {
         Launcher {
             session: self,
@@ -316,10 +315,8 @@ impl Launcher<'_> {
     /// Puts a launch in the queue. It sets the word at `trapped`, behind which its result goes.
     fn queue(&self, launch: &Launch<'_>, trapped: Address, stopped: Address) -> Result<(), Fault> {
         let kernel = launch.kernel;
-        let mut loaded = self.loaded.iter();
-        let loaded = loaded.find(|l| l.name == kernel.name);
         let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
-        let loaded = loaded.ok_or_else(none)?;
+        let loaded = self.loaded.get(kernel.number).ok_or_else(none)?;
         let session = self.session;
         let tiles = launch.blocks;
         // Until it is queued: launches are queued in the order of their numbers.

@@ -96,12 +96,32 @@ impl Nvrtc {
     /// # Errors
     /// [`Fault::Compiler`], with what it says.
     pub fn compile(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
+        self.compile_so(text, architecture, OPTIONS)
+    }
+
+    /// Whether a text compiles, in a part of the time: there is code for an abstract machine then, which is slow.
+    ///
+    /// # Errors
+    /// [`Fault::Compiler`], with what it says.
+    pub fn check(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
+        // Older ones know of no such option.
+        let quick = (self.version >= (13, 0)).then_some("--Ofast-compile=max");
+        let quick: Vec<&str> = OPTIONS.iter().copied().chain(quick).collect();
+        self.compile_so(text, &architecture.replace("sm_", "compute_"), &quick)
+    }
+
+    fn compile_so(
+        &self,
+        text: &str,
+        architecture: &str,
+        options: &[&str],
+    ) -> Result<Program<'_>, Fault> {
         let refused = |log: String| Fault::Compiler { log };
         let zero = |_| refused("a text must not have a zero in it".into());
         let text = CString::new(text).map_err(zero)?;
         let architecture =
             CString::new(format!("--gpu-architecture={architecture}")).map_err(zero)?;
-        let others = OPTIONS.iter().map(|o| CString::new(*o).map_err(zero));
+        let others = options.iter().map(|o| CString::new(*o).map_err(zero));
         let options: Vec<CString> = std::iter::once(Ok(architecture))
             .chain(others)
             .collect::<Result<_, _>>()?;

@@ -1,6 +1,6 @@
 //! A kernel's text, and what has to be known to launch it.
 
-use livefusion_tile::threads::form::{Form, Tiles};
+use livefusion_tile::threads::form::Tiles;
 use livefusion_tile::threads::path::Path;
 use loop_lang::ir::{Atom, Var};
 
@@ -31,6 +31,10 @@ pub struct Kernel {
     pub rows: Option<Box<Kernel>>,
     /// From how many threads on that is so.
     pub teams: u64,
+    /// One of the same text that runs in the place of this where nobody can tell where rows lie.
+    pub anywhere: Option<Box<Kernel>>,
+    /// Which of the loop's kernels it is.
+    pub number: usize,
 }
 
 /// Something that a kernel is given.
@@ -49,13 +53,28 @@ pub enum Given {
 }
 
 impl Kernel {
-    /// Whether tiles look back.
-    pub fn in_order(&self) -> bool {
-        match self.tiles.form {
-            Form::InOrder | Form::LevelByLevel | Form::UntilLeft => true,
-            Form::Nested => !self.parts.is_empty(),
-            Form::SideBySide | Form::OneByOne => false,
+    /// This kernel, and those beside it in its text.
+    pub fn all(&self) -> impl Iterator<Item = &Kernel> {
+        let beside = [&self.places, &self.rows, &self.anywhere];
+        let beside = beside.into_iter().flatten().map(|k| &**k);
+        std::iter::once(self).chain(beside)
+    }
+
+    /// Numbers this kernel and those beside it, from a number on; gives the next one.
+    pub(crate) fn count_from(&mut self, first: usize) -> usize {
+        self.number = first;
+        let mut next = first + 1;
+        for beside in self.beside_mut() {
+            beside.number = next;
+            next += 1;
         }
+        next
+    }
+
+    /// Those beside it.
+    pub(crate) fn beside_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
+        let beside = [&mut self.places, &mut self.rows, &mut self.anywhere];
+        beside.into_iter().flatten().map(|k| &mut **k)
     }
 
     /// How many cells tiles need at most for what they tell each other, level by level.

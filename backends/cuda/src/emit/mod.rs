@@ -15,6 +15,7 @@
 mod expr;
 mod handed;
 mod kernel;
+mod leave;
 mod levels;
 mod names;
 mod near;
@@ -29,6 +30,7 @@ pub use kernel::{Given, Kernel};
 use expr::Functions;
 use livefusion_tile::threads::form::{Form, Tiles};
 use livefusion_tile::threads::near::Near;
+use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use livefusion_tile::threads::streams::Streams;
@@ -42,6 +44,7 @@ pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
     include_str!("../tiles.cuh"),
     include_str!("../scatter.cuh"),
+    include_str!("../levels.cuh"),
     include_str!("../exits.cuh"),
     include_str!("../near.cuh"),
     include_str!("../segments.cuh"),
@@ -53,7 +56,11 @@ pub const PRELUDE: &str = concat!(
 /// # Errors
 /// Why it cannot run in parallel here.
 pub fn kernels(program: &Loop) -> Result<Vec<Kernel>, Refusal> {
-    Ok(Shape::all(program)?.iter().map(kernel_of).collect())
+    Ok(Phases::of(program)
+        .shapes()?
+        .iter()
+        .map(kernel_of)
+        .collect())
 }
 
 /// The kernel of a loop of one root.
@@ -91,6 +98,8 @@ struct Emit<'a> {
     only: Option<FxHashSet<Var>>,
     /// What is kept of the head of a row.
     of_row: FxHashSet<Var>,
+    /// Where the counters of open loops are kept that go on, and their names.
+    running: Vec<(String, String)>,
 }
 
 impl<'a> Emit<'a> {
@@ -103,7 +112,7 @@ impl<'a> Emit<'a> {
             form: shape.groups.form,
             levels: shape.groups.levels(),
             known: shape.groups.known.len(),
-            names: Names::of(shape.program, shape.phase()),
+            names: Names::of(shape),
             functions: Functions::default(),
             out: String::new(),
             depth: 0,
@@ -111,6 +120,7 @@ impl<'a> Emit<'a> {
             base: 1,
             only: None,
             of_row: FxHashSet::default(),
+            running: Vec::new(),
         }
     }
 
@@ -122,10 +132,10 @@ impl<'a> Emit<'a> {
         let mut kernel = self.entry(&name, given);
         kernel.places = self.beside(self.shape.places(), "places", &kernel);
         kernel.rows = self.beside(self.shape.rows(), "rows", &kernel);
+        kernel.anywhere = self.beside(self.shape.anywhere(), "anywhere", &kernel);
         kernel.text = self.functions.text() + &self.out;
-        for beside in [&mut kernel.places, &mut kernel.rows].into_iter().flatten() {
-            beside.text.clone_from(&kernel.text);
-        }
+        let text = kernel.text.clone();
+        kernel.beside_mut().for_each(|k| k.text.clone_from(&text));
         kernel
     }
 
@@ -180,9 +190,11 @@ impl<'a> Emit<'a> {
             (Form::OneByOne, _) => "lf_one_by_one",
             (Form::InOrder, _) => "lf_in_order",
             (Form::LevelByLevel, _) => "lf_level_by_level",
-            (Form::UntilLeft, _) => "lf_until_left",
+            (Form::UntilLeft, _) => "lf_steps_until_left",
             (Form::Nested, Work::Teams { .. }) => "lf_by_teams",
-            (Form::Nested, Work::Path(_)) if parts.is_empty() => "lf_apart",
+            (Form::Nested, Work::Path(_)) if parts.is_empty() && !self.shape.exits.any => {
+                "lf_apart"
+            }
             (Form::Nested, Work::Path(_)) => "lf_along_path",
             (Form::Nested, _) => "lf_row_by_row",
         };
@@ -212,6 +224,8 @@ impl<'a> Emit<'a> {
             strips: self.strips(),
             places: None,
             rows: None,
+            anywhere: None,
+            number: 0,
             teams: self.shape.teams,
         }
     }
@@ -347,7 +361,8 @@ impl<'a> Emit<'a> {
             self.line(&format!(
                 "static const u32 LEVELS = {levels}, THREADS = {threads}, ELEMENTS = {elements};"
             ));
-            return self.line(tile);
+            self.line(tile);
+            return self.leaving();
         }
         for line in [
             format!(
@@ -361,8 +376,16 @@ impl<'a> Emit<'a> {
             self.line(&line);
         }
         if self.shape.exits.any {
-            let words = self.shape.levels.iter().map(|l| self.shape.vars(l).len());
-            let words: usize = words.sum();
+            self.leaving();
+        }
+    }
+
+    /// Whether the loop may be left, and how many words there are before those that say where.
+    fn leaving(&mut self) {
+        let leaves = self.shape.exits.any;
+        self.line(&format!("static const bool LEAVES = {leaves};"));
+        if leaves {
+            let words: usize = (0..self.level_count()).map(|k| self.words(k)).sum();
             self.line(&format!("static const u32 WORDS = {words};"));
         }
     }

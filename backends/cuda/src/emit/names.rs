@@ -1,6 +1,7 @@
 //! Names in a kernel's text: those of the loop where they are free.
 
-use loop_lang::ir::{Loop, Var};
+use livefusion_tile::threads::shape::Shape;
+use loop_lang::ir::Var;
 use rustc_hash::FxHashSet;
 
 /// What names of the text begin with.
@@ -17,7 +18,8 @@ const TAKEN: &[&str] = &["p", "launch", "state", "old", "a", "b", "ab", "step", 
 
 impl Names {
     /// A name for each variable, and one for the loop, or the phase of it.
-    pub fn of(program: &Loop, phase: usize) -> Names {
+    pub fn of(shape: &Shape<'_>) -> Names {
+        let (program, phase) = (shape.program, shape.phase);
         let mut taken: FxHashSet<String> = TAKEN.iter().map(|t| t.to_string()).collect();
         let mut free = |name: &str| {
             let mut own: String = name
@@ -35,7 +37,7 @@ impl Names {
             own
         };
         Names {
-            program: match program.roots.len() {
+            program: match shape.phases() {
                 1 => free(&program.name),
                 _ => free(&format!("{}_{phase}", program.name)),
             },

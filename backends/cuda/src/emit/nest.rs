@@ -13,9 +13,10 @@ impl Emit<'_> {
     /// The function of a row: an iteration of the root. `LEVEL` is the level that it sums up; at the highest it emits.
     pub(super) fn row(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
-        self.line("template <u32 LEVEL>");
+        let [template, result] = self.step_kind();
+        self.line(template);
         self.open(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const Near &near, const u32 lf_k, State &state) {{"
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         self.only = self.shape.nests.only.clone();
@@ -23,12 +24,22 @@ impl Emit<'_> {
         self.rate(self.shape.root);
         self.open.pop();
         self.only = None;
+        self.ends_step();
+    }
+
+    pub(super) fn ends_step(&mut self) {
+        if self.shape.exits.any {
+            self.line(self.goes_on());
+        }
         self.close();
     }
 
     pub(super) fn starts_step(&mut self) {
-        self.line("const bool EMIT = LEVEL == LEVELS;");
+        self.line(&format!("const bool EMIT = {};", self.acts()));
         self.line("const State old = state;");
+        if self.shape.exits.nested {
+            self.line("u32 lf_out = 0;");
+        }
         if self.stops() {
             self.line("bool lf_ok = true;");
         }
@@ -48,14 +59,17 @@ impl Emit<'_> {
         let place = self.opened(rate, counter, bound);
         if let Some(place) = &place {
             self.line(&format!("u64 {name} = {place};"));
+            self.running.push((place.clone(), name.clone()));
         }
         let goes_on = if self.stops() { "lf_ok" } else { "" };
         self.open(&format!("for (; {goes_on}; ++{name}) {{"));
         self.iteration(rate);
         self.close();
         if let Some(place) = &place {
+            self.running.pop();
             self.line(&format!("{place} = {name};"));
         }
+        self.leaves_on();
         self.close();
         self.block(rate, 0, Section::Done);
     }

@@ -4,6 +4,7 @@
 //! struct Row { .. };              what elements read of the head of their row
 //! row(..)                         computes it
 //! begin(..)                       groups of the elements begin anew
+//! enters(..)                      whether a row begins, where the loop may be left
 //! element(..), end(..)            an element; the end of a row, with what the head does
 //! length(..) or places(..)        how many elements a row has, or where rows lie
 //! ```
@@ -15,6 +16,7 @@
 use super::Emit;
 use livefusion_tile::threads::path::Path;
 use livefusion_tile::threads::plan::Work;
+use livefusion_tile::threads::shape::at;
 use loop_lang::ir::{GroupId, Part, Place, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
@@ -137,13 +139,16 @@ impl Emit<'_> {
             "static const u32 ENDS = {};",
             u32::from(path.ends)
         ));
-        let (acts, light) = (self.acts(&path), self.is_light(path.rate));
+        let (acts, light) = (self.has_effects(&path), self.is_light(path.rate));
         self.line(&format!(
-            "static const bool ACTS = {acts}, LIGHT = {light};"
+            "static const bool EFFECTS = {acts}, LIGHT = {light};"
         ));
         self.row_struct(&path);
         self.head(&path);
         self.begin();
+        if self.shape.exits.any {
+            self.enters();
+        }
         self.element(&path);
         if path.ends {
             self.end(&path);
@@ -152,7 +157,7 @@ impl Emit<'_> {
     }
 
     /// Whether elements do anything but fold.
-    fn acts(&self, path: &Path) -> bool {
+    fn has_effects(&self, path: &Path) -> bool {
         let within = |place: Place| matches!(place, Place::At { rate, .. } if self.shape.program.is_within(rate, path.rate));
         let blocks = self.shape.steps().filter(|b| within(b.place));
         let mut acts = false;
@@ -252,15 +257,33 @@ impl Emit<'_> {
         self.close();
     }
 
+    /// Whether a row begins, or the loop is left before it.
+    fn enters(&mut self) {
+        let counter = self.names.var(self.shape.counter).to_string();
+        self.open(&format!(
+            "static LF_DEVICE bool enters(const Params &p, const u64 {counter}, const State &state) {{"
+        ));
+        self.line("const State &old = state;");
+        let entry = at(self.shape.root, 0, Section::Guard);
+        self.open.push(self.shape.root);
+        self.stmts(self.shape.statements(entry));
+        let ways = self.shape.ways_out(entry).into_iter();
+        let stays: Vec<String> = ways.map(|(a, ..)| self.value(a)).collect();
+        self.line(&format!("return {};", stays.join(" && ")));
+        self.open.pop();
+        self.close();
+    }
+
     fn element(&mut self, path: &Path) {
         let (outer, inner) = (self.shape.counter, path.counter);
         let (outer, inner) = (
             self.names.var(outer).to_string(),
             self.names.var(inner).to_string(),
         );
-        self.line("template <u32 LEVEL>");
+        let [template, result] = self.step_kind();
+        self.line(template);
         self.open(&format!(
-            "static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, const Near &near, const u32 lf_k, State &state) {{"
+            "static LF_DEVICE {result} element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         let levels = self.shape.levels.len() as u32;
         match *self
@@ -271,7 +294,7 @@ impl Emit<'_> {
             .unwrap_or(&levels)
         {
             0 => {}
-            from => self.line(&format!("if (LEVEL < {from}) return;")),
+            from => self.line(&format!("if (LEVEL < {from}) {}", self.goes_on())),
         }
         self.starts_step();
         self.cells(path.rate);
@@ -286,21 +309,26 @@ impl Emit<'_> {
             .map(|a| self.value(a))
             .collect();
         if !tests.is_empty() {
-            self.line(&format!("if (!({})) return;", tests.join(" && ")));
+            self.line(&format!(
+                "if (!({})) {}",
+                tests.join(" && "),
+                self.goes_on()
+            ));
         }
         self.parts(path.rate);
         self.block(path.rate, 0, Section::Bottom);
         self.base = 1;
         self.open.clear();
         self.of_row.clear();
-        self.close();
+        self.ends_step();
     }
 
     fn end(&mut self, path: &Path) {
         let counter = self.names.var(self.shape.counter).to_string();
-        self.line("template <u32 LEVEL>");
+        let [template, result] = self.step_kind();
+        self.line(template);
         self.open(&format!(
-            "static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {{"
+            "static LF_DEVICE {result} end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         let first = self.names.var(path.counter).to_string();
@@ -310,7 +338,7 @@ impl Emit<'_> {
         self.open.push(self.shape.root);
         self.rate(self.shape.root);
         self.open.pop();
-        self.close();
+        self.ends_step();
     }
 
     /// In the place of a row's elements: where they have been run, or are not to be.

@@ -3,6 +3,7 @@
 
 use super::Emit;
 use super::expr::constant;
+use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::at;
 use loop_lang::ir::{Atom, Combine, GroupId, Part, RateId, RateKind, Section, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -72,13 +73,10 @@ impl Emit<'_> {
     pub(super) fn block(&mut self, rate: RateId, stage: u32, section: Section) {
         let place = at(rate, stage, section);
         self.stmts(self.shape.statements(place));
-        let how = match section {
-            Section::Guard => "LF_LEFT_BEFORE",
-            _ => "LF_LEFT_WITHIN",
-        };
-        for unless in self.shape.leaves_unless(place) {
-            let unless = self.value(unless);
-            self.line(&format!("if (LEAVES && !({unless})) return {how};"));
+        if !matches!(self.shape.work, Work::Path(_))
+            || place != at(self.shape.root, 0, Section::Guard)
+        {
+            self.ways_out(place);
         }
     }
 

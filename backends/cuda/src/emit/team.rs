@@ -17,17 +17,30 @@ impl Emit<'_> {
             self.fold(rate, &groups);
         }
         let counter = self.names.var(self.shape.counter).to_string();
-        self.line("template <u32 LEVEL>");
+        let [template, result] = self.step_kind();
+        self.line(template);
         self.open(&format!(
-            "static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, const Near &near, State &state) {{"
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, const Near &near, State &state) {{"
         ));
-        self.line("const bool EMIT = LEVEL == LEVELS && lf_there && lf_lane == 0;");
+        let (leaves, acts) = (self.shape.exits.any, self.acts());
+        let constant = if leaves { "" } else { "const " };
+        self.line(&format!(
+            "{constant}bool EMIT = {acts} && lf_there && lf_lane == 0;"
+        ));
         self.line("const State old = state;");
+        if leaves {
+            self.line("u32 lf_how = LF_GOES_ON;");
+            self.line("State lf_left = state;");
+        }
         self.line("bool lf_ok = lf_there;");
         self.cells(self.shape.root);
         self.open.push(self.shape.root);
         self.rate(self.shape.root);
         self.open.pop();
+        if leaves {
+            self.line("if (LEAVES && lf_how != LF_GOES_ON) state = lf_left;");
+            self.line("return lf_how;");
+        }
         self.close();
     }
 
@@ -90,7 +103,7 @@ impl Emit<'_> {
             "const u64 lf_end = lf_max({name}, {bound_value});"
         ));
         self.open(&format!("const auto lf_turn = [&](const u64 {name}) {{"));
-        self.line("const bool EMIT = LEVEL == LEVELS;");
+        self.line(&format!("const bool EMIT = {};", self.acts()));
         self.iteration(rate);
         self.depth -= 1;
         self.line("};");

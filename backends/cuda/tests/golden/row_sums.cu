@@ -39,6 +39,7 @@ struct row_sums_v {
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 21;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   struct Near { lf_near<f64, false> arr_1; lf_ends<f64> out_2; };
   static const u32 PLACES = 2688, ROOM = lf_room<f64, PLACES, false>::bytes;
   static const bool STORES = true, GAPS = false;
@@ -50,14 +51,13 @@ struct row_sums_v {
   static LF_DEVICE void ends(const Params &p, Each each) { each(p.out_2, &Near::out_2, &Near::arr_1); }
   static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return launch.first * p.w_1; }
   static const u32 ENDS = 1;
-  static const bool ACTS = false, LIGHT = true;
+  static const bool EFFECTS = false, LIGHT = true;
   struct Row {
     u64 lf_begin;
     u64 row_0;
     f64 acc_2;
   };
   static LF_DEVICE Row row(const Params &p, const u64 ix_0, const u64 lf_before, const State &old) {
-    const bool more_0 = ix_0 < p.h_0;
     const u64 row_0 = ix_0 * p.w_1;
     u64 ix_1 = 0ull;
     f64 acc_2 = 0.0;
@@ -107,6 +107,7 @@ struct row_sums_v_rows {
   template <u32 K, class Unused = void> struct Level;
   static const u32 LEVELS = 0, THREADS = 128, ELEMENTS = 1;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   struct Near { lf_near<f64, true> arr_1; };
   static const u32 PLACES = 2048, ROOM = lf_room<f64, PLACES, true>::bytes;
   static const bool STORES = false, GAPS = true;

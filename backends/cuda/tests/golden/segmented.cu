@@ -48,6 +48,7 @@ struct segmented_v {
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   struct Near { lf_near<f64, false> arr_1; lf_near<f64, false> out_3; lf_ends<f64> out_2; };
   static const u32 PLACES = 1408, ROOM = lf_room<f64, PLACES, false>::bytes + lf_room<f64, PLACES, false>::bytes;
   static const bool STORES = true, GAPS = false;
@@ -59,7 +60,7 @@ struct segmented_v {
   static LF_DEVICE void ends(const Params &p, Each each) { each(p.out_2, &Near::out_2, &Near::arr_1); }
   static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return p.start_ix_1; }
   static const u32 ENDS = 1;
-  static const bool ACTS = true, LIGHT = true;
+  static const bool EFFECTS = true, LIGHT = true;
   struct Row {
     u64 lf_begin;
     u64 end_1;
@@ -68,7 +69,6 @@ struct segmented_v {
   };
   static LF_DEVICE Row row(const Params &p, const u64 ix_0, const u64 lf_before, const State &old) {
     const u64 ix_1 = p.start_ix_1 + lf_before;
-    const bool more_0 = ix_0 < p.len_0;
     const u64 elt_0 = lf_read(p.arr_0, ix_0);
     const u64 end_1 = ix_1 + elt_0;
     f64 acc_2 = p.start_2_v;
@@ -150,6 +150,7 @@ struct segmented_v_places {
   };
   static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const u64 TILE = THREADS * ELEMENTS;
+  static const bool LEAVES = false;
   struct Near { lf_near<u64, false> arr_0; lf_near<u64, false> lf_places; };
   static const u32 PLACES = 1408, ROOM = lf_room<u64, PLACES, false>::bytes + lf_room<u64, PLACES, false>::bytes;
   static const bool STORES = true, GAPS = false;
@@ -162,7 +163,6 @@ struct segmented_v_places {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
-    const bool more_0 = ix_0 < p.len_0;
     const u64 elt_0 = lf_take(near.arr_0, lf_k);
     const u64 room_1 = p.len_1 - state.level0.ix_1;
     const bool fits_1 = elt_0 <= room_1;

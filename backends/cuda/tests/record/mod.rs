@@ -7,14 +7,14 @@ use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_cuda::emit::{self, Kernel as CudaKernel};
 use livefusion_interp::{InterpBackend, InterpKernel};
-use livefusion_tests::loops::{Argument, RandomLoop, plain, random};
+use livefusion_tests::loops::{Argument, RandomLoop, joined, left, nested, plain, random};
 use livefusion_tests::program::{self, Options, Way, buffer};
 use livefusion_tests::rng::Rng;
 use livefusion_tile::schedule::Schedule;
-use livefusion_tile::threads::shape::Shape;
+use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::{Asked, Threads, Who, allows};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Rate, RateKind, StmtKind};
+use loop_lang::ir::{Atom, RateId, RateKind, StmtKind};
 use loop_lang::op::Op;
 use loop_lang::state::Layout;
 use std::collections::BTreeMap;
@@ -54,6 +54,9 @@ const LONG: Options = Options {
 
 /// Seeds of each generator.
 const SEEDS: u64 = 110;
+
+/// Seeds of loops with nests.
+const NESTS: u64 = 40;
 
 /// How many times as many as usual.
 pub fn times() -> usize {
@@ -122,8 +125,10 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
         if rng.chance(50) {
             continue;
         }
-        let nested = |r: &Rate| matches!(r.kind, RateKind::Nested { .. });
-        let who: &[Who] = match program.rates.iter().any(nested) {
+        let rates = (0..program.rates.len()).map(RateId::new);
+        let mut own = rates.filter(|r| program.root_of(*r) == *root);
+        let nested = |r: RateId| matches!(program.rate(r).kind, RateKind::Nested { .. });
+        let who: &[Who] = match own.any(nested) {
             true => &[Who::Path, Who::Teams, Who::Rows],
             false => &[Who::Steps],
         };
@@ -159,7 +164,10 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
 
 /// The kernels of a loop that is dealt out so.
 fn under(program: &Loop, schedule: &Schedule) -> Vec<CudaKernel> {
-    let shapes = Shape::under(program, |root| schedule.threads(root)).expect("it is legal");
+    let phases = Phases::of(program);
+    let shapes = phases
+        .under(|root| schedule.threads(root))
+        .expect("it is legal");
     shapes.iter().map(emit::kernel_of).collect()
 }
 
@@ -174,7 +182,41 @@ fn cases() -> Vec<(&'static str, Case)> {
     let random = seeds().map(|seed| ("random", case(format!("random {seed}"), random(seed))));
     let programs = seeds().flat_map(of_program);
     let programs = programs.map(|case| ("program", case));
-    plain.chain(random).chain(programs).collect()
+    let nests = (0..NESTS * times() as u64).flat_map(nests);
+    let phases = (0..NESTS * times() as u64).filter_map(phases);
+    let all = plain.chain(random).chain(programs);
+    all.chain(nests).chain(phases).collect()
+}
+
+/// A loop with nests as it is made, and as it is left from somewhere.
+fn nests(seed: u64) -> Vec<(&'static str, Case)> {
+    let whole = case(format!("nested {seed}"), nested(seed));
+    let ended = left(nested(seed), seed).map(|made| case(format!("left {seed}"), made));
+    let ended = ended.map(|case| ("left", case));
+    [("nested", whole)].into_iter().chain(ended).collect()
+}
+
+/// A loop with nests and another one, with or without, as phases of one.
+fn phases(seed: u64) -> Option<(&'static str, Case)> {
+    let other = match seed % 3 {
+        0 => plain(seed),
+        _ => nested(seed + 1000),
+    };
+    let (first, second) = match seed % 2 {
+        0 => (nested(seed), other),
+        _ => (other, nested(seed)),
+    };
+    let program = joined(&first.program, &second.program)?;
+    let args = first.args.into_iter().chain(second.args).collect();
+    let name = format!("phases {seed}");
+    Some((
+        "phases",
+        Case {
+            name,
+            program,
+            args,
+        },
+    ))
 }
 
 /// Some of the loops run for several tiles, over arrays that are as long.

@@ -170,3 +170,12 @@ pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
     };
     program.params.iter().zip(args).map(longer).collect()
 }
+
+/// The loop of a text that leaves out blocks without statements.
+pub fn completed(text: &str) -> Loop {
+    let mut program = loop_lang::parse::parse(text).expect("a loop");
+    loop_lang::gotos::complete_blocks(&mut program);
+    loop_lang::gotos::derive_gotos(&mut program);
+    loop_lang::verify::verify(&program).expect("it verifies");
+    program
+}

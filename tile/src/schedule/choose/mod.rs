@@ -19,7 +19,8 @@ use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
 use crate::region::{Aside, Nest, Region, Role, Step, Sweep};
 use crate::target::Target;
-use crate::threads::shape::{Refusal, Shape};
+use crate::threads::phases::Phases;
+use crate::threads::shape::Refusal;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
 use runs::runs_side_by_side;
@@ -95,7 +96,7 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
 /// Errors: why it cannot run in parallel on a device.
 pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
     let mut schedule = Schedule::new();
-    for shape in Shape::all(program)? {
+    for shape in Phases::of(program).shapes()? {
         schedule = schedule.with_threads(shape.root, shape.dealt());
     }
     Ok(schedule)

@@ -1,0 +1,66 @@
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What comes before a thread's work, level by level of the groups, and the tiles that blocks have of it
+
+// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them. Whoever asks for the
+// next one is done with what the block shares.
+template <class L> struct lf_tiles_of_block {
+  u64 tiles, turn;
+  // Whether the loop had been left when the last one began.
+  bool is_left;
+  LF_DEVICE u64 next(const lf_launch &launch) {
+    LF_SHARED(u32, ticket);
+    LF_SHARED(bool, left);
+    __syncthreads();
+    if (L::LEVELS == 0 && !L::LEAVES) return blockIdx.x + turn++ * gridDim.x;
+    if (threadIdx.x == 0) {
+      ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
+      if (L::LEAVES) left = lf_load_cell(launch.told[L::LEVELS].cells + tiles).tag == 2 * launch.number;
+    }
+    __syncthreads();
+    is_left = L::LEAVES && left;
+    return ticket;
+  }
+};
+
+// What all tiles before this one, and the threads before this one in it, come to in a group. One warp looks
+// back; the others have something to do meanwhile, or not.
+template <class Group, class L, class Work>
+LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_launch &launch, u32 level, u64 tile, bool is_last,
+                                         const Work &work, const typename Group::Part &own) {
+  typedef typename Group::Part Part;
+  LF_SHARED_ARRAY(typename Group::Short, room, LF_WARP);
+  LF_SHARED(Part, through);
+  const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
+  if (threadIdx.x < LF_WARP) {
+    if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[level], launch.number, tile, scanned.all);
+    const u32 pause = level == 0 ? LF_FIRST : 0;
+    const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, pause, scanned.all, Group::start(p));
+    if (threadIdx.x == 0) through = found;
+  } else {
+    work.meanwhile(p);
+  }
+  __syncthreads();
+  const Part before = through;
+  if (threadIdx.x == 0 && is_last) Group::give(launch.result, Group::join(p, before, scanned.all));
+  return Group::join(p, before, scanned.before);
+}
+
+// The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
+// what is known from the levels below.
+template <class L, class Work, u32 K, bool ANY> struct lf_found {
+  static LF_DEVICE void find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
+                             const Work &work, typename L::State &state) {
+    typedef typename L::template Level<K> Group;
+    typename L::State mine = state;
+    Group::of(mine) = Group::identity(p);
+    work.template run<K>(p, launch, mine);
+    typedef typename Group::Part Part;
+    const Part own = work.speaks() ? Group::of(mine) : Group::identity(p);
+    Group::of(state) = work.told(lf_before<Group, L>(p, launch, K, tile, is_last, work, own));
+    lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);
+  }
+};
+template <class L, class Work, u32 K> struct lf_found<L, Work, K, false> {
+  static LF_DEVICE void find(const typename L::Params &, const lf_launch &, u64, bool, const Work &, typename L::State &) {}
+};
