@@ -42,8 +42,8 @@ fn faults_of_segments_are_found() {
         ),
         (
             "a segment that begins with a thread's steps does not begin",
-            "if (at == 0) L::begin(head, state);",
-            "",
+            "    if (at == 0) L::begin(head, state);\n    LF_ROLLED",
+            "    LF_ROLLED",
         ),
         (
             "a thread has its first element again",
@@ -107,8 +107,8 @@ fn faults_of_segments_are_found() {
         ),
         (
             "segments that end in a tile are counted from the one behind its first",
-            "u32(i - places.first), state",
-            "u32(i - places.first) + 1, state",
+            "end<K>(p, launch, launch.first + i, first, at, near, u32(i - places.first), state",
+            "end<K>(p, launch, launch.first + i, first, at, near, u32(i - places.first) + 1, state",
         ),
         (
             "what is written goes out before all have written",
