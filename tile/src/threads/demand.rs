@@ -116,6 +116,20 @@ impl<'a> Demand<'a> {
         demand
     }
 
+    /// Whether a value is computed from a variable, in the same iteration.
+    pub fn hangs_on(&self, value: Var, on: Var) -> bool {
+        let (mut stack, mut seen) = (vec![value], FxHashSet::default());
+        while let Some(v) = stack.pop() {
+            if v == on {
+                return true;
+            }
+            if seen.insert(v) && !self.group.contains_key(&v) {
+                stack.extend(self.operands.get(&v).into_iter().flatten());
+            }
+        }
+        false
+    }
+
     /// The nested rate that a group of the root counts on, if its bound says how far it comes.
     fn counts(&self, group: &Group) -> Option<RateId> {
         match group.vars[..] {

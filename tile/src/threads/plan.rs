@@ -4,7 +4,7 @@ use crate::threads::Who;
 use crate::threads::demand::Demand;
 use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
-use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each};
+use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each, nest_left};
 use crate::threads::team::folds;
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var};
@@ -121,6 +121,9 @@ impl Plan {
         }
         check(program, facts)?;
         let demand = Demand::of(program, facts, handed);
+        if let Some(counter) = ending_itself(program, facts, &demand) {
+            return Err(Refusal::Sequential(program.name(counter).into()));
+        }
         let path = || Plan::path(program, facts, handed, &demand, left);
         let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
         let rows = |why: String| Plan::alone(why, program, facts, &demand);
@@ -380,6 +383,34 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
         })?;
     }
     Ok(())
+}
+
+/// A counter that runs on, and tells itself where its rate is left: nobody knows where it gets to but by counting.
+fn ending_itself(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Option<Var> {
+    for placed in &facts.blocks {
+        let Place::At { rate, section, .. } = placed.place else {
+            continue;
+        };
+        for (k, exit) in placed.block.exits.iter().enumerate() {
+            let Some(left) = nest_left(program, facts, placed, exit) else {
+                continue;
+            };
+            // Its bound is known before.
+            if k == 0 && section == Section::Guard && left == rate {
+                continue;
+            }
+            let rates = (0..program.rates.len()).map(RateId::new);
+            let around =
+                rates.filter(|r| program.is_within(rate, *r) && program.is_within(*r, left));
+            let counters = around.filter_map(|r| program.rate(r).kind.counter());
+            let mut running = counters.filter(|c| facts.group.contains_key(c));
+            let ends = |c: &Var| exit.unless.var().is_some_and(|v| demand.hangs_on(v, *c));
+            if let Some(counter) = running.find(ends) {
+                return Some(counter);
+            }
+        }
+    }
+    None
 }
 
 /// The counter of a nested rate that a block starts once for all, but that no group has.
