@@ -18,6 +18,8 @@ pub struct Call {
     pub ticket: u64,
     /// A word that is set where something traps.
     pub trapped: u64,
+    /// One that is set where something trapped that was launched before; 0 if nothing was.
+    pub stopped: u64,
     /// Where what groups come to goes.
     pub result: u64,
     /// Which of the kernel's launches it is: see [`Pass`](crate::emit::Pass).
@@ -39,6 +41,7 @@ impl Call {
             self.number,
             self.ticket,
             self.trapped,
+            self.stopped,
             self.result,
             self.pass,
             self.blocks,

@@ -55,7 +55,7 @@ LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launc
   const typename Leaving::Part own = {work.template until_left<false>(p, launch, trial).at};
   const bool speaks = work.speaks();
   const u64 earlier =
-      work.told(lf_before<Leaving, L>(p, launch, L::LEVELS, tile, false, speaks ? own : Leaving::identity(p))).at;
+      work.told(lf_before<Leaving, L>(p, launch, L::LEVELS, tile, false, work, speaks ? own : Leaving::identity(p))).at;
   if (earlier != LF_NOWHERE) work.end();
   const lf_exit exit = work.template until_left<true>(p, launch, state);
   if (!speaks || (exit.how == LF_GOES_ON && !work.has_last(launch))) return;
@@ -75,6 +75,7 @@ LF_DEVICE u32 lf_step_of(const typename L::Params &p, const lf_launch &launch, u
 // Steps that follow each other.
 template <class L> struct lf_span {
   u64 from, to;
+  LF_DEVICE void meanwhile(const typename L::Params &) const {}
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   LF_DEVICE void end() { to = from; }

@@ -30,6 +30,8 @@ pub(crate) struct Elements {
 pub(crate) struct Params {
     /// Word by word.
     pub words: Vec<u64>,
+    /// How many elements the longest array has that was there before.
+    pub longest: u64,
     /// How many threads a row has.
     pub team: u64,
     /// Memory that is among these.
@@ -75,23 +77,51 @@ impl<'a> Rows<'a> {
                 }
             };
         }
+        self.find_and_share(elements, word)
+    }
+
+    /// A kernel finds where rows lie, and behind it threads share their elements: how many there are, the second one finds in
+    /// memory. They are at most as many as the longest array has, mostly; where they are more, it does nothing, and is
+    /// launched again.
+    fn find_and_share(
+        &self,
+        elements: &Elements,
+        word: &dyn Fn(Word) -> u64,
+    ) -> Result<Option<Found<'a>>, Fault> {
         let none = || Fault::Refused("no kernel finds where rows lie".into());
-        let places = kernel.places.as_ref().ok_or_else(none)?;
-        let launched = self.launch(places, self.rows, 1)?;
-        if launched.trapped {
+        let places = self.kernel.places.as_ref().ok_or_else(none)?;
+        let ends = if elements.ends { self.rows } else { 0 };
+        let most = self.params.longest.saturating_add(ends);
+        let both = [
+            self.launch(places, self.rows, 1),
+            self.launch(self.kernel, most, 1),
+        ];
+        let launched = self.device.launch(&both)?;
+        let [found, shared] = <[Launched; 2]>::try_from(launched).map_err(|_| none())?;
+        if found.trapped {
             // Behind where the loop is left nothing does.
-            return match &kernel.anywhere {
+            return match &self.kernel.anywhere {
                 Some(kernel) => self.found(kernel, self.rows, 1, None),
                 None => Ok(None),
             };
         }
+        if shared.trapped {
+            return Ok(None);
+        }
         let counted = match elements.counted {
-            Some(at) => launched.result.get(at),
-            None => launched.result.last(),
+            Some(at) => found.result.get(at),
+            None => found.result.last(),
         };
         let start = elements.start.map_or(0, word);
         let all = counted.ok_or_else(none)?.wrapping_sub(start);
-        self.share(elements, all, word)
+        match all.checked_add(ends).ok_or_else(too_many)? {
+            steps if steps > most || steps == 0 => self.share(elements, all, word),
+            _ => Ok(Some(Found {
+                kernel: self.kernel,
+                result: shared.result,
+                counter: elements.counter.map(|at| (at, start.wrapping_add(all))),
+            })),
+        }
     }
 
     /// Threads share so many elements.
@@ -118,7 +148,10 @@ impl<'a> Rows<'a> {
     ) -> Result<Option<Found<'a>>, Fault> {
         let launched = match steps {
             0 => Launched::default(),
-            _ => self.launch(kernel, steps, team)?,
+            _ => {
+                let launched = self.device.launch(&[self.launch(kernel, steps, team)])?;
+                launched.into_iter().next().unwrap_or_default()
+            }
         };
         Ok((!launched.trapped).then_some(Found {
             kernel,
@@ -127,14 +160,14 @@ impl<'a> Rows<'a> {
         }))
     }
 
-    fn launch(&self, kernel: &Kernel, steps: u64, team: u64) -> Result<Launched, Fault> {
-        let launch = Launch {
+    fn launch<'k>(&'k self, kernel: &'k Kernel, steps: u64, team: u64) -> Launch<'k> {
+        Launch {
+            kernel,
             params: &self.params.words,
             first: self.first,
             steps,
             blocks: kernel.tiles(steps.saturating_mul(team)),
-        };
-        self.device.launch(kernel, launch)
+        }
     }
 }
 

@@ -27,10 +27,11 @@ template <class L> struct lf_tiles_of_block {
   }
 };
 
-// What all tiles before this one, and the threads before this one in it, come to in a group.
-template <class Group, class L>
+// What all tiles before this one, and the threads before this one in it, come to in a group. One warp looks
+// back; the others have something to do meanwhile, or not.
+template <class Group, class L, class Work>
 LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_launch &launch, u32 level, u64 tile, bool is_last,
-                                         const typename Group::Part &own) {
+                                         const Work &work, const typename Group::Part &own) {
   typedef typename Group::Part Part;
   if constexpr (L::PASSES) {
     return lf_pass_on<Group, L::THREADS>(p, launch, level, own);
@@ -39,10 +40,12 @@ LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_l
     LF_SHARED(Part, through);
     const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
     if (threadIdx.x < LF_WARP) {
-      if (threadIdx.x == 0) lf_tell_own(launch.told[level], launch.number, tile, scanned.all);
+      if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[level], launch.number, tile, scanned.all);
       const u32 pause = level == 0 ? LF_FIRST : 0;
       const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, pause, scanned.all, Group::start(p));
       if (threadIdx.x == 0) through = found;
+    } else {
+      work.meanwhile(p);
     }
     __syncthreads();
     const Part before = through;
@@ -62,7 +65,7 @@ template <class L, class Work, u32 K, bool ANY> struct lf_found {
     work.template run<K>(p, launch, mine);
     typedef typename Group::Part Part;
     const Part own = work.speaks() ? Group::of(mine) : Group::identity(p);
-    const Part before = lf_before<Group, L>(p, launch, K, tile, is_last, own);
+    const Part before = lf_before<Group, L>(p, launch, K, tile, is_last, work, own);
     if (L::PASSES && launch.pass == 2 * K) return false;
     Group::of(state) = work.told(before);
     return lf_found<L, Work, K + 1, (K + 1 < L::LEVELS)>::find(p, launch, tile, is_last, work, state);

@@ -1,6 +1,7 @@
 // What kernels are made of: words, operators, parts of a block, tiles that look back. NVRTC compiles it for a device, a C++
 // compiler with `LF_HOST` for the shim of the tests; what differs between them is in the first section, and nowhere else.
-// Behind it comes how loops are run: `tiles.cuh`, `passes.cuh`, `scatter.cuh`, `exits.cuh`, `segments.cuh`.
+// Behind it comes how loops are run: `tiles.cuh`, `passes.cuh`, `scatter.cuh`, `levels.cuh`, `exits.cuh`,
+// `near.cuh`, `segments.cuh`, `paths.cuh`.
 #pragma once
 
 typedef signed char i8;
@@ -34,6 +35,7 @@ typedef double f64;
 // Of parts that are wide, which would take up more room than it saves.
 #define LF_PRAGMA(text) _Pragma(#text)
 #define LF_UNROLL_FOR(T) LF_PRAGMA(unroll (sizeof(T) <= 512 ? 128 : 1))
+#define LF_BY_SEVEN _Pragma("unroll 7")
 
 // Before a look at words that other blocks are to write.
 LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
@@ -392,6 +394,7 @@ template <class Part> struct lf_scanned {
 // Of groups that count nothing.
 template <class Part> struct lf_as_it_is {
   typedef Part Short;
+  static LF_DEVICE bool absorbs(const Part &) { return false; }
   static LF_DEVICE const Part &shorten(const Part &x) { return x; }
   static LF_DEVICE const Part &lengthen(const Part &x) { return x; }
 };
@@ -449,9 +452,12 @@ struct lf_told {
   lf_cell *cells;
 };
 
-// Tells what a tile comes to by itself. The first need not: it knows what comes before it.
-template <class Part> LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const Part &own) {
-  if (tile > 0) lf_tell(told.cells + tile * lf_cells<Part>::count, 2 * number + LF_OWN, own);
+// Tells what a tile comes to by itself. The first need not: it knows what comes before it. A part that absorbs what comes
+// before is what all tiles up to it come to, and nobody waits for more.
+template <class Group>
+LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const typename Group::Part &own) {
+  const u64 kind = Group::absorbs(own) ? LF_THROUGH : LF_OWN;
+  if (tile > 0) lf_tell(told.cells + tile * lf_cells<typename Group::Part>::count, 2 * number + kind, own);
 }
 
 // What comes before a tile that has told what it comes to, joined onto `start`, after a pause. A whole warp calls it.
@@ -463,20 +469,25 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
-    if (pause > 0) lf_wait(pause);
+    // Who absorbs what comes before is among others that do: the nearest one knows it at once.
+    if (pause > 0 && !Group::absorbs(own)) lf_wait(pause);
     Part since = Group::identity(p);
     // A warp looks at as many tiles at once as it has threads, the nearest first. To look at more keeps others waiting.
     for (u64 end = tile;; end -= LF_WARP) {
       const bool is_there = lane < end;
       const lf_cell *at = told.cells + (end - 1 - lane) * cells;
-      Part part = Group::identity(p);
-      lf_heard<Part> heard;
-      if (is_there) {
-        heard = lf_listen<Part>(at);
-        lf_hear(at, number, heard);
-        part = heard.value();
+      lf_heard<Part> heard = {};
+      u32 known = 0;
+      for (bool is_heard = !is_there;;) {
+        if (!is_heard) heard = lf_listen<Part>(at);
+        is_heard = !is_there || heard.is_of(number);
+        known = __ballot_sync(LF_ALL, is_there && is_heard && heard.tag == 2 * number + LF_THROUGH);
+        // Nobody waits for those that are behind the nearest that knows all.
+        const u32 nearer = known == 0 ? LF_ALL : known ^ (known - 1);
+        if ((__ballot_sync(LF_ALL, !is_heard) & nearer) == 0) break;
+        lf_wait(LF_AGAIN);
       }
-      const u32 known = __ballot_sync(LF_ALL, is_there && heard.tag == 2 * number + LF_THROUGH);
+      Part part = is_there ? heard.value() : Group::identity(p);
       // The nearest that knows all: what is further is in it.
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
       if (lane > last) part = Group::identity(p);
@@ -490,7 +501,8 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
     }
     before = since;
   }
-  if (lane == 0) lf_tell(told.cells + tile * cells, 2 * number + LF_THROUGH, Group::join(p, before, own));
+  const bool is_told = tile > 0 && Group::absorbs(own);
+  if (lane == 0 && !is_told) lf_tell(told.cells + tile * cells, 2 * number + LF_THROUGH, Group::join(p, before, own));
   __syncwarp();
   return before;
 }
@@ -504,6 +516,7 @@ struct lf_launch {
   u64 number;    // of the launch, from 1 on: no other had the same memory and this number
   u32 *ticket;   // the next tile, and behind it how many blocks are done; zero between launches
   u32 *trapped;  // set where something traps
+  const u32 *stopped;  // set where something trapped that was launched before: nothing is to be done; none, if none was
   u64 *result;   // what groups come to: their words, level by level
   u64 pass;      // which of the launches of a kernel whose groups are summed up in passes
   u64 blocks;    // how many blocks those with tiles have

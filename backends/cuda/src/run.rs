@@ -16,11 +16,12 @@ use loop_lang::state::{Layout, reset_local};
 
 /// What can launch a kernel.
 pub trait Device {
-    /// Runs a kernel to its end.
+    /// Runs kernels to their ends, one behind the other: what one leaves in memory, the next ones find. Nobody waits between
+    /// them, so a kernel is told where to look for whether one before it trapped.
     ///
     /// # Errors
     /// What went wrong with the device.
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault>;
+    fn launch(&self, launches: &[Launch<'_>]) -> Result<Vec<Launched>, Fault>;
 
     /// Where the elements of an array are that the loop was passed.
     ///
@@ -56,11 +57,13 @@ pub trait Room {
 /// What a kernel is launched with.
 #[derive(Debug)]
 pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
     /// The words of its parameters: see [`Kernel::given`].
     pub params: &'a [u64],
     /// The counter of the first step.
     pub first: u64,
-    /// How many steps there are.
+    /// How many steps there are; at most, where a kernel before it finds out.
     pub steps: u64,
     /// How many blocks at most, of the threads that [`Tiles`](livefusion_tile::threads::form::Tiles) says: any number from one on will do.
     pub blocks: u64,
@@ -388,6 +391,7 @@ impl Ready<'_> {
         }
         Ok(Params {
             words: params,
+            longest,
             team,
             _rooms: rooms,
         })

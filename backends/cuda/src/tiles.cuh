@@ -363,7 +363,7 @@ LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typena
   Group::of(mine) = Group::identity(p);
   lf_sum<L>(p, launch, tile * L::TILE, room, mine);
   const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), warps);
-  if (threadIdx.x == 0) lf_tell_own(launch.told[K], launch.number, tile, scanned.all);
+  if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[K], launch.number, tile, scanned.all);
   return scanned;
 }
 

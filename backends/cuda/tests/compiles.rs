@@ -123,7 +123,9 @@ fn operators_compile_for_devices() {
 /// What is wrong, without all that the compiler says beside it.
 fn errors(fault: &Fault) -> String {
     let said = fault.to_string();
-    let errors = said.lines().filter(|l| l.contains("error"));
+    let errors = said
+        .lines()
+        .filter(|l| ["error", "fatal"].iter().any(|e| l.contains(e)));
     errors.collect::<Vec<_>>().join("\n")
 }
 

@@ -330,18 +330,18 @@ fn faults_of_paths_are_found() {
         ),
         (
             "threads behind the end go on",
-            "LF_DEVICE void end() { count = 0; }",
-            "LF_DEVICE void end() {}",
+            "LF_DEVICE void end() { to = from; }\n  LF_DEVICE bool has_last(const lf_launch &) const",
+            "LF_DEVICE void end() {}\n  LF_DEVICE bool has_last(const lf_launch &) const",
         ),
         (
             "every thread has the last step",
-            "count > 0 && from + count == launch.steps",
-            "count > 0",
+            "from < to && places.begin + to == ahead->all",
+            "from < to",
         ),
         (
             "it is left at the step of the path",
-            "return lf_exit{from + (count - left), i, how};",
-            "return lf_exit{from + (count - left), from + (count - left), how};",
+            "return lf_exit{places.begin + step, i, how};",
+            "return lf_exit{places.begin + step, places.begin + step, how};",
         ),
     ];
     let program = completed(LARGE);
@@ -394,8 +394,8 @@ fn faults_of_rows_are_found() {
     let faults = [
         (
             "a thread goes on where it leaves",
-            "(p, launch, launch.first + i, state);\n      if (how != LF_GOES_ON) return lf_exit{i, i, how};\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
-            "(p, launch, launch.first + i, state);\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
+            "(p, launch, launch.first + i, near, u32(i - begin), state);\n      if (how != LF_GOES_ON) return lf_exit{i, i, how};\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
+            "(p, launch, launch.first + i, near, u32(i - begin), state);\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
         ),
         (
             "a row goes on where it is left",

@@ -21,9 +21,9 @@ fn many_rows_give_what_the_interpreter_gives() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(29);
     for (name, many) in [
-        ("row_sums", [33_000, 2]),
-        ("stencil_sums", [2_100, 21]),
-        ("moved_sums", [33_000, 2]),
+        ("row_sums", [66_000, 2]),
+        ("stencil_sums", [33_000, 16]),
+        ("moved_sums", [66_000, 2]),
     ] {
         let program = support::golden(name);
         let kernel = emit::kernel(&program).expect("it runs in parallel");
@@ -42,6 +42,14 @@ fn many_rows_give_what_the_interpreter_gives() {
         agree(&shim, name, &program, &args, "many rows");
         let few = args_of(&program, &[], &[3, 1000], &mut rng);
         agree(&shim, name, &program, &few, "few rows");
+        let is_near = rows.text.contains("lf_read(near.arr_1, ");
+        assert!(is_near, "{}", rows.text);
+        let fault = cxx.tampered(
+            "lf_copy_async<16>(near.room + lf_spread<GAPS>(k * sizeof(T)), from + k);",
+            "lf_copy_async<16>(near.room + k * sizeof(T), from + k);",
+        );
+        let shim = OnShim::of(&fault, &program);
+        assert!(shim.differs(&program, &args).is_some(), "{name}");
     }
 }
 
@@ -82,26 +90,80 @@ fn faults_of_squares_are_found() {
     let faults = [
         (
             "a square's rows begin one too far",
-            "const u64 i = down * LF_WARP + k;",
-            "const u64 i = down * LF_WARP + k + 1;",
+            "const u64 i = row + k;",
+            "const u64 i = row + k + 1;",
         ),
         (
             "squares at the side are left out",
-            "across = (width + LF_WARP - 1) / LF_WARP,",
-            "across = width / LF_WARP,",
+            "across = (width + wide - 1) / wide,",
+            "across = width / wide,",
         ),
         (
             "squares below are left out",
-            "((rows + LF_WARP - 1) / LF_WARP)",
-            "((rows + LF_WARP - 1) / LF_WARP / 2)",
+            "below = (rows + LF_WARP - 1) / LF_WARP;",
+            "below = (rows + LF_WARP - 1) / LF_WARP / 2;",
+        ),
+        ("a block passes over squares", "      side -= across;\n", ""),
+        (
+            "a row is taken for a column",
+            "near, at * LF_LINE + k, state",
+            "near, k * LF_LINE + at, state",
+        ),
+        (
+            "a square is taken before it is there",
+            "    lf_copies_done();\n    __syncthreads();\n  }\n}",
+            "  }\n}",
+        ),
+        (
+            "a square comes before all have taken the last one",
+            "  if (L::ROOM > 0) __syncthreads();\n  L::fetches",
+            "  L::fetches",
+        ),
+        (
+            "a square that is whole has its lines too far apart",
+            "      f(k, i, true);\n      k += warps * LF_LINE;",
+            "      f(k, i, true);\n      k += warps * LF_LINE + 1;",
         ),
         (
             "where rows are short, a thread has one step only",
-            "step < end; step += L::THREADS) {",
-            "step < end; step += L::TILE) {",
+            "at < places.steps; at += L::THREADS) {",
+            "at < places.steps; at += L::TILE) {",
         ),
     ];
     are_found("transpose", &faults);
+}
+
+/// What is read the other way is turned around in squares, of whatever type it is.
+#[test]
+fn squares_are_turned_around() {
+    if !can_compile() {
+        return;
+    }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let mut rng = Rng(59);
+    let (_, text) = support::golden_texts()
+        .into_iter()
+        .find(|(name, _)| name == "transpose")
+        .expect("a golden loop");
+    for ty in ["f64", "u8", "i32"] {
+        let program = parse(&text.replace("f64", ty));
+        let kernel = emit::kernel(&program).expect("it runs in parallel");
+        let turns = "lf_take(near.arr_1, lf_k, at_1)";
+        assert!(kernel.text.contains(turns), "{}", kernel.text);
+        let shim = OnShim::of(&cxx, &program);
+        for sizes in [
+            [64, 96],
+            [70, 100],
+            [100, 33],
+            [7, 40],
+            [40, 7],
+            [1, 1],
+            [0, 5],
+        ] {
+            let args = args_of(&program, &[], &sizes, &mut rng);
+            agree(&shim, "transpose", &program, &args, ty);
+        }
+    }
 }
 
 /// A square that one sub rate hands on to another, which is admitted where `test` is.

@@ -1,5 +1,6 @@
 //! In which form a loop runs, and how large its tiles are.
 
+use crate::threads::near::Near;
 use crate::threads::plan::Work;
 use crate::threads::shape::{Refusal, Shape};
 use crate::threads::streams::Streams;
@@ -153,6 +154,8 @@ const ON_PATH: u32 = 20;
 const AT_LEAST: u32 = 768;
 /// As many where rates are nested: it may then have 96.
 const AT_LEAST_NESTED: u32 = 640;
+/// As many where elements of rows come by rooms: it may then have 72. While some wait for memory, or for others, the rest have work.
+const AT_LEAST_NEAR: u32 = 896;
 /// The threads of a block at least, a warp, and at most.
 const BLOCK: std::ops::RangeInclusive<u32> = 32..=1024;
 /// The steps of a thread in a tile at most.
@@ -160,8 +163,9 @@ const MOST_EACH: u32 = 64;
 
 impl Tiles {
     /// The blocks that a processor of a device is to hold at once, at least.
-    pub fn blocks(&self) -> u32 {
+    pub fn blocks(&self, near: &Near) -> u32 {
         let threads = match self.form {
+            Form::Nested if !near.is_empty() => AT_LEAST_NEAR,
             Form::Nested => AT_LEAST_NESTED,
             _ => AT_LEAST,
         };
@@ -174,7 +178,7 @@ impl Tiles {
     }
 
     /// Those of a loop, as measured on an H200.
-    pub(super) fn of(shape: &Shape<'_>, streams: &mut Streams) -> Tiles {
+    pub(super) fn of(shape: &Shape<'_>, streams: &mut Streams, near: &mut Near) -> Tiles {
         let groups = &shape.groups;
         let form = groups.form;
         let (threads, elements, piece) = match form {
@@ -197,6 +201,11 @@ impl Tiles {
             Form::UntilLeft => (256, FEW, 1),
             Form::Nested => match shape.work {
                 Work::Rows { .. } | Work::Teams { .. } => (NESTED, 1, 1),
+                _ if near.has_runs() => {
+                    let each = near.fits();
+                    shrink(shape, near, NESTED * each);
+                    (NESTED, each, 1)
+                }
                 _ => (NESTED, ON_PATH, 1),
             },
         };
@@ -210,6 +219,7 @@ impl Tiles {
     pub(super) fn asked(
         shape: &Shape<'_>,
         streams: &mut Streams,
+        near: &mut Near,
         asked: Threads,
     ) -> Result<Tiles, Refusal> {
         let no = |why: &str| Err(Refusal::Asked(why.into()));
@@ -243,6 +253,7 @@ impl Tiles {
             Form::Nested if who == Who::Path && block * each * 8 + parts(shape) > SHARED => {
                 return no("a block shares 48 KiB at most");
             }
+            Form::Nested if near.has_runs() => shrink(shape, near, block * each),
             Form::Nested => {}
         }
         Ok(Tiles::new(shape, block, each, piece))
@@ -269,6 +280,12 @@ fn parts(shape: &Shape<'_>) -> u32 {
     }
     let vars = shape.levels.iter().map(|l| shape.vars(l).len() as u32);
     65 * 8 * vars.sum::<u32>()
+}
+
+/// Leaves out of rooms what a block has no place for, beside where rows lie, parts of groups, and some more.
+fn shrink(shape: &Shape<'_>, near: &mut Near, steps: u32) {
+    let left = SHARED.saturating_sub(parts(shape) + 1024) / steps;
+    near.shrink(shape, left.saturating_sub(3));
 }
 
 /// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then

@@ -14,6 +14,7 @@
 //! | [`plan`] | how iterations become work of threads, and why |
 //! | [`form`] | how steps go together in tiles, and how large these are |
 //! | [`streams`] | arrays whose elements come and go by tiles |
+//! | [`near`] | what the elements of rows have to do with memory: what comes and goes by rooms |
 //! | [`path`] | segments whose elements are shared among threads |
 //! | `team` | rows that a team of threads has |
 //! | [`demand`] | what values hang on: groups, and inner rates that must have run for them |
@@ -22,6 +23,7 @@
 pub mod demand;
 pub mod form;
 pub mod handed;
+pub mod near;
 pub mod path;
 pub mod phases;
 pub mod plan;

@@ -6,6 +6,7 @@ mod wide;
 
 use crate::threads::form::{Groups, Tiles};
 use crate::threads::handed::Handed;
+use crate::threads::near::Near;
 use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
 use crate::threads::streams::Streams;
@@ -112,6 +113,8 @@ pub struct Shape<'a> {
     pub given: Vec<Var>,
     /// Arrays whose elements come and go by tiles.
     pub streams: Streams,
+    /// Arrays of which the elements of rows come and go by rooms.
+    pub near: Near,
     /// Groups, by what steps know of them.
     pub groups: Groups,
     /// How steps are dealt out.
@@ -168,6 +171,7 @@ impl<'a> Shape<'a> {
             last: Vec::new(),
             given: Vec::new(),
             streams: Streams::default(),
+            near: Near::default(),
             groups: Groups::default(),
             tiles: Tiles::default(),
             teams: asked.teams.unwrap_or(ENOUGH),
@@ -219,11 +223,12 @@ impl<'a> Shape<'a> {
         self.streams = Streams::of(self);
         self.groups = Groups::of(self);
         let mut streams = std::mem::take(&mut self.streams);
+        let mut near = Near::of(self);
         self.tiles = match asked {
-            Some(asked) => Tiles::asked(self, &mut streams, asked)?,
-            None => Tiles::of(self, &mut streams),
+            Some(asked) => Tiles::asked(self, &mut streams, &mut near, asked)?,
+            None => Tiles::of(self, &mut streams, &mut near),
         };
-        self.streams = streams;
+        (self.streams, self.near) = (streams, near);
         Ok(())
     }
 
@@ -261,10 +266,14 @@ impl<'a> Shape<'a> {
             last: self.last.clone(),
             given: self.given.clone(),
             streams: Streams::default(),
+            near: Near::default(),
             groups: Groups::default(),
             ..*self
         };
         shape.deal(None).ok()?;
+        if let Work::Teams { .. } = shape.work {
+            shape.near = self.near.of_team(self);
+        }
         Some(shape)
     }
 

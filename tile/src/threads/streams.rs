@@ -20,12 +20,12 @@ pub struct Streams {
 }
 
 /// Where a step touches an array.
-struct Access {
-    array: Var,
-    at: Atom,
-    is_write: bool,
+pub(super) struct Access {
+    pub array: Var,
+    pub at: Atom,
+    pub is_write: bool,
     /// The rate whose every step does it; none within a condition.
-    always: Option<RateId>,
+    pub always: Option<RateId>,
 }
 
 impl Streams {
@@ -36,19 +36,8 @@ impl Streams {
         if shape.exits.any || shape.work != Work::Steps || shape.is_wide() {
             return streams;
         }
-        let mut by_memory: FxHashMap<Source, Vec<Access>> = FxHashMap::default();
-        let mut order = Vec::new();
-        for access in accesses(shape) {
-            let Some(source) = shape.facts.source.get(&access.array) else {
-                continue;
-            };
-            if !by_memory.contains_key(source) {
-                order.push(*source);
-            }
-            by_memory.entry(*source).or_default().push(access);
-        }
-        for source in order {
-            streams.add(shape, &by_memory[&source]);
+        for all in in_places(shape) {
+            streams.add(shape, &all);
         }
         streams
     }
@@ -130,8 +119,25 @@ impl Streams {
 }
 
 /// The bytes of an array's elements.
-fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
+pub(super) fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
     shape.program.ty(v).elem().size() as u32
+}
+
+/// All that steps read and write, by the memory where it is.
+pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<Access>> {
+    let mut by_memory: FxHashMap<Source, usize> = FxHashMap::default();
+    let mut all: Vec<Vec<Access>> = Vec::new();
+    for access in accesses(shape) {
+        let Some(source) = shape.facts.source.get(&access.array) else {
+            continue;
+        };
+        let at = *by_memory.entry(*source).or_insert(all.len());
+        if at == all.len() {
+            all.push(Vec::new());
+        }
+        all[at].push(access);
+    }
+    all
 }
 
 /// All that steps read and write.

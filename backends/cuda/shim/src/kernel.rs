@@ -239,7 +239,7 @@ impl Kernel {
 /// What a launch is about: [`Call`]. Gives its two tickets.
 fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result<Part, Fault> {
     let (at, told) = about.split_at(about.len() - MOST_TOLD);
-    let [_, _, _, ticket, trapped, result, ..] = at else {
+    let [_, _, _, ticket, trapped, stopped, result, ..] = at else {
         return Err(failed("a launch of another form"));
     };
     let none = |what: &str| failed(&format!("{what} is not in memory"));
@@ -255,6 +255,16 @@ fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result
             ..trapped
         },
     ));
+    if let Some(stopped) = memory.rest_of_words(Address(*stopped)) {
+        let name = c"the flag of what was launched before";
+        ranges.push(range(
+            name,
+            Part {
+                bytes: 4,
+                ..stopped
+            },
+        ));
+    }
     if let Some(rest) = memory.rest_of_words(Address(*result)) {
         ranges.push(range(c"the result", rest));
     }

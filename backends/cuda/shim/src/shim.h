@@ -9,6 +9,7 @@
 #define LF_UNROLL
 #define LF_ROLLED
 #define LF_UNROLL_FOR(T)
+#define LF_BY_SEVEN
 #define LF_SHARED(T, name)                                                                                                 \
   static const char lf_place_of_##name = 0;                                                                                \
   T &name = *static_cast<T *>(lf_shared(&lf_place_of_##name, sizeof(T)))

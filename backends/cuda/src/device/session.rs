@@ -286,80 +286,43 @@ impl Device for Launcher<'_> {
         Ok(Box::new(Kept(memory)))
     }
 
-    fn launch(&self, kernel: &Kernel, launch: Launch<'_>) -> Result<Launched, Fault> {
-        let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
-        let loaded = self.loaded.get(kernel.number).ok_or_else(none)?;
+    fn launch(&self, launches: &[Launch<'_>]) -> Result<Vec<Launched>, Fault> {
         let session = self.session;
-        let count = kernel.words();
-        let tiles = launch.blocks;
-        let words = session.take_words(count + 1)?;
-        let result = words.address().after(8);
-        {
-            // Until it is queued: launches are queued in the order of their numbers.
-            let mut scratch = lock(&session.scratch);
-            let blocks = kernel.blocks(tiles, loaded.blocks);
-            let cells = kernel.cells(tiles, blocks);
-            let all = cells.iter().sum::<u64>() as usize * 16;
-            // What is in the rooms of wide groups could be taken for a tag by a later launch.
-            let room = kernel.wide.then(|| session.pool.take(all)).transpose()?;
-            let told = if room.is_some() { 0 } else { all };
-            let (number, ticket, told) = scratch.next(&session.pool, told)?;
-            let told = room.as_ref().map_or(told, Memory::address);
-            let mut call = Call {
-                first: launch.first,
-                steps: launch.steps,
-                number,
-                ticket: ticket.0,
-                trapped: words.address().0,
-                result: result.0,
-                pass: 0,
-                blocks,
-                settles: 0,
-                told: [0; MOST_TOLD],
-            };
-            let mut next = told;
-            for (place, cells) in call.told.iter_mut().zip(&cells) {
-                *place = next.0;
-                next = next.after(*cells as usize * 16);
+        let all: usize = launches.iter().map(|l| l.kernel.words() + 1).sum();
+        let words = session.take_words(all)?;
+        let (mut from, mut stopped) = (0, Address(0));
+        for launch in launches {
+            let trapped = words.address().after(from * 8);
+            if let Err(fault) = self.queue(launch, trapped, stopped) {
+                // Those before it write to the words.
+                session.driver.wait()?;
+                return Err(fault);
             }
-            let from = self.mark()?;
-            // What is empty is a byte in C++.
-            let padding = launch.params.is_empty().then_some(0);
-            let words = launch.params.iter().copied().chain(padding);
-            let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-            let (function, threads) = (&loaded.function, kernel.threads());
-            for pass in kernel.passes(launch.steps, blocks) {
-                call.pass = pass.number;
-                call.settles = pass.settles.into();
-                let blocks = pass.blocks as u32;
-                // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
-                // reads and writes within the arrays and rooms, whose memory goes back to the pool behind it in the queue, the
-                // scratch memory, which is this launch's until the next one's turn, and the words, which are kept until it has
-                // ended.
-                unsafe {
-                    session
-                        .driver
-                        .launch(function, blocks, threads, &[&params, &call.bytes()])?;
-                }
-                call.number = scratch.again();
-            }
-            self.took(from)?;
+            from += launch.kernel.words() + 1;
+            stopped = trapped;
         }
-        let waits = count > 0 || self.may_trap;
+        let waits = all > launches.len() || self.may_trap;
         if !waits {
             // Nobody reads or writes the words.
             lock(&session.words).push(words);
-            return Ok(Launched {
+            let none = || Launched {
                 result: Vec::new(),
                 trapped: false,
-            });
+            };
+            return Ok(launches.iter().map(|_| none()).collect());
         }
         session.driver.wait()?;
         let word = |at: usize| words[at].load(Ordering::Relaxed);
-        let launched = Launched {
-            result: (1..=count).map(word).collect(),
-            trapped: word(0) as u32 != 0,
-        };
+        let mut at = 0;
+        let launched = launches.iter().map(|launch| {
+            let (flag, behind) = (at, at + launch.kernel.words() + 1);
+            at = behind;
+            Launched {
+                result: (flag + 1..behind).map(word).collect(),
+                trapped: word(flag) as u32 != 0,
+            }
+        });
+        let launched = launched.collect();
         session.give_words(words);
         Ok(launched)
     }
@@ -370,6 +333,64 @@ impl Launcher<'_> {
         let bytes = usize::try_from(words).ok().and_then(|w| w.checked_mul(8));
         let bytes = bytes.ok_or(Fault::OutOfMemory { bytes: usize::MAX })?;
         self.session.pool.take(bytes.max(1))
+    }
+
+    /// Puts a launch in the queue. It sets the word at `trapped`, behind which its result goes.
+    fn queue(&self, launch: &Launch<'_>, trapped: Address, stopped: Address) -> Result<(), Fault> {
+        let kernel = launch.kernel;
+        let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
+        let loaded = self.loaded.get(kernel.number).ok_or_else(none)?;
+        let session = self.session;
+        let tiles = launch.blocks;
+        // Until it is queued: launches are queued in the order of their numbers.
+        let mut scratch = lock(&session.scratch);
+        let blocks = kernel.blocks(tiles, loaded.blocks);
+        let cells = kernel.cells(tiles, blocks);
+        let all = cells.iter().sum::<u64>() as usize * 16;
+        // What is in the rooms of wide groups could be taken for a tag by a later launch.
+        let room = kernel.wide.then(|| session.pool.take(all)).transpose()?;
+        let told = if room.is_some() { 0 } else { all };
+        let (number, ticket, told) = scratch.next(&session.pool, told)?;
+        let mut next = room.as_ref().map_or(told, Memory::address);
+        let mut call = Call {
+            first: launch.first,
+            steps: launch.steps,
+            number,
+            ticket: ticket.0,
+            trapped: trapped.0,
+            stopped: stopped.0,
+            result: trapped.after(8).0,
+            pass: 0,
+            blocks,
+            settles: 0,
+            told: [0; MOST_TOLD],
+        };
+        for (place, cells) in call.told.iter_mut().zip(&cells) {
+            *place = next.0;
+            next = next.after(*cells as usize * 16);
+        }
+        let from = self.mark()?;
+        // What is empty is a byte in C++.
+        let padding = launch.params.is_empty().then_some(0);
+        let words = launch.params.iter().copied().chain(padding);
+        let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let (function, threads) = (&loaded.function, kernel.threads());
+        for pass in kernel.passes(launch.steps, blocks) {
+            call.pass = pass.number;
+            call.settles = pass.settles.into();
+            let blocks = pass.blocks as u32;
+            // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
+            // reads and writes within the arrays and rooms, whose memory goes back to the pool behind it in the queue, the
+            // scratch memory, which is this launch's until the next one's turn, and the words, which are kept until it has
+            // ended.
+            unsafe {
+                session
+                    .driver
+                    .launch(function, blocks, threads, &[&params, &call.bytes()])?;
+            }
+            call.number = scratch.again();
+        }
+        self.took(from)
     }
 
     fn mark(&self) -> Result<Option<Mark>, Fault> {

@@ -58,6 +58,16 @@ impl Emit<'_> {
         if !counts.is_empty() {
             self.short(&vars, &counts);
         }
+        // Groups that all begin anew in a row take nothing of what comes before that.
+        let absorbs = match again.len() == level.len() {
+            true => Some("x.lf_begun"),
+            false => Some("false").filter(|_| !counts.is_empty()),
+        };
+        if let Some(absorbs) = absorbs {
+            self.line(&format!(
+                "static LF_DEVICE bool absorbs(const Part &x) {{ return {absorbs}; }}"
+            ));
+        }
         self.line(&format!(
             "static LF_DEVICE Part &of(State &state) {{ return state.level{k}; }}"
         ));

@@ -18,6 +18,7 @@ mod kernel;
 mod leave;
 mod levels;
 mod names;
+mod near;
 mod nest;
 mod path;
 mod scatter;
@@ -28,6 +29,7 @@ pub use kernel::{Given, Kernel, Pass};
 
 use expr::Functions;
 use livefusion_tile::threads::form::{Form, Tiles};
+use livefusion_tile::threads::near::Near;
 use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Refusal, Shape};
@@ -45,7 +47,9 @@ pub const PRELUDE: &str = concat!(
     include_str!("../scatter.cuh"),
     include_str!("../levels.cuh"),
     include_str!("../exits.cuh"),
-    include_str!("../segments.cuh")
+    include_str!("../near.cuh"),
+    include_str!("../segments.cuh"),
+    include_str!("../paths.cuh")
 );
 
 /// The kernels of a loop, one for each of its roots.
@@ -77,6 +81,7 @@ pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
 struct Emit<'a> {
     shape: &'a Shape<'a>,
     streams: &'a Streams,
+    near: Near,
     tiles: Tiles,
     form: Form,
     /// What is known before a step, level by level, and behind that what is read at the end.
@@ -104,6 +109,7 @@ impl<'a> Emit<'a> {
             shape,
             tiles: shape.tiles,
             streams: &shape.streams,
+            near: shape.near.clone(),
             form: shape.groups.form,
             levels: shape.groups.levels(),
             known: shape.groups.known.len(),
@@ -167,6 +173,9 @@ impl<'a> Emit<'a> {
             self.count();
         }
         self.constants();
+        if self.form == Form::Nested {
+            self.rooms();
+        }
         self.bins();
         match self.shape.work {
             Work::Steps if self.form != Form::Nested => self.step(),
@@ -195,7 +204,7 @@ impl<'a> Emit<'a> {
             self.tiles.threads,
             match self.shape.is_wide() {
                 true => 1,
-                false => self.tiles.blocks(),
+                false => self.tiles.blocks(&self.near),
             }
         ));
         let [begin, end] = self.around_steps(name);

@@ -16,7 +16,7 @@ impl Emit<'_> {
         let [template, result] = self.step_kind();
         self.line(template);
         self.open(&format!(
-            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, State &state) {{"
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         self.only = self.shape.nests.only.clone();

@@ -17,7 +17,7 @@ use super::Emit;
 use livefusion_tile::threads::path::Path;
 use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::at;
-use loop_lang::ir::{GroupId, Part, RateId, Section, Stmt, StmtKind, Var};
+use loop_lang::ir::{GroupId, Part, Place, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
 impl Emit<'_> {
@@ -94,6 +94,9 @@ impl Emit<'_> {
 
     /// Whether a statement is to be written, where not all are.
     pub(super) fn is_wanted(&self, s: &Stmt) -> bool {
+        if self.is_seen_to(s) {
+            return false;
+        }
         let Some(only) = &self.only else { return true };
         let is_place = matches!(self.shape.work, Work::Places(_));
         match &s.kind {
@@ -111,6 +114,17 @@ impl Emit<'_> {
         }
     }
 
+    /// Whether a statement is a trap of which the kernel that finds where rows lie has seen to it that it does not happen: what it
+    /// tests would have to be read again.
+    fn is_seen_to(&self, s: &Stmt) -> bool {
+        let (StmtKind::Trap { unless, .. }, Some(places)) = (&s.kind, &self.shape.nests.places)
+        else {
+            return false;
+        };
+        let known = &places.nests.known_from;
+        unless.var().is_none_or(|v| known.contains_key(&v))
+    }
+
     /// Whether a sub rate has nothing of what is to be written, where not all is.
     pub(super) fn is_idle(&self, rate: RateId) -> bool {
         let program = self.shape.program;
@@ -125,6 +139,10 @@ impl Emit<'_> {
             "static const u32 ENDS = {};",
             u32::from(path.ends)
         ));
+        let (acts, light) = (self.has_effects(&path), self.is_light(path.rate));
+        self.line(&format!(
+            "static const bool EFFECTS = {acts}, LIGHT = {light};"
+        ));
         self.row_struct(&path);
         self.head(&path);
         self.begin();
@@ -136,6 +154,24 @@ impl Emit<'_> {
             self.end(&path);
         }
         self.lengths(&path);
+    }
+
+    /// Whether elements do anything but fold.
+    fn has_effects(&self, path: &Path) -> bool {
+        let within = |place: Place| matches!(place, Place::At { rate, .. } if self.shape.program.is_within(rate, path.rate));
+        let blocks = self.shape.steps().filter(|b| within(b.place));
+        let mut acts = false;
+        for stmt in blocks.flat_map(|b| &b.block.stmts) {
+            walk::each(stmt, &mut |s| {
+                acts |= matches!(
+                    s.kind,
+                    StmtKind::WriteArray(..)
+                        | StmtKind::ScatterArray { .. }
+                        | StmtKind::Trap { .. }
+                );
+            });
+        }
+        acts
     }
 
     fn row_struct(&mut self, path: &Path) {
@@ -247,7 +283,7 @@ impl Emit<'_> {
         let [template, result] = self.step_kind();
         self.line(template);
         self.open(&format!(
-            "static LF_DEVICE {result} element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, State &state) {{"
+            "static LF_DEVICE {result} element(const Params &p, const lf_launch &launch, const u64 {outer}, const Row &row, const u64 {inner}, const Near &near, const u32 lf_k, State &state) {{"
         ));
         let levels = self.shape.levels.len() as u32;
         match *self
@@ -292,7 +328,7 @@ impl Emit<'_> {
         let [template, result] = self.step_kind();
         self.line(template);
         self.open(&format!(
-            "static LF_DEVICE {result} end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, State &state) {{"
+            "static LF_DEVICE {result} end(const Params &p, const lf_launch &launch, const u64 {counter}, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {{"
         ));
         self.starts_step();
         let first = self.names.var(path.counter).to_string();
@@ -349,13 +385,10 @@ impl Emit<'_> {
                 format!("state.level{k}.lf_count")
             }
         };
-        let row = self.names.var(self.shape.counter).to_string();
         // More than can be counted would lie anywhere.
         self.open("if (EMIT) {");
         self.line(&format!("if ({through} < lf_length) *launch.trapped = 1;"));
-        self.line(&format!(
-            "lf_write(p.lf_places, {row} - launch.first, {through});"
-        ));
+        self.line(&format!("lf_give(near.lf_places, lf_k, {through});"));
         self.close();
     }
 

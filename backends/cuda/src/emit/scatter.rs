@@ -57,7 +57,7 @@ impl Emit<'_> {
         let room = tile * self.streams.room_bytes(self.shape) as usize + 32;
         let rooms = match self.form {
             // Where the rows of a tile lie, and what teams exchange.
-            Form::Nested => tile * 8 + 4096,
+            Form::Nested => tile * 2 + self.near.room_bytes(self.shape, self.tiles) + 4096,
             _ => self.tiles.rooms() as usize * room,
         };
         // Each level has a part for each of 32 warps, and some more, unless it is wide.

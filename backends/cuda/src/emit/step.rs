@@ -97,6 +97,9 @@ impl Emit<'_> {
         if let Some(value) = self.handed_on(array, index) {
             return value;
         }
+        if let Some(value) = self.read_near(array, index) {
+            return value;
+        }
         let at_counter = index == Atom::Var(self.shape.counter);
         match at_counter && self.streams.reads.contains(&array) {
             true => format!("in.{}", self.names.var(array)),
@@ -116,6 +119,9 @@ impl Emit<'_> {
         let (name, x) = (self.names.var(array), self.value(x));
         if self.streams.writes.contains(&array) {
             return format!("if (EMIT) out.{name} = {x};");
+        }
+        if let Some(line) = self.write_near(array, &x) {
+            return line;
         }
         let index = self.value(index);
         match self.streams.keeps.iter().any(|(kept, _)| *kept == array) {

@@ -20,7 +20,7 @@ impl Emit<'_> {
         let [template, result] = self.step_kind();
         self.line(template);
         self.open(&format!(
-            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, State &state) {{"
+            "static LF_DEVICE {result} step(const Params &p, const lf_launch &launch, const u64 {counter}, const u32 lf_lane, const u32 lf_team, const bool lf_there, const Near &near, State &state) {{"
         ));
         let (leaves, acts) = (self.shape.exits.any, self.acts());
         let constant = if leaves { "" } else { "const " };
@@ -127,7 +127,7 @@ impl Emit<'_> {
     }
 
     /// Whether a pass waits for memory more than it computes.
-    fn is_light(&self, rate: RateId) -> bool {
+    pub(super) fn is_light(&self, rate: RateId) -> bool {
         let program = self.shape.program;
         let blocks = self.shape.facts.blocks.iter();
         let within =

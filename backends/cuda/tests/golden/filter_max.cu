@@ -38,6 +38,7 @@ struct filter_max_v {
     struct alignas(8) Short { u32 ix_2; i64 acc_4; };
     static LF_DEVICE Short shorten(const Part &x) { return Short{u32(x.ix_2), i64(x.acc_4)}; }
     static LF_DEVICE Part lengthen(const Short &x) { return Part{x.ix_2, x.acc_4}; }
+    static LF_DEVICE bool absorbs(const Part &x) { return false; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2, p.start_acc_4};

@@ -35,6 +35,7 @@ struct filter_sum_v {
     struct alignas(4) Short { u32 ix_2; };
     static LF_DEVICE Short shorten(const Part &x) { return Short{u32(x.ix_2)}; }
     static LF_DEVICE Part lengthen(const Short &x) { return Part{x.ix_2}; }
+    static LF_DEVICE bool absorbs(const Part &x) { return false; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{p.start_ix_2};

@@ -22,6 +22,7 @@ struct segmented_v {
   template <u32 K, class Unused = void> struct Level;
   template <class Unused> struct Level<0, Unused> : lf_as_it_is<Part0> {
     typedef Part0 Part;
+    static LF_DEVICE bool absorbs(const Part &x) { return x.lf_begun; }
     static LF_DEVICE Part &of(State &state) { return state.level0; }
     static LF_DEVICE Part start(const Params &p) {
       return Part{(-0.0), (-0.0), false};
@@ -45,11 +46,22 @@ struct segmented_v {
       to[1] = lf_word(x.acc_3);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
+  struct Near { lf_near<f64, false> arr_1; lf_near<f64, false> out_3; lf_ends<f64> out_2; };
+  static const u32 PLACES = 1408, ROOM = lf_room<f64, PLACES, false>::bytes + lf_room<f64, PLACES, false>::bytes;
+  static const bool STORES = true, GAPS = false;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_1, &Near::arr_1); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { each(p.out_3, &Near::out_3); }
+  template <class Each>
+  static LF_DEVICE void ends(const Params &p, Each each) { each(p.out_2, &Near::out_2, &Near::arr_1); }
+  static LF_DEVICE u64 begins(const Params &p, const lf_launch &launch) { return p.start_ix_1; }
   static const u32 ENDS = 1;
+  static const bool EFFECTS = true, LIGHT = true;
   struct Row {
     u64 lf_begin;
     u64 end_1;
@@ -75,21 +87,21 @@ struct segmented_v {
     state.level0.lf_begun = true;
   }
   template <u32 LEVEL>
-  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, State &state) {
+  static LF_DEVICE void element(const Params &p, const lf_launch &launch, const u64 ix_0, const Row &row, const u64 ix_1, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
     const bool more_1 = ix_1 < row.end_1;
-    const f64 elt_1 = lf_read(p.arr_1, ix_1);
+    const f64 elt_1 = lf_take(near.arr_1, lf_k);
     const f64 elt_3 = old.level0.acc_3 + elt_1;
     state.level0.acc_3 = elt_3;
-    if (EMIT) lf_write(p.out_3, ix_1, elt_3);
+    if (EMIT) lf_give(near.out_3, lf_k, elt_3);
     const f64 new_2 = old.level0.acc_2 + elt_1;
     state.level0.acc_2 = new_2;
     const u64 nix_1 = ix_1 + 1ull;
   }
   template <u32 LEVEL>
-  static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 ix_0, const u64 lf_before, const u64 lf_length, State &state) {
+  static LF_DEVICE void end(const Params &p, const lf_launch &launch, const u64 ix_0, const u64 lf_before, const u64 lf_length, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
@@ -98,17 +110,16 @@ struct segmented_v {
     const u64 elt_0 = lf_read(p.arr_0, ix_0);
     const u64 room_1 = p.len_1 - ix_1;
     const bool fits_1 = elt_0 <= room_1;
-    if (!(fits_1)) { lf_ok = false; if (EMIT) *launch.trapped = 1; }
     const u64 end_1 = ix_1 + elt_0;
     ix_1 += lf_length;
     const f64 elt_2 = state.level0.acc_2;
-    if (EMIT) lf_write(p.out_2, ix_0, elt_2);
+    if (EMIT) lf_give(near.out_2, lf_k, elt_2);
     const u64 nix_0 = ix_0 + 1ull;
   }
   static const bool UNIFORM = false;
   static LF_DEVICE lf_array<u64> places(const Params &p) { return p.lf_places; }
 };
-LF_KERNEL(128, 5) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) segmented_v_kernel(const segmented_v::Params p, const lf_launch launch) {
   lf_along_path<segmented_v>(p, launch);
 }
 struct segmented_v_places {
@@ -138,16 +149,23 @@ struct segmented_v_places {
       to[0] = lf_word(x.ix_1);
     }
   };
-  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 20;
+  static const u32 LEVELS = 1, THREADS = 128, ELEMENTS = 11;
   static const bool PASSES = false;
   static const u64 TILE = THREADS * ELEMENTS;
   static const bool LEAVES = false;
+  struct Near { lf_near<u64, false> arr_0; lf_near<u64, false> lf_places; };
+  static const u32 PLACES = 1408, ROOM = lf_room<u64, PLACES, false>::bytes + lf_room<u64, PLACES, false>::bytes;
+  static const bool STORES = true, GAPS = false;
+  template <class Each>
+  static LF_DEVICE void fetches(const Params &p, Each each) { each(p.arr_0, &Near::arr_0); }
+  template <class Each>
+  static LF_DEVICE void stores(const Params &p, Each each) { each(p.lf_places, &Near::lf_places); }
   template <u32 LEVEL>
-  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, State &state) {
+  static LF_DEVICE void step(const Params &p, const lf_launch &launch, const u64 ix_0, const Near &near, const u32 lf_k, State &state) {
     const bool EMIT = LEVEL == LEVELS;
     const State old = state;
     bool lf_ok = true;
-    const u64 elt_0 = lf_read(p.arr_0, ix_0);
+    const u64 elt_0 = lf_take(near.arr_0, lf_k);
     const u64 room_1 = p.len_1 - state.level0.ix_1;
     const bool fits_1 = elt_0 <= room_1;
     if (LEVEL >= 1 && !(fits_1)) { lf_ok = false; if (EMIT) *launch.trapped = 1; }
@@ -156,11 +174,11 @@ struct segmented_v_places {
     state.level0.ix_1 += lf_length;
     if (EMIT) {
       if (state.level0.ix_1 - p.start_ix_1 < lf_length) *launch.trapped = 1;
-      lf_write(p.lf_places, ix_0 - launch.first, state.level0.ix_1 - p.start_ix_1);
+      lf_give(near.lf_places, lf_k, state.level0.ix_1 - p.start_ix_1);
     }
     const u64 nix_0 = ix_0 + 1ull;
   }
 };
-LF_KERNEL(128, 5) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
+LF_KERNEL(128, 7) segmented_v_places_kernel(const segmented_v_places::Params p, const lf_launch launch) {
   lf_row_by_row<segmented_v_places>(p, launch);
 }

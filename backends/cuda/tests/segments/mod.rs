@@ -35,6 +35,7 @@ pub fn sizes(case: &str) -> [u64; 3] {
         "empty ones" => [300, 0, 0],
         "short ones" => [400, 3, 5],
         "a giant" => [2, 1500, 2],
+        "squares" => [100, 70, 1],
         "long ones" => [3, 2100, 2],
         _ => [37, 29, 3],
     }
@@ -112,10 +113,16 @@ pub fn are_found(name: &str, faults: &[Fault]) {
     let kernel = emit::kernel(&program).expect("it runs in parallel");
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(23);
-    let inputs: Vec<_> = ["short ones", "a giant", "mixed ones", "long ones"]
-        .iter()
-        .map(|case| args(&program, case, &mut rng))
-        .collect();
+    let inputs: Vec<_> = [
+        "short ones",
+        "a giant",
+        "mixed ones",
+        "long ones",
+        "squares",
+    ]
+    .iter()
+    .map(|case| args(&program, case, &mut rng))
+    .collect();
     let is_sound = |cxx: &Cxx, turns| {
         let shim = OnShim::on(
             cxx,
