@@ -81,10 +81,20 @@ fn numbers_are_made_of_words() -> Result<()> {
     assert_eq!(random::uniform2(key, n).force()?.to_vec()?, expected);
     let firsts: Vec<f64> = expected.iter().map(|(a, _)| *a).collect();
     assert_eq!(random::uniform(key, n).force()?, firsts[..]);
-    for bound in [0, 1, 6, 1 << 33, u64::MAX] {
-        let high = |x: u64| ((u128::from(x) * u128::from(bound)) >> 64) as u64;
-        let expected: Vec<u64> = pairs.clone().map(|[a, _]| high(a)).collect();
-        assert_eq!(random::below(key, n, bound).force()?, expected[..]);
+    let ends = [
+        (0, 1),
+        (1, 7),
+        (-5, 1 << 33),
+        (i64::MIN, i64::MAX),
+        (3, 3),
+        (9, -9),
+    ];
+    for (low, high) in ends {
+        let span = (i128::from(high) - i128::from(low)).max(0) as u128;
+        let above = |x: u64| ((u128::from(x) * span) >> 64) as i128;
+        let drawn = |x| (i128::from(low) + above(x)) as i64;
+        let expected: Vec<i64> = pairs.clone().map(|[a, _]| drawn(a)).collect();
+        assert_eq!(random::integers(key, n, low, high).force()?, expected[..]);
     }
     let (both, one) = (random::normal2(key, n), random::normal(key, n));
     let bell = |(a, b): &(f64, f64)| {

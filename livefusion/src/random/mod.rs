@@ -70,11 +70,17 @@ impl Builder {
         self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w, loc)))
     }
 
-    /// So many integers (`u64`) below a bound, which is a body without parameters.
-    pub fn random_below(self, n: Len, key: &Body, bound: &Body) -> Arc<Node> {
+    /// So many integers (`i64`) from one on and below another one: bodies without parameters.
+    pub fn random_integers(self, n: Len, key: &Body, low: &Body, high: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| {
-            let bound = as_u64(bound, loc);
-            Fields::from_slice(&[high_product(w[0], bound, loc)])
+            let op = |op, a, b| Field::op(op, &[a, b], loc);
+            let [low, high] = [low, high].map(|end| one_integer(end, Ty::I64, loc));
+            // As words their difference is right even where it is no `i64`.
+            let [from, to] = [low, high].map(|end| end.cast(Ty::U64, loc));
+            let above = high_product(w[0], op(Op::Sub, to, from), loc);
+            let some = op(Op::Lt, low, high);
+            let drawn = op(Op::Add, from, above).cast(Ty::I64, loc);
+            Fields::from_slice(&[Field::op(Op::Select, &[some, drawn, low], loc)])
         })
     }
 
@@ -86,20 +92,20 @@ impl Builder {
     fn drawn(self, n: Len, key: &Body, of: impl FnOnce([Field; 2], Loc) -> Fields) -> Arc<Node> {
         let loc = self.loc();
         let body = trace(&[Ty::U64], |index| {
-            let words = philox::block(as_u64(key, loc), index[0], NUMBERS, loc);
+            let words = philox::block(one_integer(key, Ty::U64, loc), index[0], NUMBERS, loc);
             of(words, loc)
         });
         self.generate(n, body)
     }
 }
 
-/// What a body without parameters gives, as a `u64`.
-fn as_u64(body: &Body, loc: Loc) -> Field {
+/// What a body without parameters gives, as an integer of a type.
+fn one_integer(body: &Body, ty: Ty, loc: Loc) -> Field {
     match &Field::apply(body, &[], loc)[..] {
-        [x] => x.cast(Ty::U64, loc),
+        [x] => x.cast(ty, loc),
         other => {
             let got = format!("{} fields", other.len());
-            Field::mistake(Ty::U64, "one integer".into(), got, loc)
+            Field::mistake(ty, "one integer".into(), got, loc)
         }
     }
 }
@@ -223,11 +229,12 @@ pub fn normal2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
     build(Builder::named("normal2"), n, key, Builder::random_normal2)
 }
 
-/// `n` integers below `bound`, each as likely as others but for 2^-64 of `bound` in relation to 1. Below 0 nothing is: of a bound of 0 all are 0.
+/// `n` integers from `low` on and below `high`. The chance of each differs from that of others by less than 2^-64. Where nothing is
+/// between, all are `low`.
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let dice = random::below(3, 600, 6).map(|x| x + 1);
+/// let dice = random::integers(3, 600, 1, 7);
 /// let counts = dice.unique_counts().force()?.to_vec()?;
 /// assert_eq!(counts.len(), 6);
 /// assert!(counts.iter().all(|(_, n)| (60..140).contains(n)));
@@ -236,12 +243,18 @@ pub fn normal2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
 ///
 /// # Errors
 /// When forced: if `n` is negative.
-#[doc(alias("randint", "integers", "choice"))]
+#[doc(alias("randint", "choice", "gen_range"))]
 #[track_caller]
-pub fn below(key: impl ToExp<u64>, n: impl IntoLen, bound: impl ToExp<u64>) -> Array<u64> {
-    let bound = value::<u64>(|| bound.to_exp());
-    build(Builder::named("below"), n, key, |b, n, key| {
-        b.random_below(n, key, &bound)
+pub fn integers(
+    key: impl ToExp<u64>,
+    n: impl IntoLen,
+    low: impl ToExp<i64>,
+    high: impl ToExp<i64>,
+) -> Array<i64> {
+    let low = value::<i64>(|| low.to_exp());
+    let high = value::<i64>(|| high.to_exp());
+    build(Builder::named("integers"), n, key, |b, n, key| {
+        b.random_integers(n, key, &low, &high)
     })
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 const KEY: Kind = Kind::Count;
 const N: Kind = Kind::Count;
 const WORD: Elt = Elt::Scalar(Ty::U64);
+const INTEGER: Elt = Elt::Scalar(Ty::I64);
 const NUMBER: Elt = Elt::Scalar(Ty::F64);
 
 /// All of them.
@@ -28,9 +29,9 @@ pub static ROWS: &[Combinator] = &[
     row("random::normal2", &[KEY, N], "(key, n) => [(f64, f64)]", "random::normal2(7, 1)", |c| {
         drawn(c, Elt::Tuple(vec![NUMBER, NUMBER]), Builder::random_normal2)
     }),
-    row("random::below", &[KEY, N, KEY], "(key, n, u64) => [u64]", "random::below(7, 5, 6)", |c| {
-        let bound = c.count_body(2)?;
-        drawn(c, WORD, |builder, n, key| builder.random_below(n, key, &bound))
+    row("random::integers", &[KEY, N, Kind::Number, Kind::Number], "(key, n, low, high) => [i64]", "random::integers(7, 5, 1, 7)", |c| {
+        let [low, high] = [c.scalar(2, Some(&INTEGER))?.0, c.scalar(3, Some(&INTEGER))?.0];
+        drawn(c, INTEGER, |builder, n, key| builder.random_integers(n, key, &low, &high))
     }),
     row("random::permutation", &[KEY, N], "(key, n) => [u64]", "random::permutation(7, 5)", |c| {
         drawn(c, WORD, Builder::random_permutation)

@@ -23,7 +23,7 @@ const FREE: &[&str] = &[
     "random::uniform2",
     "random::normal",
     "random::normal2",
-    "random::below",
+    "random::integers",
     "random::permutation",
     "replicate_s",
     "indices_s",

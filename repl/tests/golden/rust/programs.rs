@@ -2208,11 +2208,11 @@ mod p158 {
 
 #[allow(warnings, clippy::all)]
 mod p159 {
-    // random::below(7, 5, 6)
+    // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", random::below(7, 5, 6).force()?);
+        println!("{:?}", random::integers(7, 5, 1, 7).force()?);
         Ok(())
     }
 
