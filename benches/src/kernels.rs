@@ -8,7 +8,6 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::rc::Rc;
 
 /// What can go wrong here, in words.
 pub type Outcome<T> = Result<T, String>;
@@ -44,14 +43,14 @@ pub struct Variant {
     /// Whether it uses several threads.
     pub parallel: bool,
     run: unsafe extern "C" fn(*const Job),
-    _library: Rc<libloading::Library>,
 }
 
-/// Compiles C files and remembers them.
+/// Compiles C files and remembers them. What is loaded stays so until the process ends: threads of OpenMP wait in the library that comes
+/// with it, whoever is done with it.
 pub struct Kernels {
     compiler: PathBuf,
     folder: tempfile::TempDir,
-    loaded: Vec<(&'static str, Rc<libloading::Library>)>,
+    loaded: Vec<(&'static str, &'static libloading::Library)>,
 }
 
 impl Kernels {
@@ -93,22 +92,21 @@ impl Kernels {
                 name: name.to_string_lossy().into_owned(),
                 parallel: raw.parallel != 0,
                 run,
-                _library: library.clone(),
             });
         }
         Ok(variants)
     }
 
-    fn library(&mut self, file: &'static str) -> Outcome<Rc<libloading::Library>> {
+    fn library(&mut self, file: &'static str) -> Outcome<&'static libloading::Library> {
         if let Some((_, library)) = self.loaded.iter().find(|(name, _)| *name == file) {
-            return Ok(library.clone());
+            return Ok(library);
         }
         let path = self.folder.path().join(file).with_extension("so");
         compile(&self.compiler, &folder().join(file), &path)?;
         // SAFETY: the files of `benches/c` run no code when they are loaded.
         let library = unsafe { libloading::Library::new(&path) }.map_err(|e| e.to_string())?;
-        let library = Rc::new(library);
-        self.loaded.push((file, library.clone()));
+        let library: &'static libloading::Library = Box::leak(Box::new(library));
+        self.loaded.push((file, library));
         Ok(library)
     }
 }
