@@ -15,7 +15,7 @@ impl<T: Scalar, U: Scalar, F> Function for OfSlice<F, T, U>
 where
     F: Fn(&[T]) -> Vec<U> + Send + Sync + RefUnwindSafe,
 {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
         let column = match inputs {
             [Value::Array(columns)] => columns.first(),
             _ => None,
@@ -32,7 +32,7 @@ where
 
 impl<T: Scalar> Array<T> {
     /// What a function of yours makes of all elements: a library's transform, a solver, whatever is not made of combinators. It is
-    /// called once, when something that is made of its result is forced.
+    /// called once for its result, when something that is made of that is forced.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -24,7 +24,7 @@
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
 //! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
 //! | [`custom`] | combinators of your own |
-//! | [`external`] | functions of yours on whole arrays |
+//! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
 //! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
@@ -63,7 +63,7 @@ pub mod docs;
 pub mod elt;
 pub mod error;
 pub mod exp;
-pub mod external;
+mod external;
 pub mod force;
 mod fusion;
 #[cfg(feature = "io")]

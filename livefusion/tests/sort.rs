@@ -1,9 +1,9 @@
 //! Sorts, and what hangs on them: what they give, what is in which loop, and what goes wrong.
 
-use livefusion::ast::{Builder, Function, Gives, Ty, Types, Value};
+use livefusion::ast::{After, Apart, Builder, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
-use livefusion::runtime::ExplainedApart;
+use livefusion::runtime::{ExplainedApart, ExplainedLoop};
 use livefusion::{Error, Result};
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -149,7 +149,17 @@ fn many_are_in_order() -> Result<()> {
     let floats: Vec<f64> = xs.iter().map(|x| *x as f64 - 1e7).collect();
     let mut sorted = floats.clone();
     sorted.sort_by(f64::total_cmp);
-    assert_eq!(Array::from(floats).sort().force()?.to_vec()?, sorted);
+    let floats = Array::from(floats);
+    for threads in [1, 4] {
+        let engine = Engine::builder().threads(threads).build();
+        assert_eq!(
+            floats.map(|x| x).sort().force_with(&engine)?.to_vec()?,
+            sorted
+        );
+        let order = floats.argsort();
+        let same = floats.gather(&order).force_with(&engine)?;
+        assert_eq!(same.to_vec()?, sorted);
+    }
     Ok(())
 }
 
@@ -213,6 +223,69 @@ fn sorts_are_parts_of_programs() -> Result<()> {
     Ok(())
 }
 
+/// What a filter keeps is made by one loop, with its keys; and the keys are not kept.
+#[test]
+fn streams_are_made_once() -> Result<()> {
+    let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
+    let pairs = xs.filter(|x| x.gt(100)).map(|x| (x % 10, x));
+    let (keys, groups) = xs
+        .filter(|x| x.gt(100))
+        .group_by_key(&xs.filter(|x| x.gt(100)).map(|x| x % 10));
+    let rows = Segmented::new(&replicate(10u64, 2u64), &pairs.take(20));
+    let programs: [&dyn Fn() -> Result<livefusion::runtime::Explanation>; 4] = [
+        &|| pairs.sort().explain(),
+        &|| pairs.unique_counts().explain(),
+        &|| (&keys, &groups.sum_s()).explain(),
+        &|| rows.sort_s().data().explain(),
+    ];
+    for (k, explain) in programs.iter().enumerate() {
+        let explained = explain()?;
+        let [ExplainedApart::External(sort)] = &explained.apart[..] else {
+            panic!("{k}: {explained}");
+        };
+        // As combinators of loops, not as arrays that loops read.
+        let filters = |loops: &[ExplainedLoop]| {
+            let of = |l: &ExplainedLoop| {
+                let combs = l.program.combs.iter();
+                combs.filter(|c| c.kind == "filter").count()
+            };
+            loops.iter().map(of).sum::<usize>()
+        };
+        assert_ne!(filters(&sort.inputs.loops), 0, "{k}: {explained}");
+        assert_eq!(filters(&explained.loops), 0, "{k}: {explained}");
+    }
+    let sorted = xs.sort();
+    assert_eq!(sorted.force()?.to_vec()?.len(), 1000);
+    let After::Apart(Apart::External(of), _) = &sorted.node().inputs[0].after else {
+        panic!("no function");
+    };
+    assert!(of.inputs.iter().all(|keys| keys.value.get().is_none()));
+    Ok(())
+}
+
+/// As parts of loops over arrays, and behind them; of what a step captures, which is there before the first.
+#[test]
+fn sorts_and_loops_over_arrays_mix() -> Result<()> {
+    let xs = Array::from(vec![4i64, 9, 1]);
+    let ended = iterate_n(2, &xs, |state| state.map(|x| -x + 1).sort());
+    assert_eq!(ended.sort().force()?, [1, 4, 9]);
+    let captured = iterate_n(2, &xs, |state| state.zip_with(&xs.sort(), |x, y| x + y));
+    assert_eq!(captured.force()?, [6, 17, 19]);
+    let program = prepare(|(xs, ys): (Array<i64>, Array<i64>)| {
+        let ended = iterate_n(2, &xs, |state| {
+            state.zip_with(&ys.sort(), |x, y| x + y).sort()
+        });
+        (ended.median(), ended)
+    })?;
+    let (middle, ended) = program.call(&(xs.clone(), xs.clone()))?;
+    assert_eq!((middle, ended.to_vec()?), (14.0, vec![6, 14, 22]));
+    // A closure on segments has none yet.
+    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
+    let error = rows.map_segments(|row| row.sort()).data().force();
+    assert_eq!(error.expect_err("no rule").kind, ErrorKind::NotNested);
+    Ok(())
+}
+
 #[test]
 fn a_sort_is_done_once() -> Result<()> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -257,6 +330,14 @@ fn mistakes_are_errors() -> Result<()> {
     assert!(error.to_string().ends_with(text), "{error}");
     let nan = Array::from(vec![1.0, f64::NAN]);
     assert!(nan.median().force()?.is_nan());
+    let table = Array::from([[3i32, 1], [2, 0]]);
+    let node = Builder::named("sort").sort(table.node());
+    let error = livefusion::runtime::force_nodes(Engine::default_engine(), &[node]);
+    let text = error.expect_err("two axes").to_string();
+    assert!(
+        text.contains("expected an array of rank 1, got i32 of rank 2"),
+        "{text}"
+    );
     let rows = Segmented::new(&Array::from(vec![2u64, 5]), &xs);
     let error = rows.sort_s().data().force().expect_err("too few elements");
     let needed = ErrorKind::Segments { needed: 7, room: 3 };
@@ -271,7 +352,7 @@ fn mistakes_are_errors() -> Result<()> {
 struct Liar;
 
 impl Function for Liar {
-    fn call(&self, inputs: &[Value]) -> std::result::Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> std::result::Result<Value, ErrorKind> {
         match inputs {
             [xs, _] => Ok(xs.clone()),
             _ => Err(ErrorKind::Empty),

@@ -363,3 +363,42 @@ fn what_advances_differently_says_so() {
         .collect();
     assert_eq!(sums.force_with(&on.engine).unwrap().to_vec().unwrap(), want);
 }
+
+/// What runs apart from loops gets its inputs here, whoever made them, and its result goes to the device again; random words are those of
+/// other backends.
+#[test]
+fn sorts_and_random_numbers_are_those_of_other_backends() {
+    let Some(on) = device(MB) else { return };
+    let xs: Array<i64> = numbers(1000).into_iter().collect();
+    let (kept, keys) = (
+        xs.filter(|x| x.gt(0)),
+        xs.filter(|x| x.gt(0)).map(|x| x % 7),
+    );
+    let sorted = |xs: &Array<i64>| xs.map(|x| x * 3).sort().scan(0, |a, b| a + b);
+    assert_eq!(sorted(&xs).force_with(&on.engine), sorted(&xs).force());
+    let by_key = || kept.map(|x| x + 1).sort_by_key(&keys);
+    assert_eq!(by_key().force_with(&on.engine), by_key().force());
+    for n in [1u64, 700, 5000] {
+        let bits = || random::bits(11, n);
+        assert_eq!(bits().force_with(&on.engine), bits().force());
+        let dice = || random::integers(12, n, -3, 9).unique_counts();
+        assert_eq!(dice().force_with(&on.engine), dice().force());
+        let inside = || random::uniform2(13, n).count(|(x, y)| (x * x + y * y).lt(1.0));
+        assert_eq!(inside().force_with(&on.engine), inside().force());
+    }
+}
+
+/// A device that fails where a function asks for its inputs: an error, and no empty array.
+#[test]
+fn a_lost_device_gives_a_sort_no_elements() {
+    let Some(on) = device(MB) else { return };
+    let xs: Array<i64> = numbers(1000).into_iter().collect();
+    let doubled = xs.map(|x| x * 2);
+    doubled.force_with(&on.engine).expect("it is there");
+    on.driver.fail(Call::ToHost, 1, error("lost"));
+    let error = doubled
+        .sort()
+        .force_with(&on.engine)
+        .expect_err("it is lost");
+    assert!(matches!(error.kind, ErrorKind::Backend(_)), "{error}");
+}

@@ -128,3 +128,22 @@ fn what_cannot_be_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+/// What is decided for the host's vectors keeps no loop from running there.
+#[test]
+fn what_the_host_is_asked_for_is_no_demand_of_the_device() {
+    if !can_compile() {
+        return;
+    }
+    // Sides advance differently: it runs on the host.
+    let both = || {
+        let (xs, ys): (Array<i64>, Array<i64>) = ((0..9).collect(), (0..9).collect());
+        let sides = (xs.filter(|x| x.gt(3)), ys.filter(|y| y.gt(3)));
+        sides.0.zip_with(&sides.1, |x, y| x + y)
+    };
+    let asked = engine("loop_0\n  r0 unroll 2\n");
+    assert_eq!(both().force_with(&asked), both().force());
+    let refused = engine("loop_0\n  r0 threads steps block 64 each 4\n");
+    let error = both().force_with(&refused).expect_err("no device has it");
+    assert!(error.to_string().contains("advance differently"), "{error}");
+}

@@ -7,12 +7,13 @@ use std::fmt;
 use std::panic::RefUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-/// A function of whole arrays that is not made of combinators: it is called once, with its inputs in memory.
+/// A function of whole arrays that is not made of combinators: it is called once for its result, with its inputs in memory.
+/// (Where several threads force that at the same moment each calls it, and what came first counts.)
 pub trait Function: Send + Sync + RefUnwindSafe {
-    /// What it gives for these inputs, as it was [declared](Gives).
+    /// What it gives for these inputs, whose elements are here, as it was [declared](Gives). It may use so many threads.
     ///
     /// Errors: what is wrong with the inputs.
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind>;
+    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind>;
 
     /// Why it is no loop of ours, in a few words that follow "since": `explain()` shows it.
     fn why(&self) -> &str {

@@ -1,5 +1,6 @@
 //! Random numbers as functions of a key and an index: no state, the same bits on every backend and any number of threads, and nothing in
-//! memory that nobody asks for.
+//! memory that nobody asks for. (On a GPU the last bits of normal numbers may be its own, unless the engine is
+//! [deterministic](crate::runtime::EngineBuilder::deterministic).)
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -22,7 +23,7 @@
 //! A key is a `u64` of any kind: a number, or a delayed scalar, as an input of a [prepared](mod@crate::prepare) program
 //! that draws others in each call. Within a closure [`bits_at`], [`uniform_at`] and [`normal_at`] draw for whatever index it says.
 //!
-//! *Cost and fusion.* What is drawn is an index function: it fuses with what uses it, and costs about 80 operations an element
+//! *Cost and fusion.* What is drawn is an index function: it fuses with what uses it, and costs about 100 operations an element
 //! where it is computed; [`normal`] a logarithm, a root and a cosine more.
 
 mod philox;

@@ -1,10 +1,11 @@
 //! What runs apart, as it runs: loops over arrays, and functions that are not made of combinators. What a force needs of them runs
 //! before what is made of them is planned, so that plans find their results in memory.
 
+use super::Engine;
+use super::engine::force_kept;
 use super::iterate::run;
 use super::program::cancelled;
-use super::{Engine, force_nodes};
-use crate::ast::{After, Apart, External, Node, Value};
+use crate::ast::{After, Apart, Buffer, External, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, waits};
 use rustc_hash::FxHashSet;
@@ -46,7 +47,8 @@ fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
         let results = match of {
             Apart::Loop(of) => run(engine, of)?.into_vec(),
             Apart::External(of) => {
-                let inputs = force_nodes(engine, &of.inputs)?;
+                // What nobody else can ask for is not kept.
+                let inputs = force_kept(engine, &of.inputs, |n| Arc::strong_count(n) > 1)?;
                 vec![call(engine, of, &inputs)?]
             }
         };
@@ -75,18 +77,30 @@ pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
         return Err(cancelled());
     }
     let error = |kind| Error::new(of.name, of.loc, kind);
-    let result = of.function.call(inputs).map_err(error)?;
+    for column in inputs.iter().flat_map(columns) {
+        // What a device has comes now: whoever looks later is told of no fault.
+        let here = column.here();
+        here.map_err(|fault| error(ErrorKind::Backend(fault.to_string())))?;
+    }
+    let result = of.function.call(inputs, engine.threads());
+    let result = result.map_err(error)?;
     if let Some(kind) = of.unfit(inputs, &result) {
         return Err(error(kind));
     }
-    let made = match &result {
-        Value::Array(columns) => &columns[..],
-        Value::Scalar(_) => &[],
-    };
-    let bytes = made.iter().map(|b| b.len() as u64 * b.ty().size() as u64);
+    let bytes = columns(&result)
+        .iter()
+        .map(|b| (b.len() * b.ty().size()) as u64);
     let (bytes, limit) = (bytes.sum(), engine.memory_limit());
     match bytes > limit {
         true => Err(error(ErrorKind::Memory { bytes, limit })),
         false => Ok(result),
+    }
+}
+
+/// The columns of a value that is an array.
+fn columns(value: &Value) -> &[Arc<Buffer>] {
+    match value {
+        Value::Array(columns) => columns,
+        Value::Scalar(_) => &[],
     }
 }

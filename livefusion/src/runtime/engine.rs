@@ -482,16 +482,26 @@ pub(super) fn backend_error(why: String) -> Error {
 /// # Errors
 /// Whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
+    force_kept(engine, roots, |_| true)
+}
+
+/// As [`force_nodes`]; only some of the nodes keep their values.
+pub(super) fn force_kept(
+    engine: &Engine,
+    roots: &[Arc<Node>],
+    keeps: impl Fn(&Arc<Node>) -> bool,
+) -> Result<Values> {
     let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
     if roots.iter().any(is_missing) {
         run_apart(engine, roots, &FxHashSet::default())?;
     }
     if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;
-        for (root, value) in roots.iter().zip(results) {
+        for (root, value) in roots.iter().zip(&results).filter(|(root, _)| keeps(root)) {
             // Another thread may have forced it meanwhile: its value is the same.
-            let _ = root.value.set(value);
+            let _ = root.value.set(value.clone());
         }
+        return Ok(results);
     }
     Ok(roots
         .iter()

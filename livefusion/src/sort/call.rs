@@ -19,16 +19,16 @@ pub struct Sort;
 pub struct Argsort;
 
 impl Function for Sort {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let [column] = columns(inputs)? else {
             return Err(unfit());
         };
         let mut sorted = Buffer::copy_of(column.view()).ok_or_else(|| no_memory(column.bytes()))?;
         match column.ty() {
-            Ty::U8 => sort::<u8>(&mut sorted),
-            Ty::U16 => sort::<u16>(&mut sorted),
-            Ty::U32 => sort::<u32>(&mut sorted),
-            Ty::U64 => sort::<u64>(&mut sorted),
+            Ty::U8 => sort::<u8>(&mut sorted, threads),
+            Ty::U16 => sort::<u16>(&mut sorted, threads),
+            Ty::U32 => sort::<u32>(&mut sorted, threads),
+            Ty::U64 => sort::<u64>(&mut sorted, threads),
             _ => return Err(unfit()),
         }
         Ok(Value::Array(vec![Arc::new(sorted)]))
@@ -40,14 +40,14 @@ impl Function for Sort {
 }
 
 impl Function for Argsort {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let columns = columns(inputs)?;
         let order = match columns {
             [column] => match column.ty() {
-                Ty::U8 => places::<u8>(column),
-                Ty::U16 => places::<u16>(column),
-                Ty::U32 => places::<u32>(column),
-                Ty::U64 => places::<u64>(column),
+                Ty::U8 => places::<u8>(column, threads),
+                Ty::U16 => places::<u16>(column, threads),
+                Ty::U32 => places::<u32>(column, threads),
+                Ty::U64 => places::<u64>(column, threads),
                 _ => return Err(unfit()),
             },
             columns => by_all(columns),
@@ -82,13 +82,20 @@ pub fn no_memory(bytes: usize) -> ErrorKind {
     }
 }
 
-fn sort<W: Prim + Ord + RadixKey + Copy + Send + Sync>(sorted: &mut Buffer) {
-    let words = sorted.as_mut_slice::<W>().unwrap_or_default();
-    match words.len() < MANY {
-        true => words.sort_unstable(),
-        // Equal keys are the same bits.
-        false => words.radix_sort_unstable(),
+/// What may be in any order where it is equal: then it is the same bits.
+fn in_order<K: Ord + RadixKey + Copy + Send + Sync>(keys: &mut [K], threads: usize) {
+    match (keys.len() < MANY, threads) {
+        (true, _) => keys.sort_unstable(),
+        (false, 1) => {
+            let sort = keys.radix_sort_builder().with_single_threaded_tuner();
+            sort.with_parallel(false).sort();
+        }
+        (false, _) => keys.radix_sort_unstable(),
     }
+}
+
+fn sort<W: Prim + Ord + RadixKey + Copy + Send + Sync>(sorted: &mut Buffer, threads: usize) {
+    in_order(sorted.as_mut_slice::<W>().unwrap_or_default(), threads);
 }
 
 /// A key with its place: no two are equal, so that the order of equal keys is that of their places.
@@ -136,16 +143,18 @@ impl Number for u64 {
 
 fn places<W: Prim + Ord + RadixKey + Copy + Send + Sync>(
     column: &Buffer,
+    threads: usize,
 ) -> Result<Vec<u64>, ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
     match u32::try_from(keys.len()) {
-        Ok(_) => placed::<W, u32>(keys),
-        Err(_) => placed::<W, u64>(keys),
+        Ok(_) => placed::<W, u32>(keys, threads),
+        Err(_) => placed::<W, u64>(keys, threads),
     }
 }
 
 fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
     keys: &[W],
+    threads: usize,
 ) -> Result<Vec<u64>, ErrorKind> {
     let mut all = room::<Placed<W, I>>(keys.len())?;
     let keys = keys.iter().copied().enumerate();
@@ -153,10 +162,7 @@ fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
         key,
         place: I::of(place),
     }));
-    match all.len() < MANY {
-        true => all.sort_unstable(),
-        false => all.radix_sort_unstable(),
-    }
+    in_order(&mut all, threads);
     let mut order = room(all.len())?;
     order.extend(all.iter().map(|placed| placed.place.word()));
     Ok(order)

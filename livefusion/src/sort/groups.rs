@@ -13,10 +13,10 @@ impl Builder {
     pub fn unique_counts(self, xs: &Arc<Node>) -> Arc<Node> {
         let keys = match xs.types.len() {
             1 => self.sorted_keys(xs),
-            _ => self.gather(&self.keys(xs), &self.argsort(xs)),
+            _ => self.keys(&self.gather(xs, &self.argsort_beside(xs, &[xs]))),
         };
         let (found, counts) = self.group(&keys);
-        let found = self.map(&[found], order::elements(&xs.types));
+        let found = self.map(&[found], order::elements(&xs.types, self.loc()));
         self.zip(&[found, counts])
     }
 
@@ -26,9 +26,9 @@ impl Builder {
         let width = keys.types.len() as u32;
         let all = self.zip(&[keys.clone(), values.clone()]);
         let keys = self.fields(&all, 0..width);
-        let order = self.argsort_beside(&keys, Some(values));
-        let (found, lengths) = self.group(&self.gather(&self.keys(&keys), &order));
-        let found = self.map(&[found], order::elements(&keys.types));
+        let order = self.argsort_beside(&keys, &[values, &keys]);
+        let (found, lengths) = self.group(&self.keys(&self.gather(&keys, &order)));
+        let found = self.map(&[found], order::elements(&keys.types, self.loc()));
         let data = self.gather(values, &order);
         (found, self.segments(&lengths, &data))
     }

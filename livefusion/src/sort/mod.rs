@@ -20,8 +20,9 @@ mod search;
 mod segments;
 
 use crate::array::Array;
-use crate::ast::{Builder, Function, Gives, Node, Types};
+use crate::ast::{Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;
+use crate::error::ErrorKind;
 use call::{Argsort, Sort};
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -31,22 +32,22 @@ impl Builder {
     /// The elements in ascending order.
     pub fn sort(self, xs: &Arc<Node>) -> Arc<Node> {
         if xs.types.len() != 1 {
-            return self.gather(xs, &self.argsort(xs));
+            return self.gather(xs, &self.argsort_beside(xs, &[xs]));
         }
         let sorted = self.sorted_keys(xs);
-        self.map(&[sorted], order::elements(&xs.types))
+        self.map(&[sorted], order::elements(&xs.types, self.loc()))
     }
 
     /// The places of the elements in ascending order (`u64`); of equal ones in the order in which they come.
     pub fn argsort(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.argsort_beside(xs, None)
+        self.argsort_beside(xs, &[])
     }
 
-    /// As [`argsort`](Builder::argsort). What is read in that order behind it is made by the loop that makes the keys, if it can only
-    /// be read from memory: else it would be made by a loop of its own.
-    fn argsort_beside(self, xs: &Arc<Node>, values: Option<&Arc<Node>>) -> Arc<Node> {
-        let values = values.filter(|values| values.is_stream);
-        let mut inputs: Vec<Arc<Node>> = values.into_iter().cloned().collect();
+    /// As [`argsort`](Builder::argsort). What is `read` in that order behind it is made by the loop that makes the keys, if it can
+    /// only be read from memory: else it would be made by a loop of its own.
+    fn argsort_beside(self, xs: &Arc<Node>, read: &[&Arc<Node>]) -> Arc<Node> {
+        let streams = read.iter().filter(|read| read.is_stream);
+        let mut inputs: Vec<Arc<Node>> = streams.map(|stream| (*stream).clone()).collect();
         inputs.push(self.keys(xs));
         self.ordered(&inputs, Types::from_slice(&[Ty::U64]), Argsort)
     }
@@ -57,7 +58,7 @@ impl Builder {
         let width = keys.types.len() as u32;
         let all = self.zip(&[keys.clone(), values.clone()]);
         let keys = self.fields(&all, 0..width);
-        self.gather(values, &self.argsort_beside(&keys, Some(values)))
+        self.gather(values, &self.argsort_beside(&keys, &[values]))
     }
 
     /// The keys that stand for the elements, of one field, in ascending order.
@@ -69,7 +70,12 @@ impl Builder {
 
     /// The keys that stand for the elements.
     fn keys(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.map(std::slice::from_ref(xs), order::keys(&xs.types))
+        if xs.error.is_none() && xs.rank != 1 {
+            let types: Vec<Ty> = xs.types.iter().map(|ty| order::bits_of(*ty)).collect();
+            let (expected, got) = ("an array of rank 1".to_string(), show_node(xs));
+            return self.fault(&types, 1, ErrorKind::Malformed { expected, got });
+        }
+        self.map(std::slice::from_ref(xs), order::keys(&xs.types, self.loc()))
     }
 
     /// What a function gives that puts the last input in order.

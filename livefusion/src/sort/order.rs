@@ -31,16 +31,14 @@ fn top(bits: Ty) -> [Field; 2] {
 }
 
 /// Each field of an element as its place in the order.
-pub fn keys(types: &[Ty]) -> Body {
-    let loc = Loc::caller();
+pub fn keys(types: &[Ty], loc: Loc) -> Body {
     trace(types, |fields| {
         fields.iter().map(|x| key(*x, loc)).collect()
     })
 }
 
 /// The elements that such a key stands for.
-pub fn elements(types: &[Ty]) -> Body {
-    let loc = Loc::caller();
+pub fn elements(types: &[Ty], loc: Loc) -> Body {
     let bits: Vec<Ty> = types.iter().map(|ty| bits_of(*ty)).collect();
     trace(&bits, |keys| {
         let pairs = types.iter().zip(keys);

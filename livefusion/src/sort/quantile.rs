@@ -42,7 +42,7 @@ impl Builder {
 struct Select;
 
 impl Function for Select {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
         let unfit = |got: String| ErrorKind::Malformed {
             expected: "a share from 0 to 1".into(),
             got,

@@ -21,7 +21,7 @@ impl Builder {
         let keys = self.keys(&of.data);
         let types = keys.types.clone();
         let sorted = self.ordered(&[of.lengths.clone(), keys], types, SortS);
-        of.with_data(self.map(&[sorted], order::elements(&of.data.types)))
+        of.with_data(self.map(&[sorted], order::elements(&of.data.types, self.loc())))
     }
 
     /// The index within its segment of each segment's elements, in their ascending order (`u64`).
@@ -29,8 +29,12 @@ impl Builder {
         of.with_data(self.places_s(of, Places::OfSegment))
     }
 
+    /// What is read by places among all is made by the loop that makes the keys, if it can only be read from memory.
     fn places_s(self, of: &Segments, places: Places) -> Arc<Node> {
-        let inputs = [of.lengths.clone(), self.keys(&of.data)];
+        let is_read = matches!(places, Places::OfAll) && of.data.is_stream;
+        let mut inputs = vec![of.lengths.clone()];
+        inputs.extend(is_read.then(|| of.data.clone()));
+        inputs.push(self.keys(&of.data));
         self.ordered(&inputs, Types::from_slice(&[Ty::U64]), places)
     }
 }
@@ -51,7 +55,7 @@ const WHY: &str = "a sort looks at all elements of a segment before it gives the
 
 /// The lengths and the columns, if the lengths fit.
 fn parts(inputs: &[Value]) -> Result<(&[u64], &[Arc<Buffer>]), ErrorKind> {
-    let [Value::Array(lengths), Value::Array(columns)] = inputs else {
+    let [Value::Array(lengths), .., Value::Array(columns)] = inputs else {
         return Err(unfit());
     };
     let lengths = lengths
@@ -67,7 +71,7 @@ fn parts(inputs: &[Value]) -> Result<(&[u64], &[Arc<Buffer>]), ErrorKind> {
 }
 
 impl Function for SortS {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
         let [column] = columns else {
             return Err(unfit());
@@ -100,7 +104,7 @@ fn sort<W: Prim + Ord>(lengths: &[u64], sorted: &mut Buffer) {
 }
 
 impl Function for Places {
-    fn call(&self, inputs: &[Value]) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
         let len = columns.first().map_or(0, |column| column.len());
         let mut order: Vec<u64> = room(len)?;

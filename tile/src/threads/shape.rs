@@ -220,10 +220,8 @@ impl<'a> Shape<'a> {
 
     /// Finds what goes by tiles, and how large these are.
     fn deal(&mut self, asked: Option<Threads>) -> Result<(), Refusal> {
-        self.streams = Streams::of(self);
         self.groups = Groups::of(self);
-        let mut streams = std::mem::take(&mut self.streams);
-        let mut near = Near::of(self);
+        let (mut streams, mut near) = (Streams::of(self), Near::of(self));
         self.tiles = match asked {
             Some(asked) => Tiles::asked(self, &mut streams, &mut near, asked)?,
             None => Tiles::of(self, &mut streams, &mut near),

@@ -7,6 +7,7 @@ use crate::run::Phase;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::schedule::Schedules;
+use livefusion_tile::threads::Asked;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::borrow::Cow;
@@ -57,16 +58,19 @@ impl CudaBackend {
             program: program.name.clone(),
             why,
         };
-        let asked = self.schedules.of(program);
-        let asked = asked.map_err(|e| refused(e.to_string()))?;
-        let schedule = asked.clone().unwrap_or_default();
+        let schedule = self.schedules.of(program);
+        let schedule = schedule.map_err(|e| refused(e.to_string()))?;
+        let schedule = schedule.unwrap_or_default();
+        // What else is decided is for the host.
+        let mut roots = program.roots.iter();
+        let is_asked = roots.any(|root| schedule.threads(*root) != Asked::default());
         if self.exact
             && let Err(why) = exact::check(program)
         {
             return Ok(Err(why.to_string()));
         }
         match Phase::all(program, |root| schedule.threads(root)) {
-            Err(why) if asked.is_some() => Err(refused(why.to_string())),
+            Err(why) if is_asked => Err(refused(why.to_string())),
             phases => Ok(phases.map_err(|why| why.to_string())),
         }
     }
