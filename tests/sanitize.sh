@@ -27,9 +27,9 @@ c() {
     export "$runner=env LD_PRELOAD=$library ASAN_OPTIONS=detect_leaks=0:abort_on_error=1"
     if [ -n "$short" ]; then
         export LOOP_PROGRAMS=12
-        cargo test -p livefusion-tests --test c -- --nocapture
+        cargo test -p livefusion-tests --test all -- --nocapture c_is_the_interpreter
     else
-        cargo test -p livefusion-tests --test c --test loops --test chunked -- --nocapture
+        cargo test -p livefusion-tests --test all -- --nocapture c_is_the_interpreter loops:: chunked::
     fi
 }
 
@@ -43,20 +43,20 @@ models() {
 # (`memory`) are left out: the sanitizer maps terabytes of it.
 rust() {
     export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
-    local tests=(--test force --test kernels --test in_place)
+    local tests=(force:: kernels:: in_place::)
     if [ -z "$short" ]; then
-        tests+=(--test parallel --test segments --test streams --test held --test tiers)
+        tests+=(parallel:: segments:: streams:: held:: tiers::)
     fi
     cargo test --target "$host" --target-dir target/sanitize -p livefusion-backend --lib
-    cargo test --target "$host" --target-dir target/sanitize -p livefusion "${tests[@]}"
+    cargo test --target "$host" --target-dir target/sanitize -p livefusion --test all -- "${tests[@]}"
 }
 
 # The parallel runtime with ThreadSanitizer, and the standard library too: what waits in there for a lock would
 # otherwise race with who held it. Without Cranelift in short form, which takes longest to build.
 threads() {
     export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread"
-    local what=(--test parallel --test held --test tiers)
-    [ -z "$short" ] || what=(--no-default-features --features derive --test parallel)
+    local what=(--test all -- parallel:: held:: tiers::)
+    [ -z "$short" ] || what=(--no-default-features --features derive --test all -- parallel::)
     cargo test -Zbuild-std --target "$host" --target-dir target/sanitize-threads -p livefusion "${what[@]}"
 }
 

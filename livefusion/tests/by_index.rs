@@ -1,15 +1,13 @@
 //! Running folds by index where loops are made of them: in closures on segments, in steps of loops over arrays, in prepared
 //! programs, and before an end. Each against a plain loop, on every backend.
 
-mod common;
-
-use common::engines;
+use crate::common::engines;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 
 /// Numbers from 0 to 99 in no order.
 fn numbers(n: usize) -> Vec<i64> {
-    let all = common::filters::numbers(7, n).into_iter();
+    let all = crate::common::filters::numbers(7, n).into_iter();
     all.map(|x| x.rem_euclid(100)).collect()
 }
 

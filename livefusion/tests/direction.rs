@@ -1,8 +1,6 @@
 //! Loops that run from the end: what is reversed of what a loop computes is written from the end, in the same loop.
 
-mod common;
-
-use common::{engines, loops};
+use crate::common::{engines, loops};
 use livefusion::prelude::*;
 use livefusion::{Engine, Result};
 

@@ -1,8 +1,6 @@
 //! Exits: `take_while`, `take` and what is made of them end the loop that makes their elements, at any rate.
 
-mod common;
-
-use common::{engines, loops};
+use crate::common::{engines, loops};
 use livefusion::Result;
 use livefusion::ast::{BodyBuilder, Builder};
 use livefusion::error::ErrorKind;

@@ -1,5 +1,5 @@
 //! Reports and pictures: golden texts, and what must hold in each.
-//! `LOOP_BLESS=1 cargo test -p livefusion --test explain` writes the golden files anew.
+//! `LOOP_BLESS=1 cargo test -p livefusion --test all explain::` writes the golden files anew.
 
 use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::prelude::*;

@@ -1,8 +1,6 @@
 //! What else uses a side of a zip runs along in its cursor: nothing is in memory in between.
 
-mod common;
-
-use common::{engines, first_numbers as numbers, shape};
+use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
 

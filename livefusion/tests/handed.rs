@@ -1,7 +1,5 @@
 //! What a pass over a segment makes for a later one is kept for one segment, wherever nobody else asks for it.
 
-mod common;
-
 use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result, Segmented};
@@ -169,7 +167,7 @@ fn what_is_a_result_too_is_kept_whole() -> Result<()> {
     let less = doubled.zip_with(&sums.broadcast((.., 10)), |x, sum| x - sum);
     let (doubled, less) = (doubled.flatten(), less.flatten());
     let roots = [doubled.node(), less.node()];
-    assert_eq!(common::shape(&roots.map(Arc::clone))?, (1, 2));
+    assert_eq!(crate::common::shape(&roots.map(Arc::clone))?, (1, 2));
     let roots = roots.map(Arc::clone);
     let program = Engine::interp().explain(&roots)?.loops[0].program.clone();
     assert_eq!(buffers(&program), []);

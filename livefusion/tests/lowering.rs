@@ -1,9 +1,7 @@
 //! Golden loops: what programs lower to, before and after optimisation.
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use livefusion::ast::{BodyBuilder, Builder, Value};
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;

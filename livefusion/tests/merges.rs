@@ -3,10 +3,8 @@
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
 
-mod common;
-
-use common::filters::{even, evens, kept, numbers, small, smalls};
-use common::{engines, golden, shape};
+use crate::common::filters::{even, evens, kept, numbers, small, smalls};
+use crate::common::{engines, golden, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use std::sync::Arc;
@@ -167,7 +165,10 @@ fn lengths_that_do_not_fit() -> Result<()> {
     let planned = clusterings.map(|c| Engine::builder().clustering(c).build());
     for engine in engines().into_iter().chain(planned) {
         for (n, m) in [(4i64, 3i64), (3, 4), (5, 3), (3, 5), (0, 1), (0, 2), (9, 0)] {
-            let (xs, ys) = (common::first_numbers(n), common::first_numbers(m));
+            let (xs, ys) = (
+                crate::common::first_numbers(n),
+                crate::common::first_numbers(m),
+            );
             let (xs, ys) = (xs.filter(|x| x.gt(0)), ys.filter(|x| x.gt(0)));
             let refused = xs.interleave(&ys).force_with(&engine);
             let kind = refused.map_err(|e| (e.combinator, e.kind));

@@ -1,8 +1,6 @@
 //! What errors say: which call, which element, what was expected and what was there.
 
-mod common;
-
-use common::engines;
+use crate::common::engines;
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind};
 

@@ -1,9 +1,7 @@
 //! Appends of what is computed: one loop runs over the parts one after the other, and what consumes the append goes on
 //! from one to the next.
 
-mod common;
-
-use common::{engines, loops};
+use crate::common::{engines, loops};
 use livefusion::ast::{Builder, Value};
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;

@@ -1,7 +1,5 @@
 //! Schedules that an engine is asked for: the same bits, errors for what is not legal, and what is to be seen of them.
 
-mod common;
-
 use livefusion::prelude::*;
 use livefusion::runtime::EngineBuilder;
 use livefusion::{Clustering, Error, ErrorKind, Ix0, KernelCache, stages};
@@ -23,7 +21,7 @@ fn asked(text: &str) -> EngineBuilder {
 }
 
 fn numbers(n: usize) -> Array<f64> {
-    let numbers = common::filters::numbers(n as u64, n);
+    let numbers = crate::common::filters::numbers(n as u64, n);
     numbers.into_iter().map(|x| x as f64 / 99.0).collect()
 }
 

@@ -2,9 +2,7 @@
 //! "Optimising Purely Functional GPU Programs", 2013; and Black-Scholes).
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
-mod common;
-
-use common::golden;
+use crate::common::golden;
 use livefusion::ast::{Body, BodyBuilder, Kind};
 use livefusion::prelude::*;
 use livefusion::stages;

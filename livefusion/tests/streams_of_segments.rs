@@ -1,9 +1,7 @@
 //! Zips of elements of segments: a side is a cursor over elements, which asks one over their segments for the
 //! next that has any.
 
-mod common;
-
-use common::{engines, first_numbers as numbers, shape};
+use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
 

@@ -1,8 +1,6 @@
 //! Zips of streams that end before their source does: `take_while` and `take` on a side.
 
-mod common;
-
-use common::{engines, first_numbers as numbers};
+use crate::common::{engines, first_numbers as numbers};
 use livefusion::ast::{BodyBuilder, Builder};
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};

@@ -1,8 +1,6 @@
 //! Zips of the same streams: the sides of the first one deliver to all.
 
-mod common;
-
-use common::{engines, first_numbers as numbers, shape};
+use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::Result;
 use livefusion::prelude::*;
 

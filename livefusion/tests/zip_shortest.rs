@@ -3,10 +3,8 @@
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
 
-mod common;
-
-use common::filters::{even, evens, kept, numbers, small, smalls};
-use common::{engines, golden, shape};
+use crate::common::filters::{even, evens, kept, numbers, small, smalls};
+use crate::common::{engines, golden, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use std::sync::Arc;

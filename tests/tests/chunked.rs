@@ -1,9 +1,7 @@
 //! Loops in chunks, summed up and emitted in random order, give the bits of one pass; loops that
 //! cannot be chunked run in spans cut anywhere, by turns with their summary form.
 
-#[path = "chunked/programs.rs"]
-mod written;
-
+use crate::written::Input;
 use livefusion::Engine;
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
@@ -26,7 +24,6 @@ use loop_lang::{Loop, Op};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use written::Input;
 
 /// Small chunks, so that small arrays have many: fewer than lanes, as many as a block, an odd
 /// number.
@@ -81,7 +78,7 @@ fn written_programs() {
     for chunk in GRIDS {
         let backends = Backends::of(chunk);
         let whole = alone(backends.inner.clone());
-        for (name, make) in written::ALL {
+        for (name, make) in crate::written::ALL {
             for seed in 0..6 {
                 let input = Input::random(&mut Rng::new(seed));
                 let grid = alone(Arc::new(backends.chunked.reseeded(seed)));

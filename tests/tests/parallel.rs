@@ -2,9 +2,7 @@
 //! wherever they can, written programs, traps, early exits, many callers at once, calls from inside of
 //! rayon, progress and cancellation.
 
-#[path = "chunked/programs.rs"]
-mod written;
-
+use crate::written::Input;
 use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
@@ -16,7 +14,6 @@ use livefusion_tests::check::{agree, check_all, data, run};
 use livefusion_tests::program::{Options, Way, programs, random};
 use livefusion_tests::rng::Rng;
 use std::sync::Arc;
-use written::Input;
 
 /// Small chunks, so that small arrays have many.
 const GRIDS: [u64; 3] = [8, 16, 13];
@@ -77,7 +74,7 @@ fn programs_over_segments_and_streams() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
         let several = [2, 4].map(|n| eager(inner.clone(), n));
-        for (name, make) in written::ALL {
+        for (name, make) in crate::written::ALL {
             for seed in 0..12 {
                 let input = Input::random(&mut Rng::new(seed));
                 let expected = forced(&one, &make(&input));

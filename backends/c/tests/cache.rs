@@ -1,9 +1,7 @@
 //! The cache on disk: what is found there, what is not trusted, what goes when it is full.
 #![cfg(unix)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Backend, DiskUse, Kernel, Pass};
 use livefusion_c::{CBackend, KernelCache};
 use loop_lang::{Const, Loop};

@@ -1,8 +1,6 @@
 //! Largest and smallest floats where one instruction does not tell: NaN, zeros of both signs, infinities.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

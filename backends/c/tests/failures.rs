@@ -1,8 +1,6 @@
 //! Traps, the memory limit, arguments that do not fit, compilers that are not there or fail.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Outcome, Pass, View};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

@@ -2,9 +2,7 @@
 //! tails of all lengths, everything kept and nothing: always the bits of the interpreter, cut into spans
 //! or not.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Kernel};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

@@ -1,9 +1,7 @@
 //! Transcendental functions in generated code: every one is vectorised, and gives the same bits as the
 //! functions of the host.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Kernel, Outcome, View};
 use livefusion_c::CBackend;
 use livefusion_tile::target::{Extension, Target};

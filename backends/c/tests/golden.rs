@@ -1,11 +1,9 @@
 //! The code of five loops, as files: what is written for the main shapes, for whoever changes them to see.
-//! `LOOP_BLESS=1 cargo test -p livefusion-c --test golden` writes the files anew.
+//! `LOOP_BLESS=1 cargo test -p livefusion-c --test all golden::` writes the files anew.
 //!
 //! The code is for given machines, so it is the same on all: each file is named after its loop and its target.
 
-mod common;
-
-use common::loop_file;
+use crate::common::loop_file;
 use livefusion_c::CBackend;
 use livefusion_tile::target::Target;
 

@@ -1,8 +1,6 @@
 //! Very large loops compile in bounded time and give the right bits.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Backend, Outcome, View};
 use livefusion_c::CBackend;
 use std::fmt::Write;

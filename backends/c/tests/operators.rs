@@ -1,14 +1,12 @@
 //! Every operator at every type, on the values where implementations differ: the bits of the
 //! interpreter, in the straight form and in the state machine.
 
-mod common;
-
 use livefusion_c::CBackend;
 use loop_lang::Loop;
 
 #[test]
 fn operators_agree() {
-    let cases = common::operators::cases();
+    let cases = crate::common::operators::cases();
     let loops: Vec<&Loop> = cases.iter().map(|c| &c.program).collect();
     let straight = CBackend::new().compile_batch(&loops);
     let machine = CBackend::new().without_tiles().compile_batch(&loops);

@@ -1,8 +1,6 @@
 //! Loops of several phases, and words that are literals: always the bits of the interpreter.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

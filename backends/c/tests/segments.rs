@@ -1,9 +1,7 @@
 //! Folds of segments in vectors: the same bits as the interpreter's for any length, and traps only for
 //! elements that a segment has.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Backend, Kernel, Outcome};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

@@ -1,10 +1,8 @@
 //! Loops cut into spans anywhere, resumed by either backend: always the bits of one span of the
 //! interpreter.
 
-mod common;
-
-use common::cases::{LONG, cases};
-use common::*;
+use crate::common::cases::{LONG, cases};
+use crate::common::*;
 use livefusion_backend::{Backend, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

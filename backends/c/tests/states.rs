@@ -1,9 +1,7 @@
 //! Folds by operators that only associate, a run in each lane of vectors: the interpreter's bits, wherever
 //! the loop begins and pauses.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

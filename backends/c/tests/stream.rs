@@ -1,10 +1,8 @@
 //! Results past the caches: arrays that are large enough for it have the interpreter's bits, wherever the
 //! loop is cut.
 
-mod common;
-
-use common::cases::cases;
-use common::*;
+use crate::common::cases::cases;
+use crate::common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

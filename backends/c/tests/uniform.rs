@@ -1,9 +1,7 @@
 //! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses, from the interpreter and from C;
 //! and the ideas that C has for them.
 
-mod common;
-
-use common::uniform::{NAMES, check, forms};
+use crate::common::uniform::{NAMES, check, forms};
 use livefusion_backend::Backend;
 use livefusion_c::{CBackend, Idea};
 use livefusion_interp::InterpBackend;

@@ -1,8 +1,6 @@
 //! What the compiler reports about generated code: nothing is lost to gotos.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_tile::target::Target;

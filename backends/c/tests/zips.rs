@@ -1,8 +1,6 @@
 //! Zips of filters, tile by tile: the same bits as the interpreter's, however spans are cut.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Backend, Kernel, Outcome};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;

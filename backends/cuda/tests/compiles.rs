@@ -1,18 +1,13 @@
 //! Kernels for devices: NVRTC compiles all that the golden loops become, with next to no spills and in few registers. It is
 //! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
 
-mod operators;
-mod programs;
-mod record;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::record::{Accepted, accepted, times};
+use crate::support::{golden_texts, parse};
+use crate::wide_loops;
 use livefusion_cuda::driver::Fault;
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, Kernel, PRELUDE};
 use loop_lang::types::Ty;
-use record::{Accepted, accepted, times, wide_loops};
-use support::{golden_texts, parse};
 
 /// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
 const REGISTERS: u32 = 128;
@@ -112,7 +107,7 @@ fn operators_compile_for_devices() {
         return;
     };
     for ty in Ty::ALL {
-        for text in [operators::text(ty), operators::scatters(ty)] {
+        for text in [crate::operators::text(ty), crate::operators::scatters(ty)] {
             let kernel = emit::kernel(&parse(&text)).expect("it runs in parallel");
             let text = format!("{PRELUDE}{}", kernel.text);
             nvrtc.compile(&text, "sm_80").unwrap();
@@ -201,7 +196,7 @@ fn programs_compile_for_devices() {
         return;
     };
     let mut compiled = 0;
-    for (name, program) in programs::lowered() {
+    for (name, program) in crate::programs::lowered() {
         let Ok(kernel) = emit::kernel(&program) else {
             continue;
         };

@@ -1,8 +1,6 @@
 //! Machine code by NVIDIA's compiler, and out of the cache on disk. Without the compiler the tests say so and end.
 
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::support::golden;
 use livefusion_backend::DiskUse;
 use livefusion_c::KernelCache;
 use livefusion_cuda::driver::Compiler as _;
@@ -11,7 +9,6 @@ use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::driver::{ARCHITECTURE, Fault};
 use livefusion_cuda::emit::{self, PRELUDE};
 use std::path::Path;
-use support::golden;
 
 fn nvrtc() -> Option<Nvrtc> {
     let found = Nvrtc::find();

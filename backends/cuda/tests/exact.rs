@@ -1,8 +1,6 @@
 //! Loops whose bits hang on the order of joins, or on a device's own functions, are told from others.
 
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::support::{golden, parse};
 use livefusion_backend::Backend as _;
 use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
@@ -10,7 +8,6 @@ use livefusion_cuda::exact::check;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use livefusion_interp::InterpBackend;
 use std::sync::Arc;
-use support::{golden, parse};
 
 /// A loop that maps by an operator.
 fn map(op: &str, ty: &str) -> String {

@@ -1,18 +1,14 @@
 //! Loops that are left before their bound, on the shim: wherever that is, they give what the interpreter gives, and nothing
 //! that lies behind is written, or traps.
 
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::{OnShim, far, long_args};
+use crate::support::{Owned, Rng, golden, parse};
 use livefusion_backend::Outcome;
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_tile::threads::shape::Refusal;
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, far, long_args};
-use support::{Owned, Rng, golden, parse};
 
 /// Steps of several tiles.
 const STEPS: usize = 7000;
@@ -67,7 +63,7 @@ fn loops_are_left_within_a_step() {
             .step_by(100)
             .for_each(|x| *x = 5);
         let args = [
-            support::array(&elements),
+            crate::support::array(&elements),
             Owned::Scalar(Const::int(Ty::I8, 5)),
         ];
         assert_eq!(shim.differs(&program, &args), None, "at {at}");

@@ -29,7 +29,7 @@ fn child() {
 /// What a process says that looks for NVRTC in an environment of nothing but this.
 fn looks(variables: &[(&str, &Path)]) -> String {
     let child = Command::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", "child", "--nocapture"])
+        .args(["--exact", "faults::child", "--nocapture"])
         .env_clear()
         .envs(variables.iter().copied())
         .env(CHILD, "1")

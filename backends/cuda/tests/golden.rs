@@ -1,11 +1,8 @@
-//! Texts of kernels, as files: `LOOP_BLESS=1 cargo test -p livefusion-cuda --test golden` writes them anew.
+//! Texts of kernels, as files: `LOOP_BLESS=1 cargo test -p livefusion-cuda --test all golden::` writes them anew.
 
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::support::golden;
 use livefusion_cuda::emit;
 use std::path::Path;
-use support::golden;
 
 fn matches(name: &str) {
     let kernel = emit::kernel(&golden(name)).expect("it runs in parallel");

@@ -1,18 +1,14 @@
 //! Loops with nests that are left before their bound, on the shim: by whoever has rows, they are left where the interpreter leaves
 //! them, and nothing that lies behind is written, joined, or traps.
 
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::{OnShim, completed, far};
+use crate::support::{Owned, Rng, golden, parse};
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use livefusion_tile::threads::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, completed, far};
-use support::{Owned, Rng, golden, parse};
 
 /// The sums of rows up to the first one that is large; rows far behind that trap.
 const LARGE: &str = "loop large

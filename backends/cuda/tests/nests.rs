@@ -1,11 +1,8 @@
 //! Loops with nested rates: whatever the lengths of segments and rows, what they give is what the interpreter gives.
 
-mod programs;
-mod segments;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::segments::{agree, args, word};
+use crate::shimmed::{OnShim, plain};
+use crate::support::{Owned, Rng, borrow, parse};
 use livefusion_backend::{Buffer, Outcome};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, can_compile};
@@ -13,10 +10,7 @@ use livefusion_tile::threads::phases::Phases;
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, RateKind};
 use loop_lang::types::{Const, Ty};
-use segments::{agree, args, word};
-use shimmed::{OnShim, plain};
 use std::path::Path;
-use support::{Owned, Rng, borrow, parse};
 
 /// Why loops with nested rates are refused.
 const REFUSED: &[(&str, &str)] = &[
@@ -87,7 +81,7 @@ fn loops() -> Vec<(String, Loop)> {
     });
     let mut more: Vec<_> = more.collect();
     more.sort();
-    let all = support::golden_texts().into_iter().chain(more);
+    let all = crate::support::golden_texts().into_iter().chain(more);
     let all = all.map(|(name, text)| (name, parse(&text)));
     all.filter(|(_, l)| is_nested(l)).collect()
 }
@@ -161,7 +155,7 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(31);
     let mut refused = Vec::new();
-    let programs = programs::lowered().into_iter();
+    let programs = crate::programs::lowered().into_iter();
     for (name, program) in programs.filter(|(_, l)| is_nested(l)) {
         if let Err(why) = emit::kernels(&program) {
             refused.push((name, why.to_string()));

@@ -1,10 +1,8 @@
 //! Segments whose elements threads share: what they give is what the interpreter gives.
 
-mod segments;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::segments::{agree, are_found, args_of};
+use crate::shimmed::{OnShim, far};
+use crate::support::{Owned, Rng};
 use livefusion_backend::{Backend, Buffer, Frame, Outcome, Pass};
 use livefusion_cuda::CudaBackend;
 use livefusion_cuda::device::session::Session;
@@ -12,10 +10,7 @@ use livefusion_cuda_shim::{Call, Cxx, Shim, can_compile};
 use livefusion_interp::InterpBackend;
 use loop_lang::ir::Type;
 use loop_lang::types::Ty;
-use segments::{agree, are_found, args_of};
-use shimmed::{OnShim, far};
 use std::sync::Arc;
-use support::{Owned, Rng};
 
 #[test]
 fn faults_of_segments_are_found() {
@@ -135,7 +130,7 @@ fn elements_may_be_more_than_any_array_has() {
     if !can_compile() {
         return;
     }
-    let program = support::golden("exit_of_segments");
+    let program = crate::support::golden("exit_of_segments");
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(53);
     let lengths: Vec<u64> = (0..300).map(|i| i % 7 * 30).collect();
@@ -172,7 +167,7 @@ fn lengths_beyond_all_numbers_trap() {
     if !can_compile() {
         return;
     }
-    let program = support::golden("exit_of_segments");
+    let program = crate::support::golden("exit_of_segments");
     let cxx = Cxx::new().expect("the shim compiles");
     let shim = OnShim::of(&cxx, &program);
     let lengths: Vec<u64> = (0..2000)

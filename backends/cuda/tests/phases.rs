@@ -1,16 +1,12 @@
 //! Loops of several roots that follow each other, on the shim: a kernel for each, what stands between them on the host.
 
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::{OnShim, completed, long_args};
+use crate::support::{Owned, Rng, golden};
 use livefusion_backend::Buffer;
 use livefusion_cuda::emit::{Given, kernels};
 use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_tile::threads::phases::Phases;
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, completed, long_args};
-use support::{Owned, Rng, golden};
 
 #[test]
 fn phases_go_on_where_those_before_them_ended() {

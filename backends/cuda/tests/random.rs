@@ -1,18 +1,13 @@
 //! Random loops, and the loops of random programs: on the shim they give what the interpreter gives.
 //! `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
 
-mod record;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::record::inexact::Inexact;
+use crate::record::{Accepted, Case, accepted};
+use crate::shimmed::{OnShim, alike, first_apart, here, plain};
 use livefusion_backend::{Frame, Kernel as _, Outcome, Pass, Value};
 use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::scalar::same;
-use record::inexact::Inexact;
-use record::{Accepted, Case, accepted};
-use shimmed::{OnShim, alike, first_apart, here, plain};
 
 /// Results that were compared.
 #[derive(Default, Debug)]

@@ -1,16 +1,11 @@
 //! Rows that a team of threads has, or one thread: what they give is what the interpreter gives.
 
-mod segments;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::segments::{agree, are_found, args_of};
+use crate::shimmed::{OnShim, completed, long_args};
+use crate::support::{Rng, parse};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use loop_lang::Loop;
-use segments::{agree, are_found, args_of};
-use shimmed::{OnShim, completed, long_args};
-use support::{Rng, parse};
 
 /// Rows of a known length of which there are many: a team of threads has each.
 #[test]
@@ -25,7 +20,7 @@ fn many_rows_give_what_the_interpreter_gives() {
         ("stencil_sums", [33_000, 16]),
         ("moved_sums", [66_000, 2]),
     ] {
-        let program = support::golden(name);
+        let program = crate::support::golden(name);
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let rows = kernel.rows.as_ref().expect("a kernel for many rows");
         assert!(rows.text.contains("lf_by_teams<"), "{name}");
@@ -141,7 +136,7 @@ fn squares_are_turned_around() {
     }
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(59);
-    let (_, text) = support::golden_texts()
+    let (_, text) = crate::support::golden_texts()
         .into_iter()
         .find(|(name, _)| name == "transpose")
         .expect("a golden loop");
@@ -246,7 +241,7 @@ fn what_is_handed_on_is_a_threads_own() {
 /// The golden loop of a buffer for a segment, of rows that are equally long: the loop makes room for one of them.
 #[test]
 fn rows_that_hand_on_have_room_of_their_own() {
-    let texts = support::golden_texts();
+    let texts = crate::support::golden_texts();
     let (_, text) = texts
         .iter()
         .find(|(n, _)| n == "segment_buffer")

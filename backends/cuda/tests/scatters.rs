@@ -1,17 +1,12 @@
 //! Scatters on the shim: each operator at each type, onto few elements and onto many, gives what the interpreter gives; and
 //! faults are found.
 
-mod operators;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::OnShim;
+use crate::support::{Owned, Rng, parse};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_tile::threads::shape::Refusal;
 use loop_lang::types::{Const, Ty};
-use shimmed::OnShim;
-use support::{Owned, Rng, parse};
 
 /// So many values, joined onto so many elements; some are outside.
 fn args(ty: Ty, steps: usize, elements: usize, rng: &mut Rng) -> Vec<Owned> {
@@ -42,10 +37,10 @@ fn every_operator_at_every_type() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(23);
     for ty in Ty::ALL {
-        let program = parse(&operators::scatters(ty));
+        let program = parse(&crate::operators::scatters(ty));
         let kernel = emit::kernel(&program).expect("it runs in parallel");
         let bins = kernel.text.matches("struct Bins").count();
-        assert_eq!(bins, operators::that_join(ty).count());
+        assert_eq!(bins, crate::operators::that_join(ty).count());
         let shim = OnShim::of(&cxx, &program);
         // Into bins of each warp, into those of a block, and into memory.
         for (steps, elements) in [
@@ -137,8 +132,8 @@ fn the_last_write_stays() {
     let mut rng = Rng(29);
     let text = LAST.to_string();
     // A write that may come to a place again is no other.
-    let written = operators::scattered(Ty::I16, &[""]).replace("scatterArray", "writeArray");
-    let loops = Ty::ALL.map(|ty| (ty, operators::scattered(ty, &[""])));
+    let written = crate::operators::scattered(Ty::I16, &[""]).replace("scatterArray", "writeArray");
+    let loops = Ty::ALL.map(|ty| (ty, crate::operators::scattered(ty, &[""])));
     let more = [(Ty::I64, text), (Ty::I16, written)];
     for (ty, text) in loops.into_iter().chain(more) {
         let program = parse(&text);
@@ -229,9 +224,9 @@ fn the_last_write_of_segments_stays() {
             let all = lengths.iter().sum::<u64>();
             let at: Vec<u64> = (0..all).map(|_| rng.below(40)).collect();
             let args = [
-                support::array(&lengths),
-                support::array(&at),
-                support::array(&[-1i64; 37]),
+                crate::support::array(&lengths),
+                crate::support::array(&at),
+                crate::support::array(&[-1i64; 37]),
             ];
             let apart = shim.differs(&program, &args);
             assert_eq!(apart, None, "{most} at most");
@@ -242,7 +237,7 @@ fn the_last_write_of_segments_stays() {
 /// Rows of which each counts anew: no number says which write is the last one.
 #[test]
 fn the_last_write_of_rows_is_refused() {
-    let text = support::golden("column_sums").to_string();
+    let text = crate::support::golden("column_sums").to_string();
     let refused = emit::kernel(&parse(&text.replace(" with add", ""))).expect_err("no number");
     assert_eq!(
         refused.to_string(),
@@ -253,7 +248,7 @@ fn the_last_write_of_rows_is_refused() {
 #[test]
 fn where_order_matters_it_is_refused() {
     let refusal = |text: &str| emit::kernel(&parse(text)).expect_err("their order matters");
-    let one = operators::scattered(Ty::I64, &[" with add"]);
+    let one = crate::operators::scattered(Ty::I64, &[" with add"]);
     for (from, to) in [
         // Two operators on one array, and one of which nothing is known.
         (
@@ -300,7 +295,7 @@ fn faults_are_found() {
     ];
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(4);
-    let program = parse(&operators::scattered(Ty::I16, &[" with add"]));
+    let program = parse(&crate::operators::scattered(Ty::I16, &[" with add"]));
     let args = args(Ty::I16, 2000, 7, &mut rng);
     let is_sound = |cxx: &Cxx| {
         let shim = OnShim::of(cxx, &program);

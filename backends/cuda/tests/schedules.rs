@@ -1,9 +1,7 @@
 //! How iterations are dealt out to threads: what is chosen can be asked for, and what is asked for is shown, or refused.
 
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::{OnShim, plain};
+use crate::support::{Owned, Rng, borrow, golden, golden_texts, parse};
 use livefusion::Engine;
 use livefusion::prelude::*;
 use livefusion_backend::{Backend, Buffer, CompileError, Outcome};
@@ -15,9 +13,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_tile::schedule::{Schedule, Schedules, choose_threads};
 use livefusion_tile::threads::phases::Phases;
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, plain};
 use std::sync::Arc;
-use support::{Owned, Rng, borrow, golden, golden_texts, parse};
 
 /// The texts of the kernels of a loop under a schedule.
 fn texts(program: &loop_lang::Loop, schedule: &Schedule) -> Vec<String> {

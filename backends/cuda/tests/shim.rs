@@ -1,16 +1,11 @@
 //! Kernels on the shim give what the interpreter gives, and what is wrong with them is found.
 
-mod operators;
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-
+use crate::shimmed::{OnShim, long_args};
+use crate::support::{Owned, Rng, golden_texts, parse};
 use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use loop_lang::ir::RateKind;
 use loop_lang::types::{Const, Ty};
-use shimmed::{OnShim, long_args};
-use support::{Owned, Rng, golden_texts, parse};
 
 #[test]
 fn golden_loops_give_what_the_interpreter_gives() {
@@ -59,7 +54,7 @@ fn operators_give_what_the_interpreter_gives() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(5);
     for ty in Ty::ALL {
-        let program = parse(&operators::text(ty));
+        let program = parse(&crate::operators::text(ty));
         let shim = OnShim::of(&cxx, &program);
         let args = long_args(&program, 700, &mut rng);
         assert_eq!(shim.differs(&program, &args), None, "{ty}");
@@ -204,7 +199,7 @@ fn faults_are_found_and_named() {
     if !can_compile() {
         return;
     }
-    let program = support::golden("filter_max");
+    let program = crate::support::golden("filter_max");
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(3);
     let mut args = long_args(&program, 20_000, &mut rng);

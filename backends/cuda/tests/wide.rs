@@ -1,10 +1,8 @@
 //! Groups too wide for tiles to look back, on the shim: summed up in passes of their own, they give what the interpreter gives.
 
-mod shimmed;
-#[path = "../../interp/tests/support/mod.rs"]
-mod support;
-mod wide_loops;
-
+use crate::shimmed::{OnShim, alike, far, long_args, plain};
+use crate::support::{Owned, Rng, borrow, parse};
+use crate::wide_loops;
 use livefusion_backend::{Backend as _, Frame, Outcome, Pass, Value};
 use livefusion_cuda::device::session::Session;
 use livefusion_cuda::{CudaBackend, emit};
@@ -12,9 +10,7 @@ use livefusion_cuda_shim::{Call, Cxx, Shim, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::threads::shape::Shape;
 use loop_lang::types::Const;
-use shimmed::{OnShim, alike, far, long_args, plain};
 use std::sync::Arc;
-use support::{Owned, Rng, borrow, parse};
 
 #[test]
 fn folds_scans_and_filters_give_what_the_interpreter_gives() {
@@ -163,7 +159,7 @@ fn lengths(case: usize, rng: &mut Rng) -> Vec<u64> {
 
 fn words(n: u64, rng: &mut Rng) -> Owned {
     let words: Vec<i64> = (0..n).map(|_| rng.next() as i64).collect();
-    support::array(&words)
+    crate::support::array(&words)
 }
 
 /// Of segments, and of what says where they lie.
@@ -189,7 +185,7 @@ fn groups_of_segments_give_what_the_interpreter_gives() {
         for case in 0..6 {
             let lengths = lengths(case, &mut rng);
             let all = lengths.iter().sum();
-            let args = [support::array(&lengths), words(all, &mut rng)];
+            let args = [crate::support::array(&lengths), words(all, &mut rng)];
             let apart = shim.differs(&program, &args);
             assert_eq!(apart, None, "{folds} folds, {scans} scans: {case}");
         }

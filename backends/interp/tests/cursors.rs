@@ -1,12 +1,10 @@
 //! What loops with cursors mean: golden loops against the same programs over vectors. Numbers are small and
 //! whole, so that sums are the same in any order.
 
-mod support;
-
+use crate::support::*;
 use livefusion_backend::Outcome;
 use loop_lang::ir::TrapKind;
 use loop_lang::types::{Const, Ty};
-use support::*;
 
 const RUNS: u64 = 1000;
 

@@ -1,14 +1,12 @@
 //! What loops mean: results, lanes and blocks, traps, memory, early exits, counts.
 
-mod support;
-
+use crate::support::*;
 use livefusion_backend::{Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Op;
 use loop_lang::ir::{CHUNK, GroupId, TrapKind};
 use loop_lang::state::group_total;
 use loop_lang::types::{Const, Ty};
-use support::*;
 
 fn f64(x: f64) -> Owned {
     Owned::Scalar(Const::f64(x))

@@ -1,14 +1,12 @@
 //! What an observer is told, and that being observed changes nothing.
 
-mod support;
-
+use crate::support::*;
 use livefusion_backend::{Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_interp::observe::{Event, Observer, Step};
 use loop_lang::ir::{Place, StmtKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use support::*;
 
 /// Counts steps, and ends the run after so many.
 struct Until(u64, AtomicU64);

@@ -1,10 +1,6 @@
 //! Passes change no result: random loops over random rate trees, as they are and optimised.
 
-#[allow(dead_code, reason = "each test crate uses a part")]
-#[path = "../../../loop-lang/tests/common/mod.rs"]
-mod common;
-mod support;
-
+use crate::support::{Bits, Owned, Rng, bits, borrow, kernel, random_args, run_cut};
 use livefusion_backend::{Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpKernel;
 use loop_lang::ir::*;
@@ -12,7 +8,6 @@ use loop_lang::types::{Const, Ty};
 use loop_lang::verify::verify;
 use loop_lang::{Loop, Op, passes};
 use proptest::prelude::*;
-use support::{Bits, Owned, Rng, bits, borrow, kernel, random_args, run_cut};
 
 /// Bounds every `while` and every array, so that the loop may be run.
 fn tame(program: &mut Loop, rng: &mut Rng) {
@@ -232,7 +227,7 @@ proptest! {
     #[test]
     fn passes_change_no_result(seed in any::<u64>()) {
         let mut rng = Rng(seed);
-        let mut program = common::random_loop(seed);
+        let mut program = crate::common::random_loop(seed);
         tame(&mut program, &mut rng);
         enrich(&mut program, &mut rng);
         let mut better = program.clone();

@@ -1,10 +1,8 @@
 //! A loop may be cut at any guard, and optimised: results and outcomes stay, bit for bit.
 
-mod support;
-
+use crate::support::*;
 use livefusion_backend::Outcome;
 use proptest::prelude::*;
-use support::*;
 
 /// What must be equal: a loop that was left early may be cut after that, so it counts as done.
 fn ending(outcome: Outcome) -> Outcome {

@@ -1,12 +1,10 @@
 //! Exits, phases and direction: what the golden loops of these mean, and that nothing behind an exit is touched.
 
-mod support;
-
+use crate::support::{Bits, Owned, Rng, array, f64s, golden, run};
 use livefusion_backend::Outcome;
 use livefusion_interp::{Counts, InterpBackend};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use support::{Bits, Owned, Rng, array, f64s, golden, run};
 
 /// The results of a golden loop, and what it did.
 fn counted(name: &str, args: &[Owned]) -> (Vec<Bits>, Counts) {
@@ -88,7 +86,7 @@ fn a_finished_consumer_does_nothing_while_others_go_on() {
 fn traps_count_before_an_exit_only() {
     let xs: Vec<i64> = (0..200).map(|i| 2 * i + 1).collect();
     let ends = |from: u64, xs: &[i64]| {
-        let kernel = support::kernel(&golden("exit_filter_find"));
+        let kernel = crate::support::kernel(&golden("exit_filter_find"));
         run(&kernel, &[array(xs), number(from)]).0
     };
     // Elements 40 behind the exit would trap.
@@ -148,7 +146,7 @@ fn a_loop_from_the_end_is_one_over_the_mirrored_array() {
 #[test]
 fn the_last_run_is_encoded_by_a_phase_of_its_own() {
     let encode = |xs: &[u64]| {
-        let kernel = support::kernel(&golden("phase_of_last_group"));
+        let kernel = crate::support::kernel(&golden("phase_of_last_group"));
         let (_, results) = run(&kernel, &[array(xs)]);
         (
             words(&results[0]).to_vec(),

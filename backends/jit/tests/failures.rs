@@ -1,9 +1,6 @@
 //! Traps, the memory limit, arguments and frames that do not fit, loops that are not well formed.
 
-#[path = "../../c/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Outcome, Pass, View};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
@@ -133,7 +130,7 @@ fn wrong_arguments_and_frames_are_refused() {
 
 #[test]
 fn any_words_are_safe_to_resume_from() {
-    for (program, data) in common::cases::cases(100) {
+    for (program, data) in crate::common::cases::cases(100) {
         let kernel = JitBackend::new().compile(&program).unwrap();
         let args = args(&data);
         for seed in 0..50 {

@@ -1,10 +1,7 @@
 //! Loops that carry and make more than registers hold: compiled in near linear time, paused anywhere, and the
 //! same bits as the interpreter's.
 
-#[path = "../../c/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::common::*;
 use livefusion_backend::{Arg, Backend, Outcome, View};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;

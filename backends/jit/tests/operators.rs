@@ -1,15 +1,12 @@
 //! Every operator at every type, on the values where implementations differ: the bits of the
 //! interpreter.
 
-#[path = "../../c/tests/common/mod.rs"]
-mod common;
-
 use livefusion_backend::Backend;
 use livefusion_jit::JitBackend;
 
 #[test]
 fn operators_agree() {
-    for case in common::operators::cases() {
+    for case in crate::common::operators::cases() {
         let kernel = JitBackend::new().compile(&case.program).unwrap();
         case.check(&[&*kernel]);
     }

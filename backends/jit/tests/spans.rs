@@ -1,11 +1,8 @@
 //! Loops cut into spans anywhere, resumed by either backend: always the bits of one span of the
 //! interpreter.
 
-#[path = "../../c/tests/common/mod.rs"]
-mod common;
-
-use common::cases::{LONG, cases};
-use common::*;
+use crate::common::cases::{LONG, cases};
+use crate::common::*;
 use livefusion_backend::{Backend, Frame, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;

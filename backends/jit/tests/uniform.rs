@@ -1,9 +1,6 @@
 //! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses.
 
-#[path = "../../c/tests/common/mod.rs"]
-mod common;
-
-use common::uniform::{NAMES, check, forms};
+use crate::common::uniform::{NAMES, check, forms};
 use livefusion_backend::Backend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;

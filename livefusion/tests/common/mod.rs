@@ -1,5 +1,4 @@
 //! What tests of loops have in common. Each uses a part of it.
-#![allow(dead_code)]
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;

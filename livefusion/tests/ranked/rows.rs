@@ -1,7 +1,7 @@
 //! Random programs of long rows: stencils with every boundary, rows and columns beside a matrix, folds of all of it, against
 //! plain loops. Elements are whole numbers, so that floats are exact in whatever order they are added.
 //!
-//! `ROWS_PROGRAMS=1000 cargo test -p livefusion --test ranked rows` draws as many for each engine.
+//! `ROWS_PROGRAMS=1000 cargo test -p livefusion --test all ranked::rows` draws as many for each engine.
 
 use super::random::Dice;
 use livefusion::Result;

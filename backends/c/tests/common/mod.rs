@@ -1,5 +1,5 @@
 //! What the tests share: loops from text, runs cut into spans, results that can be compared.
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod cases;
 pub mod operators;

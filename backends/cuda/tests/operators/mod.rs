@@ -1,5 +1,4 @@
 //! Loops of all operators, for tests of what a kernel makes of them.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use loop_lang::op::{Op, Sig};
 use loop_lang::types::Ty;

@@ -1,10 +1,8 @@
 //! Random loops with what they are called with: those of generators of loops, and those that programs become.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod inexact;
-#[path = "../wide_loops/mod.rs"]
-pub mod wide_loops;
 
+use crate::wide_loops;
 use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_cuda::emit::{self, Kernel as CudaKernel};

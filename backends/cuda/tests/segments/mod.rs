@@ -1,5 +1,4 @@
 //! What loops with nests are called with, and whether they agree with the interpreter then.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use crate::shimmed::OnShim;
 use crate::support::{Owned, Rng, golden};

@@ -1,5 +1,4 @@
 //! Kernels on the shim, by way of the backend: what comes of them, and what comes of them in the interpreter.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use crate::support::{Owned, Rng, kernel as interpreted, random_args};
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Kernel, Outcome, Pass, Value};

@@ -1,5 +1,4 @@
 //! Loops with many groups: folds, scans of pairs by a function that does not commute, counts of filters, sums of segments and of rows.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use livefusion_tests::rng::Rng;
 use loop_lang::op::Op;

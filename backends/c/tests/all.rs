@@ -1,0 +1,20 @@
+//! The tests of the C backend that can share a process.
+
+mod common;
+
+mod cache;
+mod extrema;
+mod failures;
+mod filters;
+mod functions;
+mod golden;
+mod large;
+mod operators;
+mod phases;
+mod segments;
+mod spans;
+mod states;
+mod stream;
+mod uniform;
+mod vectorised;
+mod zips;

@@ -1,0 +1,10 @@
+//! The tests of the JIT.
+
+#[path = "../../c/tests/common/mod.rs"]
+mod common;
+
+mod failures;
+mod large;
+mod operators;
+mod spans;
+mod uniform;

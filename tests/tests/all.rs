@@ -1,0 +1,28 @@
+//! The tests of all parts together that can share a process.
+
+#[path = "chunked/programs.rs"]
+mod written;
+
+mod c;
+mod cache;
+mod chunked;
+mod clusterings;
+mod compilers;
+mod cuda;
+mod cursors;
+mod errors;
+mod exits;
+mod explain;
+mod fuzz;
+mod generator;
+mod ideas;
+mod interp;
+mod jit;
+mod long_closures;
+mod loops;
+mod machines;
+mod mutants;
+mod parallel;
+mod recognised;
+mod schedules;
+mod structure;
