@@ -22,6 +22,8 @@
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
+//! | `complex` | complex numbers as elements, Fourier transforms (features `complex`, `fft`) |
+//! | `half` | `f16` and `bf16` in memory, computed with as `f32` (feature `half`) |
 //! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
 //! | [`custom`] | combinators of your own |
 //! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
@@ -57,6 +59,8 @@
 
 pub mod array;
 pub mod ast;
+#[cfg(feature = "complex")]
+pub mod complex;
 pub mod custom;
 #[cfg(feature = "docs")]
 pub mod docs;
@@ -66,6 +70,8 @@ pub mod exp;
 mod external;
 pub mod force;
 mod fusion;
+#[cfg(feature = "half")]
+pub mod half;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod iterate;

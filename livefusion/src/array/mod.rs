@@ -64,6 +64,7 @@ pub use append::concat;
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;
+pub use reduce::Summed;
 pub(crate) use reduce::{by, number, one, step_of};
 pub(crate) use zip::shortest_by_index;
 

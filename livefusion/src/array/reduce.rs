@@ -174,7 +174,23 @@ pub(crate) fn number(node: &Node) -> Result<Ty, ErrorKind> {
 /// What elements of a combinator on numbers are.
 pub(crate) const NUMBERS: &str = "elements of one number each";
 
-impl<T: Num> Array<T> {
+/// Elements that can be added up: numbers, and complex ones.
+#[diagnostic::on_unimplemented(
+    message = "only numbers are added up, and `{Self}` is none",
+    note = "to count with a `bool`, `.cast::<u64>()` it; of tuples and structs, take the fields"
+)]
+pub trait Summed: Elt {
+    /// The sum of an array.
+    fn sum_of(builder: Builder, xs: &Arc<Node>) -> Arc<Node>;
+}
+
+impl<T: Num> Summed for T {
+    fn sum_of(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+        builder.sum(xs)
+    }
+}
+
+impl<T: Summed> Array<T> {
     /// The sum, from 0; integers wrap. Of no elements it is 0. Floats are added in several lanes, see
     /// [`fold`](Array::fold).
     ///
@@ -185,9 +201,11 @@ impl<T: Num> Array<T> {
     /// ```
     #[track_caller]
     pub fn sum(&self) -> Array<T, Ix0> {
-        Array::wrap(Builder::named("sum").sum(self.node()))
+        Array::wrap(T::sum_of(Builder::named("sum"), self.node()))
     }
+}
 
+impl<T: Num> Array<T> {
     /// The product, from 1; integers wrap. Of no elements it is 1.
     #[doc(alias = "prod")]
     #[track_caller]

@@ -23,6 +23,7 @@ use crate::array::Array;
 use crate::ast::{Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
+pub(crate) use call::room;
 use call::{Argsort, Sort};
 use loop_lang::types::Ty;
 use std::sync::Arc;

@@ -1,0 +1,229 @@
+//! Complex numbers: values against `num-complex`, what fuses, transforms against sums by hand.
+#![cfg(feature = "fft")]
+
+use crate::common::{engines, shape};
+use livefusion::ErrorKind;
+use livefusion::complex::{Complex, ComplexExp};
+use livefusion::prelude::*;
+
+type C = Complex<f64>;
+
+/// Numbers in all directions and of many sizes.
+fn numbers() -> Vec<C> {
+    let parts = [-1e200, -3.0, -1.0, -1e-9, -0.0, 0.0, 0.5, 2.0, 1e150];
+    let of = |re| parts.map(|im| C::new(re, im));
+    parts.into_iter().flat_map(of).collect()
+}
+
+fn is_close(a: C, b: C) -> bool {
+    let close = |a: f64, b: f64| {
+        (a.is_nan() && b.is_nan()) || a == b || (a - b).abs() <= 1e-14 * b.abs().max(a.abs())
+    };
+    let size = b.norm();
+    close(a.re, b.re) && close(a.im, b.im) || (a - b).norm() <= 1e-14 * size
+}
+
+fn same(name: &str, got: Array<C>, expected: impl Fn(C) -> C) {
+    for engine in engines() {
+        let got = got.force_with(&engine).unwrap();
+        for (z, got) in numbers().into_iter().zip(&got) {
+            let expected = expected(z);
+            assert!(
+                is_close(got, expected),
+                "{name} of {z}: {got}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn operators_are_those_of_pairs() {
+    let zs = Array::from(numbers());
+    let w = C::new(0.75, -2.5);
+    same("z + w", &zs + w, |z| z + w);
+    same("w - z", w - &zs, |z| w - z);
+    same("z * w", &zs * w, |z| z * w);
+    same("z / w", &zs / w, |z| z / w);
+    same("z * 2", &zs * 2.0, |z| z * 2.0);
+    same("-z", -&zs, |z| -z);
+    same("z * z - 1", zs.map(|z| z * z - 1.0), |z| z * z - 1.0);
+    same("2 z", zs.map(|z| 2.0 * z), |z| z * 2.0);
+    same("x z", zs.map(|z| z.re * z), |z| z * z.re);
+    same("1 - z", zs.map(|z| 1.0 - z), |z| 1.0 - z);
+    same("w z", zs.map(|z| w * z), |z| w * z);
+}
+
+#[test]
+fn quotients_do_not_overflow_on_the_way() {
+    let zs = Array::from(vec![C::new(1e200, 1e200), C::new(1e-200, -2e-200)]);
+    let one = &zs / &zs;
+    assert_eq!(one.to_vec().unwrap(), [C::new(1.0, 0.0); 2]);
+    let inverse = zs.map(|z| 1.0 / z).to_vec().unwrap();
+    assert!(
+        is_close(inverse[1], C::new(0.2e200, 0.4e200)),
+        "{}",
+        inverse[1]
+    );
+    assert_eq!(zs.abs().force().unwrap()[0], 1e200f64.hypot(1e200));
+}
+
+#[test]
+fn functions_are_those_of_num_complex() {
+    let zs = Array::from(numbers());
+    same("sqrt", zs.map(ComplexExp::sqrt), |z| z.sqrt());
+    same("conj", zs.conj(), |z| z.conj());
+    let small = zs.map(|z| z.scale(1e-199));
+    let of_small = |f: fn(C) -> C| move |z: C| f(z * 1e-199);
+    same("exp", small.exp(), of_small(|z| z.exp()));
+    same(
+        "ln",
+        zs.map(|z| z.eq(C::new(0.0, 0.0)).cond(C::new(1.0, 1.0), z).ln()),
+        |z| {
+            if z == C::new(0.0, 0.0) {
+                C::new(1.0, 1.0).ln()
+            } else {
+                z.ln()
+            }
+        },
+    );
+    let parts = zip((&zs.re(), &zs.im())).map(|(re, im)| ComplexExp { re, im });
+    same("parts", parts, |z| z);
+    let polar = zs.map(|z| ComplexExp::from_polar(z.abs(), z.arg()));
+    same("polar", polar, |z| C::from_polar(z.norm(), z.arg()));
+}
+
+#[test]
+fn what_is_made_of_them_is_one_loop() {
+    let zs = Array::from(numbers());
+    let power = (&zs * zs.conj()).re().sum();
+    assert_eq!(shape(&[power.node()]).unwrap(), (1, 0));
+    // A column each for the parts.
+    let moved = (&zs + C::i()) * 2.0;
+    assert_eq!(shape(&[moved.node()]).unwrap(), (1, 2));
+    let sum = zs.filter(|z| z.abs().lt(10.0)).sum();
+    assert_eq!(shape(&[sum.node()]).unwrap().0, 1);
+    let of_few = numbers().into_iter().filter(|z| z.norm() < 10.0);
+    assert!(is_close(sum.force().unwrap(), of_few.sum()));
+}
+
+#[test]
+fn delayed_scalars_and_ranks_are_operands() {
+    let zs = Array::from(vec![C::new(1.0, 1.0), C::new(3.0, -1.0)]);
+    let centred = &zs - zs.sum();
+    assert_eq!(
+        centred.to_vec().unwrap(),
+        [C::new(-3.0, 1.0), C::new(-1.0, -1.0)]
+    );
+    let total = zs.sum() * zs.sum();
+    assert_eq!(total.force().unwrap(), C::new(16.0, 0.0));
+    let table = Array::from(vec![C::i(); 6]).reshape([2, 3]);
+    assert_eq!(
+        (&table * &table).re().sum_axis(1).to_vec().unwrap(),
+        [-3.0; 2]
+    );
+}
+
+#[test]
+fn they_print_as_people_write_them() {
+    let zs = Array::from(vec![C::new(1.0, 2.0), C::new(0.5, -1.0)]);
+    assert_eq!(zs.force().unwrap().to_string(), "[1.0+2.0i, 0.5-1.0i]");
+    assert_eq!(zs.get(1).unwrap(), Some(C::new(0.5, -1.0)));
+}
+
+fn signal(n: usize) -> Vec<C> {
+    let part = |k: usize| ((k * k * 7 + 3) % 23) as f64 - 11.0;
+    (0..n).map(|k| C::new(part(k), part(k + 5))).collect()
+}
+
+fn by_hand(zs: &[C], sign: f64) -> Vec<C> {
+    let n = zs.len();
+    let turn = |jk: usize| C::cis(sign * 2.0 * std::f64::consts::PI * (jk % n) as f64 / n as f64);
+    (0..n)
+        .map(|k| zs.iter().enumerate().map(|(j, z)| z * turn(j * k)).sum())
+        .collect()
+}
+
+fn near(got: &[C], expected: &[C]) {
+    assert_eq!(got.len(), expected.len());
+    for (k, (a, b)) in got.iter().zip(expected).enumerate() {
+        assert!(
+            (a - b).norm() < 1e-10 * got.len() as f64,
+            "{k}: {a}, not {b}"
+        );
+    }
+}
+
+#[test]
+fn transforms_are_the_sums() {
+    for n in [0, 1, 2, 3, 8, 12, 97] {
+        let zs = signal(n);
+        let array = Array::from(zs.clone());
+        near(&array.fft().to_vec().unwrap(), &by_hand(&zs, -1.0));
+        near(&array.fft().ifft().to_vec().unwrap(), &zs);
+        let xs: Vec<C> = zs.iter().map(|z| C::new(z.re, 0.0)).collect();
+        let half = if n == 0 { 0 } else { n / 2 + 1 };
+        near(
+            &array.re().rfft().to_vec().unwrap(),
+            &by_hand(&xs, -1.0)[..half],
+        );
+        let again = array.re().rfft().irfft(n as u64).to_vec().unwrap();
+        near(
+            &again.iter().map(|x| C::new(*x, 0.0)).collect::<Vec<_>>(),
+            &xs,
+        );
+    }
+}
+
+#[test]
+fn floats_of_half_the_size_are_transformed_too() {
+    let xs = Array::from(vec![1.0f32, 2.0, 0.0, -1.0]);
+    let power = xs.rfft().norm_sqr().force().unwrap();
+    assert_eq!(power, [4.0f32, 10.0, 0.0]);
+    let delayed = xs.rfft().irfft(xs.len()).to_vec().unwrap();
+    assert_eq!(delayed, [1.0, 2.0, 0.0, -1.0]);
+}
+
+#[test]
+fn windows_go_into_the_loop_before_and_powers_into_the_one_behind() {
+    let xs = iota(64).map(|i| i.cast::<f64>() * 0.1);
+    let window = xs.map(|x| x * (1.0 - x));
+    let power = window.rfft().norm_sqr().sum();
+    let explained = Engine::interp().explain(&[power.node().clone()]).unwrap();
+    assert_eq!(explained.loops.len(), 1, "{explained}");
+    assert!(
+        explained
+            .to_string()
+            .contains("a Fourier transform looks at all elements"),
+        "{explained}"
+    );
+    let xs: Vec<C> = (0..64)
+        .map(|i| f64::from(i) * 0.1)
+        .map(|x| C::new(x * (1.0 - x), 0.0))
+        .collect();
+    let expected: f64 = by_hand(&xs, -1.0)[..33].iter().map(|z| z.norm_sqr()).sum();
+    for engine in engines() {
+        let got = power.force_with(&engine).unwrap();
+        assert!(
+            (got / expected - 1.0).abs() < 1e-10,
+            "{got}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn lengths_that_do_not_fit_are_errors() {
+    let zs = Array::from(signal(4));
+    for n in [0, 5, 8, u64::MAX] {
+        let error = zs.irfft(n).force().map(|_| ()).unwrap_err();
+        assert!(
+            matches!(error.kind, ErrorKind::LengthMismatch { got: 4, .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains("irfft"), "{error}");
+    }
+    let ints = livefusion::ast::Builder::named("fft").fft(Array::from(vec![1i64]).node());
+    let error = Array::<i64>::from_node(ints)
+        .map(|_| ())
+        .map_err(|e| e.to_string());
+    assert_eq!(error, Ok(()), "a mistake is told when it is forced");
+}
