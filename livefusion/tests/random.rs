@@ -79,6 +79,10 @@ fn numbers_are_made_of_words() -> Result<()> {
     let pairs = (0..n).map(|i| words(key, i, 0));
     let expected: Vec<(f64, f64)> = pairs.clone().map(|[a, b]| (unit(a), unit(b))).collect();
     assert_eq!(random::uniform2(key, n).force()?.to_vec()?, expected);
+    let at = generate(n, |i| random::uniform2_at(key, i));
+    assert_eq!(at.to_vec()?, expected);
+    let bells = generate(n, |i| random::normal2_at(key, i));
+    assert_eq!(bells.to_vec()?, random::normal2(key, n).to_vec()?);
     let firsts: Vec<f64> = expected.iter().map(|(a, _)| *a).collect();
     assert_eq!(random::uniform(key, n).force()?, firsts[..]);
     let ends = [

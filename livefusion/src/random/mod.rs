@@ -21,7 +21,7 @@
 //! of different indices, and of different keys, are independent for all that is known of the generator; it is not made for secrets.
 //!
 //! A key is a `u64` of any kind: a number, or a delayed scalar, as an input of a [prepared](mod@crate::prepare) program
-//! that draws others in each call. Within a closure [`bits_at`], [`uniform_at`] and [`normal_at`] draw for whatever index it says.
+//! that draws others in each call. Within a closure [`bits_at`], [`uniform_at`], [`normal_at`] and so on draw for whatever index it says.
 //!
 //! *Cost and fusion.* What is drawn is an index function: it fuses with what uses it, and costs about 100 operations an element
 //! where it is computed; [`normal`] a logarithm, a root and a cosine more.
@@ -310,11 +310,27 @@ pub fn uniform_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
     Exp::of(unit(at(key, index, NUMBERS, loc)[0], loc))
 }
 
+/// The pair at an index of [`uniform2`], within a closure.
+#[track_caller]
+pub fn uniform2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, Exp<f64>) {
+    let loc = Loc::caller();
+    let [a, b] = at(key, index, NUMBERS, loc).map(|word| Exp::of(unit(word, loc)));
+    (a, b)
+}
+
 /// The number at an index of [`normal`], within a closure.
 #[track_caller]
 pub fn normal_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
     let loc = Loc::caller();
     Exp::of(bell(at(key, index, NUMBERS, loc), loc)[0])
+}
+
+/// The pair at an index of [`normal2`], within a closure.
+#[track_caller]
+pub fn normal2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, Exp<f64>) {
+    let loc = Loc::caller();
+    let [a, b] = bell(at(key, index, NUMBERS, loc), loc).map(Exp::of);
+    (a, b)
 }
 
 /// The key of this number that is split off a key: what is drawn by it is independent of what is drawn by the key itself, and by others
