@@ -28,6 +28,7 @@ mod merges;
 mod messages;
 mod nested;
 mod nested_random;
+mod pairs;
 mod parallel;
 mod phases;
 mod pull;

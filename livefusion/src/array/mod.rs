@@ -8,6 +8,7 @@
 //! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`; untyped `zip_cut` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
+//! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
 //! | `extremum` | `min_index`, `max_index` |
@@ -39,6 +40,7 @@ mod combine;
 mod extents;
 mod extremum;
 mod filter;
+mod flat_map;
 mod fold;
 mod from;
 mod gather;

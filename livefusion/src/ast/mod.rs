@@ -35,6 +35,7 @@ mod draft;
 mod external;
 mod first;
 pub(crate) mod lately;
+mod nests;
 mod node;
 mod plain;
 mod red_flat;
@@ -48,6 +49,7 @@ pub(crate) use body::show_types;
 pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
+pub(crate) use nests::levels;
 pub(crate) use plain::{identities, plain};
 
 pub use apart::{After, Apart};

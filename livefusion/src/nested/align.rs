@@ -4,7 +4,7 @@ use super::lift::{Lift, Lifted, Made, Rows};
 use super::reads::Place;
 use crate::array::by;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, ScanKind, TermId, Types, identity,
+    Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, TermId, Types, identity, levels,
 };
 use crate::segmented::Segments;
 use loop_lang::op::Op;
@@ -138,13 +138,6 @@ impl Lift {
         lengths: &Arc<Node>,
         values: &Arc<Node>,
     ) -> Arc<Node> {
-        if let Some((outer, inner)) = self.nests.get(&Arc::as_ptr(lengths)).cloned() {
-            let mut each = values.clone();
-            for lengths in [outer, inner] {
-                each = self.spread(builder, &lengths, &each);
-            }
-            return each;
-        }
         self.once(
             Made::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
             &[lengths, values],
@@ -164,18 +157,7 @@ impl Lift {
         self.once(
             Made::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
             &[&rows.lengths, &rows.data],
-            |_| {
-                let offsets = builder.scan(&rows.lengths, sum(), ScanKind::Exclusive);
-                let all = builder.len(&rows.data);
-                let mut b = BodyBuilder::new(&[Ty::U64; 2]);
-                b.locate(Some(builder.loc()));
-                let ([offset, len], all) = ([0, 1].map(|k| b.param(k)), b.scalar(&all, 0));
-                let room = b.op(Op::Sub, &[all, offset]);
-                let fits = b.ensure(Ensure::Fits, &[len, room]);
-                let more = b.op(Op::Sub, &[fits, len]);
-                let offset = b.op(Op::Add, &[offset, more]);
-                builder.map(&[offsets, rows.lengths.clone()], b.finish(&[offset]))
-            },
+            |_| builder.offsets_within(&rows.lengths, &rows.data),
         )
     }
 
@@ -212,10 +194,7 @@ impl Lift {
     /// How many elements the segments of each segment have together.
     pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
         let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
-        let total = self.once(key, &[outer, inner], |_| b.fold_s(outer, inner, sum()));
-        let both = (outer.clone(), inner.clone());
-        self.nests.insert(Arc::as_ptr(&total), both);
-        total
+        self.once(key, &[outer, inner], |_| b.fold_s(outer, inner, sum()))
     }
 
     /// How many elements of each segment have a true tag. Those of segments of segments stay such.
@@ -225,10 +204,10 @@ impl Lift {
         lengths: &Arc<Node>,
         tags: &Arc<Node>,
     ) -> Arc<Node> {
-        match self.nests.get(&Arc::as_ptr(lengths)).cloned() {
+        match levels(lengths) {
             Some((outer, inner)) => {
-                let inner = self.counted(b, &inner, tags);
-                self.total(b, &outer, &inner)
+                let inner = self.counted(b, inner, tags);
+                self.total(b, outer, &inner)
             }
             None => {
                 let key = Made::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));

@@ -4,7 +4,7 @@
 use super::lift::{Lift, joins_by};
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, identities, zeros,
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, zeros,
 };
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
@@ -84,10 +84,7 @@ impl Lift {
             return builder.fault(&folding.state, rank, ErrorKind::NotNested);
         }
         if start.is_empty() && step.is_empty() {
-            return match (self.nests.get(&Arc::as_ptr(&level.lengths)).cloned(), scan) {
-                (Some(nest), None) => self.joined(&folding, nest),
-                _ => folding.run(data, fold.clone()),
-            };
+            return folding.run(data, fold.clone());
         }
         match (&fold.style, start.is_empty()) {
             (FoldStyle::Associative | FoldStyle::First, true) => folding.carrying(&step),
@@ -96,24 +93,6 @@ impl Lift {
             (FoldStyle::Sequential, false) => self.started_in_order(&folding),
             (FoldStyle::Aggregate(join), false) => self.started_states(&folding, join),
         }
-    }
-
-    /// A fold of segments of segments: one of the inner ones, then one of what these come to, so that both run in one loop.
-    /// The inner ones start from the operators' identities; a fold without such stays one of all elements.
-    fn joined(&mut self, f: &Folding<'_>, (outer, inner): (Arc<Node>, Arc<Node>)) -> Arc<Node> {
-        let start = match (&f.fold.style, &f.level.each) {
-            (FoldStyle::Associative, Place::Segment) => identities(&f.fold.step),
-            _ => None,
-        };
-        let Some(start) = start else {
-            return f.run(f.data, f.fold.clone());
-        };
-        let of_inner = Fold {
-            start,
-            ..f.fold.clone()
-        };
-        let pieces = f.builder.fold_s(&inner, f.data, of_inner);
-        self.fold(f.builder, f.fold, &Level::outer(outer), &pieces, None)
     }
 
     /// An associative operator from a start of the segment's: a state may be none yet, and the start is joined last.

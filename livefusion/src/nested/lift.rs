@@ -32,8 +32,6 @@ pub struct Lift {
     /// What nodes are; each is kept, so that its name stays its own.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
     made: FxHashMap<Made, Arc<Node>>,
-    /// Of lengths that are those of segments of segments together, the outer and the inner lengths.
-    pub(super) nests: FxHashMap<Name, (Arc<Node>, Arc<Node>)>,
     kept: Vec<Arc<Node>>,
 }
 
@@ -63,7 +61,6 @@ impl Lift {
             segments,
             known: FxHashMap::default(),
             made: FxHashMap::default(),
-            nests: FxHashMap::default(),
             kept: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Segmented, Segments};
 use crate::array::Array;
-use crate::ast::{Body, BodyBuilder, Builder, Node, identity};
+use crate::ast::{Body, BodyBuilder, Builder, Node, identity, levels};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
 use loop_lang::op::Op;
@@ -18,8 +18,11 @@ impl Builder {
         Segments { lengths, data }
     }
 
-    /// Each segment's value for each of its elements.
+    /// Each segment's value for each of its elements; of segments of segments level by level.
     pub(crate) fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+        if let Some((outer, inner)) = levels(lengths) {
+            return self.spread(inner, &self.spread(outer, values));
+        }
         let types = values.types.iter().copied();
         let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
         let mut b = BodyBuilder::new(&params);

@@ -10,12 +10,14 @@
 //! | `scan` | `scan_s`, `scan_exclusive_s`, `scan_seq_s` |
 //! | `uniform` | `from_uniform`, `to_segmented` |
 //! | `append` | `append_s`, `flatten_s` |
+//! | `pairs` | `flat_map_s`, `combinations_s`, `cartesian_s` |
 
 mod append;
 mod elements;
 mod extremum;
 mod filter;
 mod fold;
+mod pairs;
 mod reduce;
 mod scan;
 mod uniform;
@@ -23,7 +25,7 @@ mod uniform;
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};
-use crate::ast::{BodyBuilder, Builder, Len, Node, ScanKind};
+use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
@@ -99,6 +101,21 @@ impl Builder {
     pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
         let sum = by(Op::Add, Const::u64(0));
         self.scan(lengths, sum, ScanKind::Exclusive)
+    }
+
+    /// Where segments of these lengths begin in their data, for whoever reads it at an index. A segment that is not in the data is
+    /// an error; what is left behind the last one is in none.
+    pub(crate) fn offsets_within(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
+        let offsets = self.offsets(lengths);
+        let all = self.len(data);
+        let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+        b.locate(Some(self.loc()));
+        let ([offset, len], all) = ([0, 1].map(|k| b.param(k)), b.scalar(&all, 0));
+        let room = b.op(Op::Sub, &[all, offset]);
+        let fits = b.ensure(Ensure::Fits, &[len, room]);
+        let more = b.op(Op::Sub, &[fits, len]);
+        let offset = b.op(Op::Add, &[offset, more]);
+        self.map(&[offsets, lengths.clone()], b.finish(&[offset]))
     }
 
     /// Lengths of segments as `u64`.

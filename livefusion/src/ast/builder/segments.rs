@@ -1,10 +1,12 @@
 //! Elements made for segments, and folds and scans of segments.
 
+use crate::array::by;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Types, red_flat,
+    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Types, nests, red_flat,
 };
-use loop_lang::types::Ty;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::sync::Arc;
 
@@ -29,8 +31,12 @@ impl Builder {
     }
 
     /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
-    /// rows, where that gives the same ([`Rewrite::RedFlat`]).
+    /// rows, where that gives the same ([`Rewrite::RedFlat`]). Of segments of segments, known by their lengths, it is one of the
+    /// inner ones, and one of what these come to.
     pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        if let Some(folded) = nests::folded(self, lengths, data, &fold) {
+            return folded;
+        }
         match red_flat::rows(self, lengths, data, &fold) {
             Some((lengths, elements)) => {
                 let builder = self.rewriting(Rewrite::RedFlat);
@@ -71,6 +77,10 @@ impl Builder {
     /// How many elements of each segment have a true tag: the lengths of the segments that
     /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count_if_s`](Builder::count_if_s).)
     pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
+        if let Some((outer, inner)) = nests::levels(lengths) {
+            let counts = self.count_s(inner, tags);
+            return self.fold_s(outer, &counts, by(Op::Add, Const::u64(0)));
+        }
         let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
         d.arrays();
         d.lengths(lengths);
