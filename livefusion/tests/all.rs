@@ -50,6 +50,7 @@ mod streams;
 mod streams_of_segments;
 mod streams_that_end;
 mod tiers;
+mod top_k;
 mod twins;
 mod typed;
 mod zip_shortest;

@@ -1,5 +1,6 @@
 //! Sorts, and what hangs on them: what they give, what is in which loop, and what goes wrong.
 
+use crate::common::engines;
 use livefusion::ast::{After, Apart, Builder, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
@@ -116,6 +117,39 @@ proptest! {
     }
 
     #[test]
+    fn comparisons_put_in_order(rows: Vec<(u8, i32)>) {
+        let rows: Vec<(u8, i32)> = rows.iter().map(|(k, v)| (k % 5, *v)).collect();
+        let mut expected = rows.clone();
+        expected.sort_by_key(|(k, _)| std::cmp::Reverse(*k));
+        let array = Array::from(rows);
+        for engine in engines() {
+            let sorted = array.sort_by(|(a, _), (b, _)| a.gt(b));
+            prop_assert_eq!(sorted.force_with(&engine)?.to_vec()?, expected.clone());
+        }
+    }
+
+    #[test]
+    fn keys_are_joined(left: Vec<u8>, right: Vec<u8>) {
+        let few = |keys: Vec<u8>| -> Vec<i8> { keys.iter().map(|k| (k % 9) as i8 - 4).collect() };
+        let (left, right) = (few(left), few(right));
+        let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
+        for (i, k) in left.iter().enumerate() {
+            let equal = (0..right.len()).filter(|j| right[*j] == *k);
+            let before = pairs.len();
+            pairs.extend(equal.map(|j| (i as u64, j as u64, true)));
+            if pairs.len() == before {
+                pairs.push((i as u64, 0, false));
+            }
+        }
+        let inner: Vec<(u64, u64)> = pairs.iter().filter(|p| p.2).map(|p| (p.0, p.1)).collect();
+        let (left, right) = (Array::from(left), Array::from(right));
+        for engine in engines() {
+            prop_assert_eq!(left.join(&right).force_with(&engine)?.to_vec()?, inner.clone());
+            prop_assert_eq!(left.left_join(&right).force_with(&engine)?.to_vec()?, pairs.clone());
+        }
+    }
+
+    #[test]
     fn quantiles_lie_between_neighbours(mut xs in prop::collection::vec(-1e9f64..1e9, 1..50), share in 0.0f64..=1.0) {
         let got = Array::from(xs.clone()).quantile(share).force()?;
         xs.sort_by(f64::total_cmp);
@@ -201,6 +235,70 @@ fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     assert!(text.contains(why) && text.contains(since), "{text}");
     let sum: i64 = kept.sum().force()?;
     assert_eq!(total.last().force()?, sum);
+    Ok(())
+}
+
+/// A step of `sort_by` is one loop over the elements, with the comparison in it.
+#[test]
+fn runs_are_merged_in_one_loop() -> Result<()> {
+    let xs: Array<i64> = (0..100_000).map(|i| i * 7919 % 100_003).collect();
+    let sorted = xs.map(|x| x - 500).sort_by(|a, b| (a % 100).lt(b % 100));
+    let explained = sorted.map(|x| x + 1).explain()?;
+    let [ExplainedApart::Loop(merges)] = &explained.apart[..] else {
+        panic!("{explained}");
+    };
+    assert_eq!(
+        (merges.name, merges.step.loops.len()),
+        ("sort_by", 1),
+        "{explained}"
+    );
+    let got = sorted.force()?.to_vec()?;
+    let mut expected: Vec<i64> = (0..100_000).map(|i| i * 7919 % 100_003 - 500).collect();
+    expected.sort_by_key(|x| x % 100);
+    assert_eq!(got, expected);
+    // What is no order gives the same elements; what goes wrong in a comparison is told.
+    let mut mixed = xs.sort_by(|_, _| true).force()?.to_vec()?;
+    mixed.sort();
+    assert!(mixed.iter().copied().eq(xs.sort().to_vec()?));
+    let error = xs.sort_by(|a, b| (a / (b - &xs.first())).lt(0));
+    let error = error.force().expect_err("a division");
+    assert_eq!(error.combinator, "sort_by");
+    assert!(matches!(error.kind, ErrorKind::Division { .. }), "{error}");
+    let empty = Array::from(Vec::<u8>::new());
+    assert_eq!(empty.sort_by(|a, b| a.lt(b)).force()?, []);
+    Ok(())
+}
+
+/// Pairs of a join are no arrays: what is made of them is in the loop over the left keys.
+#[test]
+fn joins_fuse() -> Result<()> {
+    let left: Array<u32> = (0..1000).map(|i| i * 7919 % 97).collect();
+    let right: Array<u32> = (0..500).map(|i| i * 31 % 89).collect();
+    let sums = left.join(&right).map(|(i, j)| i * 1000 + j).sum();
+    let explained = sums.explain()?;
+    assert_eq!(
+        (explained.apart.len(), explained.loops.len()),
+        (1, 1),
+        "{explained}"
+    );
+    assert_eq!(explained.loops[0].arrays_written, 0, "{explained}");
+    let mut expected = 0u64;
+    for i in 0..1000u64 {
+        let equal = |j: &u64| j * 31 % 89 == i * 7919 % 97;
+        expected += (0..500).filter(equal).map(|j| i * 1000 + j).sum::<u64>();
+    }
+    assert_eq!(sums.force()?, expected);
+    // Keys of several fields.
+    let of_pairs = |keys: &Array<u32>| keys.map(|k| (k % 3, k.cast::<f64>() / 3.0));
+    let same = of_pairs(&left)
+        .join(&of_pairs(&right))
+        .map(|(i, j)| i * 1000 + j)
+        .sum();
+    assert_eq!(same.force()?, expected);
+    let none = Array::from(Vec::<u32>::new());
+    assert_eq!(none.join(&left).force()?, []);
+    assert_eq!(left.join(&none).force()?, []);
+    assert_eq!(left.take(1).left_join(&none).force()?, [(0, 0, false)]);
     Ok(())
 }
 

@@ -71,7 +71,8 @@ impl Draft {
     /// The fold with its bodies simplified.
     pub(super) fn simple_fold(&self, fold: Fold) -> Box<Fold> {
         let style = match fold.style {
-            FoldStyle::Aggregate(combine) => FoldStyle::Aggregate(self.simple(combine)),
+            FoldStyle::Aggregate(join) => FoldStyle::Aggregate(self.simple(join)),
+            FoldStyle::Exact(join) => FoldStyle::Exact(self.simple(join)),
             style => style,
         };
         let start = match style {
@@ -227,13 +228,20 @@ impl Draft {
             ("no starting value".into(), "one".into())
         });
         self.body(step, "a step", &both(&state, elem), Some(&state));
-        if let FoldStyle::Aggregate(join) = style {
+        if let Some(join) = style.join() {
             self.body(
                 join,
                 "a combine function",
                 &both(&state, &state),
                 Some(&state),
             );
+        }
+        if let FoldStyle::Exact(join) = style {
+            let fixed = start.is_literal() && join.captures.is_empty();
+            self.expect(fixed, || {
+                let expected = "a start of literals, and a function that joins states alone";
+                (expected.into(), "captured values".into())
+            });
         }
         state
     }

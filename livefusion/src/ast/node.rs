@@ -299,11 +299,20 @@ impl Fold {
         Fold { start, step, style }
     }
 
+    /// As [`aggregate`](Fold::aggregate), where any order of elements and parts gives the same bits. The start is made of literals, and
+    /// joining it changes nothing.
+    pub fn exact(start: Body, step: Body, join: Body) -> Fold {
+        let style = FoldStyle::Exact(join);
+        Fold { start, step, style }
+    }
+
     /// The types of its state, over elements of these types.
     pub(crate) fn state(&self, elem: &[Ty]) -> Types {
         match self.style {
             FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => self.start.result_types_or_none(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => {
+                self.start.result_types_or_none()
+            }
         }
     }
 }
@@ -324,6 +333,19 @@ pub enum FoldStyle {
     /// `step` takes an element into a state; states of neighbouring parts are joined by this body
     /// (left state, right state). `start` is the state of no elements.
     Aggregate(Body),
+    /// As `Aggregate`, where any order of elements and parts gives the same bits: parts go on from what those before them came
+    /// to, wherever that is known. `start` is made of literals, and joining it changes nothing.
+    Exact(Body),
+}
+
+impl FoldStyle {
+    /// The function that joins states, if it is another one than the step.
+    pub(crate) fn join(&self) -> Option<&Body> {
+        match self {
+            FoldStyle::Aggregate(join) | FoldStyle::Exact(join) => Some(join),
+            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => None,
+        }
+    }
 }
 
 /// Which running fold.
@@ -435,7 +457,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
             let Fold { start, step, style } = *f;
             body(start);
             body(step);
-            if let FoldStyle::Aggregate(b) = style {
+            if let FoldStyle::Aggregate(b) | FoldStyle::Exact(b) = style {
                 body(b);
             }
         }

@@ -266,6 +266,17 @@ impl Body {
         terms.any(|t| may_trap(&t.term, t.ty, |_| false) && !is_fine(&t.term))
     }
 
+    /// Whether its results are literals.
+    pub(crate) fn is_literal(&self) -> bool {
+        let literal = |t: &TermId| {
+            matches!(
+                self.terms.get(t.index()).map(|d| d.term),
+                Some(Term::Lit(_))
+            )
+        };
+        self.results.iter().all(literal)
+    }
+
     /// Whether it was found well formed and simple, and not changed since.
     pub(super) fn is_sound(&self) -> bool {
         self.0.sound

@@ -7,6 +7,8 @@
 //!
 //! * *Plain* operators (one per field, associative and commutative): a group per field, its identity
 //!   known; floats in lanes, the rest exact.
+//! * Those that give the same bits in any order, though they are no operators (`exact`): the start is the identity, and every
+//!   part goes on from what it finds.
 //! * Other associative operators: the state is lifted by a flag that says whether it has anything, which
 //!   serves as identity; left to right within a chunk, chunks joined in order. Lanes that deal elements by
 //!   index would need commutativity, which nobody promised. Where a loop does nothing else, in runs.
@@ -17,7 +19,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::operators;
 use super::placement::{Opening, Placer, Spot};
-use crate::ast::{Fold, FoldStyle, Kind, plain};
+use crate::ast::{Body, Fold, FoldStyle, Kind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -72,6 +74,7 @@ pub(super) fn fold_at(
         && e.program.rate(spot.rate).kind.is_sub();
     match (&fold.style, plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(e),
+        (FoldStyle::Exact(join), _) => f.exact(e, join),
         (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(e, &ops)),
         _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(e),
         _ => f.lifted(e),
@@ -323,6 +326,25 @@ impl Folding<'_> {
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
+    /// States that no order changes.
+    fn exact(&self, e: &mut Emission<'_>, join: &Body) -> Lower<Vec<Atom>> {
+        let (accs, next) = self.stepped(e)?;
+        let combine = operators::combine(e, self.id, 2, join)?;
+        e.group(Group {
+            vars: accs.clone(),
+            owner: self.carried.owner,
+            step: self.carried.rate,
+            start: self.start.clone(),
+            identity: self.start.clone(),
+            next,
+            combine: Some(combine),
+            level: 0,
+            circle: false,
+            order: Order::Exact,
+        });
+        Ok(accs.into_iter().map(Atom::Var).collect())
+    }
+
     /// The first element as it is, the others joined.
     fn first_or(
         &self,
@@ -350,6 +372,17 @@ impl Folding<'_> {
     }
 
     fn sequential(&self, e: &mut Emission<'_>) -> Lower<Vec<Atom>> {
+        let (accs, next) = self.stepped(e)?;
+        let types = self.types();
+        let group = self
+            .carried
+            .sequential_group(&accs, &self.start, next, &types);
+        e.group(group);
+        Ok(accs.into_iter().map(Atom::Var).collect())
+    }
+
+    /// The state, and what it is after one more element.
+    fn stepped(&self, e: &mut Emission<'_>) -> Lower<(Vec<Var>, Vec<Atom>)> {
         let types = self.types();
         let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
@@ -359,10 +392,6 @@ impl Folding<'_> {
         for (acc, new) in accs.iter().zip(&next) {
             self.carried.update(e, *acc, *new);
         }
-        let group = self
-            .carried
-            .sequential_group(&accs, &self.start, next, &types);
-        e.group(group);
-        Ok(accs.into_iter().map(Atom::Var).collect())
+        Ok((accs, next))
     }
 }

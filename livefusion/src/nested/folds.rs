@@ -1,7 +1,7 @@
 //! Folds and scans of each segment. What their operator or start captures of the segment goes along: in what is folded,
 //! and in the state if the operator joins states.
 
-use super::lift::{Lift, joins_by};
+use super::lift::Lift;
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, zeros,
@@ -66,7 +66,9 @@ impl Lift {
         let step = self.reads(builder, &[&fold.step], &level.elements);
         let state = match fold.style {
             FoldStyle::Associative | FoldStyle::First => data.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => fold.start.result_types(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => {
+                fold.start.result_types()
+            }
         };
         let folding = Folding {
             builder,
@@ -77,7 +79,7 @@ impl Lift {
             state,
             element: data.types.clone(),
         };
-        if let Some(join) = joins_by(&fold.style)
+        if let Some(join) = fold.style.join()
             && join.captures.iter().any(|c| !self.is_same(c.node()))
         {
             let rank = 1;
@@ -89,9 +91,13 @@ impl Lift {
         match (&fold.style, start.is_empty()) {
             (FoldStyle::Associative | FoldStyle::First, true) => folding.carrying(&step),
             (FoldStyle::Associative | FoldStyle::First, false) => self.started(&folding, &step),
-            (FoldStyle::Sequential | FoldStyle::Aggregate(_), true) => folding.stepping(&step),
+            (FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_), true) => {
+                folding.stepping(&step)
+            }
             (FoldStyle::Sequential, false) => self.started_in_order(&folding),
-            (FoldStyle::Aggregate(join), false) => self.started_states(&folding, join),
+            (FoldStyle::Aggregate(join) | FoldStyle::Exact(join), false) => {
+                self.started_states(&folding, join)
+            }
         }
     }
 

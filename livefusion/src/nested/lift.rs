@@ -3,7 +3,7 @@
 use super::merge::by_position;
 use super::reads::Place;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{Builder, FoldStyle, Kind, Len, Node};
+use crate::ast::{Builder, Kind, Len, Node};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: how long each is, and the elements of all.
@@ -276,13 +276,5 @@ fn by_index(node: &Node) -> Option<Arc<Node>> {
         Kind::ZipShortest => Some(shortest_by_index(b, &node.inputs)),
         Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
         _ => None,
-    }
-}
-
-/// Whether a fold has a function that joins states.
-pub(super) fn joins_by(style: &FoldStyle) -> Option<&crate::ast::Body> {
-    match style {
-        FoldStyle::Aggregate(join) => Some(join),
-        FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => None,
     }
 }

@@ -177,7 +177,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::ScanByIndex(b, ..) => smallvec![b],
         Kind::Scatter(Some(b), _) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],
+            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) => smallvec![&f.start, &f.step, c],
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
                 smallvec![&f.start, &f.step]
             }

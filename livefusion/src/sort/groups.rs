@@ -12,7 +12,7 @@ impl Builder {
     /// Each different element once, in ascending order, and beside its fields how often it is there (`u64`).
     pub fn unique_counts(self, xs: &Arc<Node>) -> Arc<Node> {
         let keys = match xs.types.len() {
-            1 => self.sorted_keys(xs),
+            1 => self.sorted(&self.keys(xs)),
             _ => self.keys(&self.gather(xs, &self.argsort_beside(xs, &[xs]))),
         };
         let (found, counts) = self.group(&keys);

@@ -4,26 +4,33 @@
 //! | --- | --- |
 //! | `order` | the order of scalars, as that of unsigned integers |
 //! | `call` | the functions that sort columns of these |
+//! | `by` | `sort_by` |
+//! | `join` | `join`, `left_join` |
 //! | `quantile` | `median`, `quantile` |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort_s`, `argsort_s` |
+//! | `top` | `top_k`, `argtop_k` |
 //!
 //! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
 //! order is read by the loop behind it.
 
+mod by;
 mod call;
 mod groups;
+mod join;
 mod order;
 mod quantile;
 mod search;
 mod segments;
+mod top;
 
 use crate::array::Array;
-use crate::ast::{Builder, Function, Gives, Node, Types, show_node};
+use crate::ast::{Body, Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 pub(crate) use call::room;
+use crate::loc::Loc;
 use call::{Argsort, Sort};
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -35,7 +42,7 @@ impl Builder {
         if xs.types.len() != 1 {
             return self.gather(xs, &self.argsort_beside(xs, &[xs]));
         }
-        let sorted = self.sorted_keys(xs);
+        let sorted = self.sorted(&self.keys(xs));
         self.map(&[sorted], order::elements(&xs.types, self.loc()))
     }
 
@@ -62,21 +69,33 @@ impl Builder {
         self.gather(values, &self.argsort_beside(&keys, &[values]))
     }
 
-    /// The keys that stand for the elements, of one field, in ascending order.
-    fn sorted_keys(self, xs: &Arc<Node>) -> Arc<Node> {
-        let keys = self.keys(xs);
-        let types = keys.types.clone();
-        self.ordered(&[keys], types, Sort)
+    /// Keys in ascending order.
+    fn sorted(self, keys: &Arc<Node>) -> Arc<Node> {
+        match keys.types.len() {
+            1 => self.ordered(std::slice::from_ref(keys), keys.types.clone(), Sort),
+            _ => self.gather(keys, &self.order_of(keys)),
+        }
     }
 
-    /// The keys that stand for the elements.
+    /// The places of keys in ascending order.
+    fn order_of(self, keys: &Arc<Node>) -> Arc<Node> {
+        let places = Types::from_slice(&[Ty::U64]);
+        self.ordered(std::slice::from_ref(keys), places, Argsort)
+    }
+
+    /// The keys that stand for the elements, in their order.
     fn keys(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.keys_by(xs, order::keys)
+    }
+
+    /// The keys that stand for the elements in an order.
+    fn keys_by(self, xs: &Arc<Node>, order: fn(&[Ty], Loc) -> Body) -> Arc<Node> {
         if xs.error.is_none() && xs.rank != 1 {
             let types: Vec<Ty> = xs.types.iter().map(|ty| order::bits_of(*ty)).collect();
             let (expected, got) = ("an array of rank 1".to_string(), show_node(xs));
             return self.fault(&types, 1, ErrorKind::Malformed { expected, got });
         }
-        self.map(std::slice::from_ref(xs), order::keys(&xs.types, self.loc()))
+        self.map(std::slice::from_ref(xs), order(&xs.types, self.loc()))
     }
 
     /// What a function gives that puts the last input in order.

@@ -46,6 +46,59 @@ pub fn elements(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
+/// Each field of an element as its place in the falling order, in which all NaN come last, too.
+pub fn falling_keys(types: &[Ty], loc: Loc) -> Body {
+    trace(types, |fields| {
+        let keys = fields.iter().map(|x| {
+            let turned = turned(key(*x, loc), loc);
+            let [_, all] = top(turned.ty());
+            match x.ty().is_float() {
+                true => {
+                    let is_number = Field::op(Op::Eq, &[*x, *x], loc);
+                    Field::op(Op::Select, &[is_number, turned, all], loc)
+                }
+                false => turned,
+            }
+        });
+        keys.collect()
+    })
+}
+
+/// The elements that such a key stands for.
+pub fn falling_elements(types: &[Ty], loc: Loc) -> Body {
+    let bits: Vec<Ty> = types.iter().map(|ty| bits_of(*ty)).collect();
+    trace(&bits, |keys| {
+        let pairs = types.iter().zip(keys);
+        let elements = pairs.map(|(ty, key)| element(*ty, turned(*key, loc), loc));
+        elements.collect()
+    })
+}
+
+/// The key that comes as early as this one comes late.
+fn turned(key: Field, loc: Loc) -> Field {
+    let [_, all] = top(key.ty());
+    Field::op(Op::Xor, &[key, all], loc)
+}
+
+/// Whether a key of some fields comes before another one: the first field in which they differ decides.
+pub fn is_before(a: &[Field], b: &[Field], loc: Loc) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let mut fields = a.iter().zip(b).rev();
+    let less = |(a, b): (&Field, &Field)| op(Op::Lt, &[*a, *b]);
+    let last = fields.next().map(less);
+    let last = last.unwrap_or(Field::literal(Const::bool(false)));
+    fields.fold(last, |rest, (a, b)| {
+        let same = op(Op::Eq, &[*a, *b]);
+        let later = op(Op::And, &[same, rest]);
+        op(Op::Or, &[less((a, b)), later])
+    })
+}
+
+/// The last key of all, of each of these types.
+pub fn last_keys(types: &[Ty]) -> Vec<Field> {
+    types.iter().map(|ty| top(*ty)[1]).collect()
+}
+
 /// The place of a scalar in the order.
 pub fn key(x: Field, loc: Loc) -> Field {
     let (ty, bits) = (x.ty(), bits_of(x.ty()));

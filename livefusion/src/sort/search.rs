@@ -1,10 +1,11 @@
 //! Places in arrays that are in order: `searchsorted`, `digitize`.
 
-use super::order::key;
+use super::order::{is_before, key};
 use crate::array::Array;
 use crate::ast::{Builder, Node, show_types};
-use crate::elt::Scalar;
+use crate::elt::Elt;
 use crate::exp::{Field, Fields, trace};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -13,18 +14,27 @@ use std::sync::Arc;
 impl Builder {
     /// For each value how many elements of an ascending array are below it (`u64`).
     pub fn searchsorted(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
-        self.places_in(sorted, values, Op::Lt)
+        self.places_in(sorted, values, |there, wanted, loc| {
+            is_before(there, wanted, loc)
+        })
     }
 
     /// For each value how many elements of an ascending array are not above it (`u64`).
     pub fn searchsorted_right(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
-        self.places_in(sorted, values, Op::Le)
+        self.places_in(sorted, values, |there, wanted, loc| {
+            Field::op(Op::Not, &[is_before(wanted, there, loc)], loc)
+        })
     }
 
-    /// For each value how many elements of an ascending array are before it, by this operator.
-    fn places_in(self, sorted: &Arc<Node>, values: &Arc<Node>, before: Op) -> Arc<Node> {
-        if sorted.types != values.types || sorted.types.len() != 1 || sorted.rank != 1 {
-            let expected = format!("values of one field, {}", show_types(&sorted.types));
+    /// For each value how many elements of an ascending array are before it, as this tells of the keys of both.
+    fn places_in(
+        self,
+        sorted: &Arc<Node>,
+        values: &Arc<Node>,
+        before: fn(&[Field], &[Field], Loc) -> Field,
+    ) -> Arc<Node> {
+        if sorted.types != values.types || sorted.rank != 1 {
+            let expected = format!("values of type {}", show_types(&sorted.types));
             return self.unfit(values, &[Ty::U64], values.rank, &expected);
         }
         let loc = self.loc();
@@ -32,21 +42,26 @@ impl Builder {
         let body = trace::trace(&values.types, |x| {
             let op = |op, args: &[Field]| Field::op(op, args, loc);
             let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
-            let wanted = key(x[0], loc);
+            let keys =
+                |fields: &[Field]| -> Fields { fields.iter().map(|x| key(*x, loc)).collect() };
+            let wanted = keys(x);
             let all = Field::value(&len, loc);
             // The answer is from the first to the second.
             let found = Field::while_loop(
-                &[zero, all[0], wanted],
+                &[&[zero, all[0]], &wanted[..]].concat(),
                 |s| op(Op::Lt, &[s[0], s[1]]),
                 |s| {
                     let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
                     let middle = op(Op::Add, &[s[0], half]);
                     let there = Field::at_unchecked(sorted, middle, loc);
-                    let is_before = op(before, &[key(there[0], loc), s[2]]);
+                    let is_before = before(&keys(&there), &s[2..], loc);
                     let behind = op(Op::Add, &[middle, one]);
                     let low = op(Op::Select, &[is_before, behind, s[0]]);
                     let high = op(Op::Select, &[is_before, s[1], middle]);
-                    Fields::from_slice(&[low, high, s[2]])
+                    [low, high]
+                        .into_iter()
+                        .chain(s[2..].iter().copied())
+                        .collect()
                 },
                 loc,
             );
@@ -56,9 +71,9 @@ impl Builder {
     }
 }
 
-impl<T: Scalar> Array<T> {
+impl<T: Elt> Array<T> {
     /// For each value the first place at which it could stand in this array, which is in ascending order: how many elements are below
-    /// it. The order is that of [`sort`](Array::sort).
+    /// it. The order is that of [`sort`](Array::sort), for tuples and structs too.
     ///
     /// ```
     /// use livefusion::prelude::*;

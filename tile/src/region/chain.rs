@@ -43,6 +43,19 @@ pub enum Change {
     If(Atom, Box<Change>, Box<Change>),
 }
 
+impl Change {
+    /// Whether this happens wherever another does, as far as their forms tell.
+    fn covers(&self, other: &Change) -> bool {
+        match (self, other) {
+            (Change::Always, _) | (_, Change::Never) => true,
+            (Change::If(a, yes, no), Change::If(b, then, otherwise)) if a == b => {
+                yes.covers(then) && no.covers(otherwise)
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
 impl Region<'_> {
     /// What goes from one element to the next in a sweep, if there is any.
     ///
@@ -110,14 +123,16 @@ impl Region<'_> {
         };
         if chain.find_borders(self, sweep)? {
             let all = chain.vars.iter().map(|v| carried.changes(*v));
-            let mut distinct: Vec<Change> = Vec::new();
+            let mut distinct: Vec<Change> = vec![Change::Never];
             let mut often = false;
             for change in all {
                 often |= change == Change::Always;
-                if change != Change::Never && !distinct.contains(&change) {
+                if !distinct.iter().any(|other| other.covers(&change)) {
+                    distinct.retain(|other| !change.covers(other));
                     distinct.push(change);
                 }
             }
+            distinct.retain(|change| *change != Change::Never);
             chain.changes = (!often).then_some(distinct);
         }
         Ok(Some(chain))

@@ -12,6 +12,7 @@ use super::problem::{Item, Problem};
 use crate::ast::{Body, Kind, Term};
 use crate::fusion::pull::Pulls;
 use crate::sharing::{Graph, NodeId, bodies};
+use smallvec::SmallVec;
 
 /// What the combinators of one loop weigh together at most.
 pub const BUDGET: u32 = 256;
@@ -58,7 +59,7 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
         };
         let mut weight = own(&node.node.kind, node.node.types.len() as u32);
         if !node.leaf {
-            let all = bodies(&node.node.kind);
+            let all = in_loop(&node.node.kind);
             let all = all.iter().zip(&node.captures);
             weight = all.fold(weight, |sum, (body, captures)| {
                 let read = |capture: u32, field| graph.resolve(captures[capture as usize], field).0;
@@ -80,9 +81,20 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
 pub fn alone(graph: &Graph, id: NodeId) -> u32 {
     let node = graph.node(id);
     let own = own(&node.kind, node.types.len() as u32);
-    let bodies = bodies(&node.kind);
+    let bodies = in_loop(&node.kind);
     let bodies = bodies.iter().map(|body| of_body(body, |_, _| 0));
     bodies.fold(own, u32::saturating_add)
+}
+
+/// The bodies of a kind that are computed in its loop: a function that joins states is called where parts meet.
+fn in_loop(kind: &Kind) -> SmallVec<[&Body; 3]> {
+    let mut all = bodies(kind);
+    if let Kind::Fold(f) | Kind::FoldS(f) = kind
+        && f.style.join().is_some()
+    {
+        all.pop();
+    }
+    all
 }
 
 /// What a kind adds to the terms of its bodies.
