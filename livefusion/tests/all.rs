@@ -42,6 +42,7 @@ mod segments;
 mod semantics;
 mod sharing;
 mod simplify;
+mod small;
 mod sort;
 mod stages;
 mod streams;

@@ -19,6 +19,8 @@ mod quantile;
 mod search;
 mod segments;
 
+pub(crate) use search::places_before;
+
 use crate::array::Array;
 use crate::ast::{Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;

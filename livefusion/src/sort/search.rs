@@ -2,9 +2,10 @@
 
 use super::order::key;
 use crate::array::Array;
-use crate::ast::{Builder, Node, show_types};
+use crate::ast::{Axis, Builder, Node, show_types};
 use crate::elt::Scalar;
 use crate::exp::{Field, Fields, trace};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -28,32 +29,45 @@ impl Builder {
             return self.unfit(values, &[Ty::U64], values.rank, &expected);
         }
         let loc = self.loc();
-        let len = self.renamed("len").len(sorted);
+        let len = Axis::delayed(self.renamed("len").len(sorted));
         let body = trace::trace(&values.types, |x| {
             let op = |op, args: &[Field]| Field::op(op, args, loc);
-            let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
-            let wanted = key(x[0], loc);
-            let all = Field::value(&len, loc);
-            // The answer is from the first to the second.
-            let found = Field::while_loop(
-                &[zero, all[0], wanted],
-                |s| op(Op::Lt, &[s[0], s[1]]),
-                |s| {
-                    let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
-                    let middle = op(Op::Add, &[s[0], half]);
-                    let there = Field::at_unchecked(sorted, middle, loc);
-                    let is_before = op(before, &[key(there[0], loc), s[2]]);
-                    let behind = op(Op::Add, &[middle, one]);
-                    let low = op(Op::Select, &[is_before, behind, s[0]]);
-                    let high = op(Op::Select, &[is_before, s[1], middle]);
-                    Fields::from_slice(&[low, high, s[2]])
-                },
-                loc,
-            );
-            Fields::from_slice(&found[..1])
+            let (wanted, all) = (key(x[0], loc), len.value(loc));
+            let found = places_before(sorted, all, loc, |there| {
+                op(before, &[key(there, loc), wanted])
+            });
+            Fields::from_slice(&[found])
         });
         self.map(std::slice::from_ref(values), body)
     }
+}
+
+/// How many of so many elements are before a place, found by halves: those for which `is_before` is true come first.
+pub(crate) fn places_before(
+    sorted: &Arc<Node>,
+    all: Field,
+    loc: Loc,
+    is_before: impl FnOnce(Field) -> Field,
+) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
+    // The answer is from the first to the second.
+    let found = Field::while_loop(
+        &[zero, all],
+        |s| op(Op::Lt, &[s[0], s[1]]),
+        |s| {
+            let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
+            let middle = op(Op::Add, &[s[0], half]);
+            let there = Field::at_unchecked(sorted, middle, loc);
+            let is_before = is_before(there[0]);
+            let behind = op(Op::Add, &[middle, one]);
+            let low = op(Op::Select, &[is_before, behind, s[0]]);
+            let high = op(Op::Select, &[is_before, s[1], middle]);
+            Fields::from_slice(&[low, high])
+        },
+        loc,
+    );
+    found[0]
 }
 
 impl<T: Scalar> Array<T> {
