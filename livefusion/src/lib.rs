@@ -116,8 +116,8 @@ pub mod prelude {
     pub use crate::array::{
         Array, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, Unzip as _, ZipWith2 as _,
         ZipWith3 as _, ZipWith4 as _, ZipWith5 as _, ZipWith6 as _, concat, enum_from_step,
-        generate, iota, reduce_by_index, replicate, scan_by_index, scan_exclusive_by_index, zip,
-        zip_shortest,
+        generate, iota, linspace, reduce_by_index, replicate, scan_by_index,
+        scan_exclusive_by_index, zip, zip_shortest,
     };
     pub use crate::elt::{Elt, Float, Int, Num, Scalar};
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};

@@ -44,6 +44,7 @@ mod segments;
 mod semantics;
 mod sharing;
 mod simplify;
+mod small;
 mod sort;
 mod stages;
 mod streams;

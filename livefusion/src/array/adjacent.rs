@@ -1,11 +1,11 @@
-//! Neighbours that are equal: `unique`, `unique_by`, `group`, `group_by`.
+//! Neighbours: what is equal of them (`unique`, `unique_by`, `group`, `group_by`), and how they differ (`diff`).
 
-use crate::array::Array;
 use crate::array::merge::{test, truth};
 use crate::array::reduce::by;
 use crate::array::search::side;
+use crate::array::{Array, length_of};
 use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
-use crate::elt::Elt;
+use crate::elt::{Elt, Num};
 use crate::exp::{ToExp, closure, trace as exp};
 use crate::loc::Loc;
 use loop_lang::op::Op;
@@ -25,6 +25,43 @@ impl Builder {
         let all = self.zip(&[xs.clone(), before, indices]);
         let firsts = self.filter(&all, begins(&xs.types, same, self.loc()));
         self.fields(&firsts, 0..xs.types.len() as u32)
+    }
+
+    /// How much each element is more than the one before it: one less than there are elements, which are one number each.
+    pub fn diff(self, xs: &Arc<Node>) -> Arc<Node> {
+        self.numbers(xs, (&xs.types, 1), |ty| match xs.comes_in_order() {
+            true => self.diff_in_order(xs, ty),
+            false => self.diff_by_index(xs),
+        })
+    }
+
+    fn diff_in_order(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
+        let loc = self.loc();
+        let (before, indices) = self.before(xs);
+        let all = self.zip(&[xs.clone(), before, indices]);
+        let types = [ty, ty, Ty::U64];
+        let has_one = trace(&types, |p| {
+            let first = Field::literal(Const::u64(0));
+            Fields::from_slice(&[Field::op(Op::Ne, &[p[2], first], loc)])
+        });
+        let less = trace(&types, |p| {
+            Fields::from_slice(&[Field::op(Op::Sub, &p[..2], loc)])
+        });
+        self.map(&[self.filter(&all, has_one)], less)
+    }
+
+    fn diff_by_index(self, xs: &Arc<Node>) -> Arc<Node> {
+        let (loc, one) = (self.loc(), Field::literal(Const::u64(1)));
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let all = length_of(self, xs);
+        let n = self.computed(all.known().map(|n| n.saturating_sub(1)), || {
+            op(Op::Sub, &[op(Op::Max, &[all.value(loc), one]), one])
+        });
+        let less = trace(&[Ty::U64], |i| {
+            let at = |i| Field::at_unchecked(xs, i, loc)[0];
+            Fields::from_slice(&[op(Op::Sub, &[at(op(Op::Add, &[i[0], one])), at(i[0])])])
+        });
+        self.generate(n.len(), less)
     }
 
     /// The runs of equal neighbours: the element of each, and how often it stands there (`u64`).
@@ -229,5 +266,26 @@ impl<T: Elt> Array<T> {
         let same = closure::<(T, T), bool>(|(a, b)| same(a, b).to_exp());
         let (values, lengths) = builder.group_by(self.node(), &same);
         (Array::wrap(values), Array::wrap(lengths))
+    }
+}
+
+impl<T: Num> Array<T> {
+    /// How much each element is more than the one before it: `xs[1] - xs[0], xs[2] - xs[1], ..`, one less than there are elements.
+    /// Integers wrap.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 4, 9, 16]);
+    /// assert_eq!(xs.diff().force()?, [3, 5, 7]);
+    /// assert_eq!(xs.diff().diff().force()?, [2, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A function of the index, as [`windows`](Array::windows); of what comes as a stream, a stream that remembers
+    /// the element before.
+    #[doc(alias("ediff1d", "adjacent_difference"))]
+    #[track_caller]
+    pub fn diff(&self) -> Array<T> {
+        Array::wrap(Builder::named("diff").diff(self.node()))
     }
 }

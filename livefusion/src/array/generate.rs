@@ -1,13 +1,16 @@
-//! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `replicate`.
+//! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `linspace`, `replicate`.
 
 use crate::array::length::IntoLen;
 use crate::array::reduce::NUMBERS;
-use crate::array::{Array, Dim, IntoShape, Ix1};
-use crate::ast::{Body, BodyBuilder, Builder, Field, Fields, Len, Node, TermId, identity, trace};
-use crate::elt::{Elt, Num};
+use crate::array::{Array, Dim, IntoShape, Ix1, extent};
+use crate::ast::{
+    Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, TermId, fits, identity, trace,
+};
+use crate::elt::{Elt, Float, Num};
 use crate::exp::{IntoExp, ToExp, types_of, value};
+use crate::loc::Loc;
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// Beside [`Builder::generate`].
@@ -32,6 +35,42 @@ impl Builder {
         });
         self.generate(n, body)
     }
+
+    /// So many floats evenly spread from one to another, which is the last one. Both are bodies without parameters.
+    pub fn linspace(self, n: Axis, start: &Body, stop: &Body) -> Arc<Node> {
+        let loc = self.loc();
+        let ty = start
+            .result_types_or_none()
+            .first()
+            .copied()
+            .unwrap_or(Ty::F64);
+        let ends = [start, stop].map(|end| fits(end, "a float", &[], Some(&[ty])));
+        if let Some(kind) = ends.into_iter().find_map(Result::err) {
+            return self.fault(&[ty], 1, kind);
+        }
+        let body = trace(&[Ty::U64], |i| {
+            let ends = [start, stop].map(|end| Field::apply(end, &[], loc)[0]);
+            let op = |op, args: &[Field]| Field::op(op, args, loc);
+            let one = Field::literal(Const::u64(1));
+            let all = n.value(loc);
+            let steps = op(
+                Op::Max,
+                &[op(Op::Sub, &[op(Op::Max, &[all, one]), one]), one],
+            );
+            Fields::from_slice(&[spread_at(i[0], steps, ends, loc)])
+        });
+        self.generate(n.len(), body)
+    }
+}
+
+/// The number at a step of so many, one at least, from one number to another.
+pub(crate) fn spread_at(step: Field, steps: Field, [start, stop]: [Field; 2], loc: Loc) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let ty = start.ty();
+    let size = op(Op::Div, &[op(Op::Sub, &[stop, start]), steps.cast(ty, loc)]);
+    let way = op(Op::Mul, &[step.cast(ty, loc), size]);
+    let is_last = op(Op::Eq, &[step, steps]);
+    op(Op::Select, &[is_last, stop, op(Op::Add, &[start, way])])
 }
 
 /// `n` elements `f(0), f(1), ...`. Costs nothing where it is fused: it is computed where it is used.
@@ -88,7 +127,7 @@ pub fn iota(n: impl IntoLen) -> Array<u64> {
 /// assert_eq!(enum_from_step(4, 10, -3).force()?, [10, 7, 4, 1]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
-#[doc(alias("linspace", "arange", "step_by", "enumFromStepN"))]
+#[doc(alias("arange", "step_by", "enumFromStepN"))]
 #[track_caller]
 pub fn enum_from_step<S: IntoExp>(
     n: impl IntoLen,
@@ -102,6 +141,35 @@ where
     let start = value::<S::Elt>(|| start.to_exp());
     let step = value::<S::Elt>(|| step.to_exp());
     build(builder, n, |b, n| b.enum_from_step(n, &start, &step))
+}
+
+/// `n` numbers evenly spread from `start` to `stop`, which is the last one. Of one number it is `start`.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// assert_eq!(linspace(0.0, 1.0, 5).force()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// // From the smallest element to the largest.
+/// let xs = Array::from(vec![3.0f64, -1.0, 4.0]);
+/// assert_eq!(linspace(&xs.min(), &xs.max(), 3).force()?, [-1.0, 1.5, 4.0]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. The bits are NumPy's.
+///
+/// # Errors
+/// When forced: if `n` is negative.
+#[track_caller]
+pub fn linspace<S: IntoExp>(start: S, stop: impl ToExp<S::Elt>, n: impl IntoLen) -> Array<S::Elt>
+where
+    S::Elt: Float,
+{
+    let builder = Builder::named("linspace");
+    let start = value::<S::Elt>(|| start.to_exp());
+    let stop = value::<S::Elt>(|| stop.to_exp());
+    Array::wrap(match extent(builder, n) {
+        Ok(n) => builder.linspace(n, &start, &stop),
+        Err(kind) => builder.fault(&types_of::<S::Elt>(), 1, kind),
+    })
 }
 
 /// `n` times the same element: a value, a delayed scalar, a tuple of such.

@@ -3,7 +3,7 @@
 //! | file | combinators |
 //! | --- | --- |
 //! | `from` | arrays from `Vec`, slices, iterators |
-//! | `generate` | `generate`, `iota`, `enum_from_step`, `replicate` |
+//! | `generate` | `generate`, `iota`, `enum_from_step`, `linspace`, `replicate` |
 //! | `map` | `map` |
 //! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`; untyped `zip_cut` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
@@ -12,19 +12,20 @@
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
 //! | `extremum` | `min_index`, `max_index` |
-//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum` |
+//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_with_start`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
-//! | `windows` | `windows` |
+//! | `windows` | `windows`, `sliding_windows` |
 //! | `append` | `append`, `concat` |
 //! | `interleave` | `interleave` |
 //! | `combine` | `combine` |
 //! | `merge` | `merge` |
-//! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
+//! | `adjacent` | `unique`, `unique_by`, `group`, `group_by`, `diff` |
 //! | `search` | `first`, `last`, `find`, `position` |
 //! | `right` | `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `update`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
+//! | `histogram` | `bincount`, `histogram`, `histogram_uniform` |
 //! | `length` | `len`, and lengths as arguments |
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
@@ -45,6 +46,7 @@ mod fold;
 mod from;
 mod gather;
 mod generate;
+mod histogram;
 mod interleave;
 mod length;
 mod map;
@@ -72,7 +74,8 @@ pub(crate) use zip::shortest_by_index;
 
 pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
-pub use generate::{enum_from_step, generate, iota, replicate};
+pub(crate) use generate::spread_at;
+pub use generate::{enum_from_step, generate, iota, linspace, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};

@@ -1,10 +1,10 @@
-//! `windows`: a function of each element and its neighbours.
+//! `windows`: a function of each element and its neighbours; `sliding_windows`: neighbours as rows.
 
-use crate::array::Array;
-use crate::ast::{Body, Builder, Len, Node};
+use crate::array::{Array, IntoLen, Ix2, extent, length_of};
+use crate::ast::{Axis, Body, Builder, Len, Node, Shape};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{Field, Fields, IntoExp, exp_of, fields_of, trace, value};
+use crate::exp::{Field, Fields, IntoExp, exp_of, fields_of, trace, types_of, value};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -64,6 +64,36 @@ impl Builder {
     }
 }
 
+/// Windows whose width is known when they are computed.
+impl Builder {
+    /// The windows of a width that are whole, one every so many elements: a matrix with a row for each. Both are delayed `u64`s.
+    pub fn sliding_windows(self, xs: &Arc<Node>, width: Axis, stride: Axis) -> Arc<Node> {
+        if stride.known() == Some(0) {
+            let (expected, got) = ("a stride of 1 or more".to_string(), "0".to_string());
+            return self.instead(
+                &[xs],
+                (&xs.types, 2),
+                ErrorKind::Malformed { expected, got },
+            );
+        }
+        let (loc, len) = (self.loc(), length_of(self, xs));
+        let known = len.known().zip(width.known().zip(stride.known()));
+        let known =
+            known.map(|(n, (width, stride))| n.checked_sub(width).map_or(0, |n| n / stride + 1));
+        let windows = self.computed(known, || {
+            let (n, width, stride) = (len.value(loc), width.value(loc), stride.value(loc));
+            let some = op(Op::Max, &[n, width], loc);
+            let steps = op(Op::Div, &[op(Op::Sub, &[some, width], loc), stride], loc);
+            let fits = trace::op(Op::Ge, &[n, width], Ty::Bool, loc);
+            op(Op::Add, &[steps, fits.cast(Ty::U64, loc)], loc)
+        });
+        self.generate_in(&Shape::new([windows, width]), |parts| {
+            let begin = op(Op::Mul, &[parts[0], stride.value(loc)], loc);
+            Field::at_unchecked(xs, op(Op::Add, &[begin, parts[1]], loc), loc)
+        })
+    }
+}
+
 /// The element `offset` places from `i` in an array of `n` elements.
 fn neighbour(
     xs: &Arc<Node>,
@@ -117,6 +147,37 @@ impl<T: Elt> Array<T> {
             fields_of::<R::Elt>(f(neighbours).to_exp())
         };
         Array::wrap(builder.windows(self.node(), K, &boundary, of))
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// The windows of a width that are whole, the first elements of which are `stride` apart: a matrix with a row for each. Width and
+    /// stride may be known only when it is computed; where a closure is to see all elements of a small window,
+    /// [`windows`](Array::windows) has them without a loop.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1i64, 2, 4, 8, 16]);
+    /// assert_eq!(xs.sliding_windows(3, 1).sum_axis(1).force()?, [7, 14, 28]);
+    /// let width = xs.count(|x| x.lt(5)) - 1;
+    /// assert_eq!(xs.sliding_windows(&width, 3).force()?, [[1, 2], [8, 16]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* A function of the index, in no memory: what is done with the rows reads the array, which is in memory or a cheap
+    /// function of the index itself.
+    ///
+    /// # Errors
+    /// When forced: if the stride is 0, or one of them is negative.
+    #[doc(alias("rolling", "sliding_window_view", "unfold"))]
+    #[track_caller]
+    pub fn sliding_windows(&self, width: impl IntoLen, stride: impl IntoLen) -> Array<T, Ix2> {
+        let builder = Builder::named("sliding_windows");
+        let sizes = extent(builder, width).and_then(|w| Ok((w, extent(builder, stride)?)));
+        Array::wrap(match sizes {
+            Ok((width, stride)) => builder.sliding_windows(self.node(), width, stride),
+            Err(kind) => builder.fault(&types_of::<T>(), 2, kind),
+        })
     }
 }
 

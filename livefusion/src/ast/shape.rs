@@ -1,7 +1,10 @@
 //! Shapes: what an array of rank 2 or more says beside its elements, which lie row by row.
 
-use crate::ast::{BodyBuilder, Builder, Ensure, Kind, Len, Node, Term, TermId, Value};
+use crate::ast::{
+    BodyBuilder, Builder, Ensure, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
+};
 use crate::error::ErrorKind;
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::fmt;
@@ -57,6 +60,16 @@ impl Axis {
     /// The length as a term of a body.
     pub fn term(&self, b: &mut BodyBuilder) -> TermId {
         b.scalar(&self.0, 0)
+    }
+
+    /// The length within a closure that is traced.
+    pub(crate) fn value(&self, loc: Loc) -> Field {
+        if let Some(n) = self.known() {
+            return Field::literal(Const::u64(n));
+        }
+        let fields = Field::value(&self.0, loc);
+        let none = Field::literal(Const::u64(0));
+        fields.first().map_or(none, |n| n.cast(Ty::U64, loc))
     }
 
     /// The length as that of a generator.
@@ -163,6 +176,14 @@ impl Builder {
     /// A length that is known.
     pub fn length(self, n: u64) -> Axis {
         Axis(self.renamed("length").constant(&[Const::u64(n)]))
+    }
+
+    /// A length that is known, or else computed by an expression.
+    pub(crate) fn computed(self, known: Option<u64>, n: impl FnOnce() -> Field) -> Axis {
+        match known {
+            Some(n) => self.length(n),
+            None => Axis(self.compute(trace(&[], |_| Fields::from_slice(&[n()])))),
+        }
     }
 
     /// The number of elements of all axes together, as a length.

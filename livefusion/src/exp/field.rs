@@ -137,6 +137,34 @@ impl Field {
         end
     }
 
+    /// Whether `|self - other| <= atol + rtol * |other|`, all floats of one type, as [`Exp::isclose`](crate::Exp::isclose) says.
+    pub fn isclose(
+        self,
+        other: Field,
+        rtol: Field,
+        atol: Field,
+        equal_nan: Field,
+        loc: Loc,
+    ) -> Field {
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let both = |a, b| op(Op::And, &[a, b]);
+        let away = op(Op::Abs, &[op(Op::Sub, &[self, other])]);
+        let relative = op(Op::Mul, &[rtol, op(Op::Abs, &[other])]);
+        let near = op(Op::Le, &[away, op(Op::Add, &[atol, relative])]);
+        // To an infinity nothing is close but itself.
+        let finite = op(
+            Op::Eq,
+            &[
+                op(Op::Sub, &[other, other]),
+                Field::literal(Const::zero(other.ty())),
+            ],
+        );
+        let [nan, other_nan] = [self, other].map(|x| op(Op::Ne, &[x, x]));
+        let nans = both(equal_nan, both(nan, other_nan));
+        let same = op(Op::Or, &[op(Op::Eq, &[self, other]), nans]);
+        op(Op::Or, &[both(near, finite), same])
+    }
+
     /// An expression of a type that stands for a mistake of the closure which uses it.
     pub fn mistake(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
         trace::malformed(ty, expected, got, loc)

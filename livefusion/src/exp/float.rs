@@ -265,6 +265,38 @@ impl<T: Float> Exp<T> {
         select(fits, binary(Op::Mul, sum, half, loc), halves, loc)
     }
 
+    /// Whether it is close to another number: `|self - other| <= atol + rtol * |other|`. Equal infinities are close, and NaN to NaN if
+    /// `equal_nan` says so. NumPy's tolerances are `1e-5` and `1e-8`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let (xs, ys) = (Array::from(vec![1.0f64, 1.0, f64::NAN]), Array::from(vec![1.000001, 1.1, f64::NAN]));
+    /// let close = xs.zip_with(&ys, |x, y| x.isclose(y, 1e-5, 1e-8, false));
+    /// assert_eq!(close.force()?, [true, false, false]);
+    /// let all = xs.zip_with(&ys, |x, y| x.isclose(y, 0.2, 0.0, true)).all(|c| c);
+    /// assert!(all.force()?);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[doc(alias("allclose", "is_close", "approx_eq"))]
+    #[track_caller]
+    pub fn isclose(
+        self,
+        other: impl ToExp<T>,
+        rtol: impl ToExp<T>,
+        atol: impl ToExp<T>,
+        equal_nan: impl ToExp<bool>,
+    ) -> Exp<bool> {
+        let (other, rtol, atol) = (
+            other.to_exp().field(),
+            rtol.to_exp().field(),
+            atol.to_exp().field(),
+        );
+        Exp::of(
+            self.field()
+                .isclose(other, rtol, atol, equal_nan.to_exp().field(), Loc::caller()),
+        )
+    }
+
     /// Whether it is NaN.
     #[doc(alias = "isnan")]
     #[track_caller]

@@ -20,7 +20,7 @@
 //! | `scan` | `scan_axis`, `scan1_axis`, `scan_exclusive_axis`, `scan_seq_axis`, `cumsum_axis`; `fold_seg` |
 //! | `right` | `scan_right_axis`, `scan1_right_axis`, `scan_exclusive_right_axis` |
 //! | `join` | `concat_axis`, `stack` |
-//! | `product` | `outer`, `dot`, `matmul` |
+//! | `product` | `outer`, `meshgrid`, `dot`, `matmul` |
 //! | `scatter` | `permute` |
 //! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
 //! | `near` | along which axis elements are neighbours in memory |

@@ -1,8 +1,8 @@
-//! Products: `outer`, `dot`, `matmul`.
+//! Products: `outer`, `meshgrid`, `dot`, `matmul`.
 
 use super::fold::Folded;
 use super::make::{agreed, built, computed, shaped};
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, by, number};
+use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Rank, by, length_of, number};
 use crate::ast::{
     Body, BodyBuilder, Builder, Node, Shape, fits, flat_index, show_node, show_types,
 };
@@ -14,6 +14,19 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
+    /// The coordinates of a grid: of each point the element of the first array, which goes along its rows, and that of the second.
+    pub fn meshgrid(self, xs: &Arc<Node>, ys: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        let loc = self.loc();
+        let along = |of: &Arc<Node>, axis: usize| {
+            built(self, &[xs, ys], (&of.types, 2), || {
+                one_axis([xs, ys])?;
+                let shape = Shape::new([ys, xs].map(|a| length_of(self, a)));
+                Ok(self.generate_in(&shape, |at| Field::at_unchecked(of, at[axis], loc)))
+            })
+        };
+        (along(xs, 1), along(ys, 0))
+    }
+
     /// `f` of each pair of an element of `xs` and one of `ys`, both of rank 1: a matrix. The body's parameters are the fields of
     /// both.
     ///
@@ -32,10 +45,7 @@ impl Builder {
         let loc = self.loc();
         let types = f.result_types_or_none();
         built(self, &[xs, ys], (&types, 2), || {
-            if let Some(odd) = [xs, ys].into_iter().find(|n| n.rank != 1) {
-                let (expected, got) = ("an array of rank 1".to_string(), show_node(odd));
-                return Err(ErrorKind::Malformed { expected, got });
-            }
+            one_axis([xs, ys])?;
             let both = [&xs.types[..], &ys.types[..]].concat();
             fits(f, "a function", &both, None)?;
             let axes = [self.shape(xs), self.shape(ys)];
@@ -117,7 +127,37 @@ impl Builder {
     }
 }
 
+/// Whether arrays have one axis each.
+fn one_axis(arrays: [&Arc<Node>; 2]) -> Result<(), ErrorKind> {
+    match arrays.into_iter().find(|n| n.rank != 1) {
+        Some(odd) => {
+            let (expected, got) = ("an array of rank 1".to_string(), show_node(odd));
+            Err(ErrorKind::Malformed { expected, got })
+        }
+        None => Ok(()),
+    }
+}
+
 impl<T: Elt> Array<T> {
+    /// The coordinates of a grid as two matrices, of a row for each element of `ys` and a column for each of these: of each point its
+    /// element here, and that of `ys`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let (x, y) = linspace(0.0, 1.0, 3).meshgrid(&Array::from(vec![10.0, 20.0]));
+    /// assert_eq!(x.force()?, [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0]]);
+    /// assert_eq!((&x + &y).force()?, [[10.0, 10.5, 11.0], [20.0, 20.5, 21.0]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* Functions of the index, in no memory. A function of both is [`outer`](Array::outer).
+    #[doc(alias("mgrid", "ogrid"))]
+    #[track_caller]
+    pub fn meshgrid<U: Elt>(&self, ys: &Array<U>) -> (Array<T, Ix2>, Array<U, Ix2>) {
+        let (x, y) = Builder::named("meshgrid").meshgrid(self.node(), ys.node());
+        (Array::wrap(x), Array::wrap(y))
+    }
+
     /// `f` of each pair of an element here and one of `other`: a matrix. Fuses with what makes the elements here, and with
     /// what uses the result; `other` is in memory, or computed where it is read.
     ///

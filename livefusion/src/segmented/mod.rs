@@ -9,10 +9,13 @@
 //! | `extremum` | `min_index_s`, `max_index_s` |
 //! | `scan` | `scan_s`, `scan_exclusive_s`, `scan_seq_s` |
 //! | `uniform` | `from_uniform`, `to_segmented` |
+//! | `cut` | `chunks`, `from_flags` |
+//! | `within` | `take_s`, `reverse_s`, `gather_s` |
 //! | `append` | `append_s`, `flatten_s` |
 //! | `pairs` | `flat_map_s`, `combinations_s`, `cartesian_s` |
 
 mod append;
+mod cut;
 mod elements;
 mod extremum;
 mod filter;
@@ -21,6 +24,7 @@ mod pairs;
 mod reduce;
 mod scan;
 mod uniform;
+mod within;
 
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 

@@ -25,11 +25,14 @@ mod search;
 mod segments;
 mod top;
 
+pub(crate) use search::places_before;
+
 use crate::array::Array;
 use crate::ast::{Body, Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::loc::Loc;
+#[cfg(feature = "fft")]
 pub(crate) use call::room;
 use call::{Argsort, Sort};
 use loop_lang::types::Ty;

@@ -2,7 +2,7 @@
 
 use super::order::{is_before, key};
 use crate::array::Array;
-use crate::ast::{Builder, Node, show_types};
+use crate::ast::{Axis, Builder, Node, show_types};
 use crate::elt::Elt;
 use crate::exp::{Field, Fields, trace};
 use crate::loc::Loc;
@@ -38,37 +38,49 @@ impl Builder {
             return self.unfit(values, &[Ty::U64], values.rank, &expected);
         }
         let loc = self.loc();
-        let len = self.renamed("len").len(sorted);
+        let len = Axis::delayed(self.renamed("len").len(sorted));
         let body = trace::trace(&values.types, |x| {
-            let op = |op, args: &[Field]| Field::op(op, args, loc);
-            let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
             let keys =
                 |fields: &[Field]| -> Fields { fields.iter().map(|x| key(*x, loc)).collect() };
-            let wanted = keys(x);
-            let all = Field::value(&len, loc);
-            // The answer is from the first to the second.
-            let found = Field::while_loop(
-                &[&[zero, all[0]], &wanted[..]].concat(),
-                |s| op(Op::Lt, &[s[0], s[1]]),
-                |s| {
-                    let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
-                    let middle = op(Op::Add, &[s[0], half]);
-                    let there = Field::at_unchecked(sorted, middle, loc);
-                    let is_before = before(&keys(&there), &s[2..], loc);
-                    let behind = op(Op::Add, &[middle, one]);
-                    let low = op(Op::Select, &[is_before, behind, s[0]]);
-                    let high = op(Op::Select, &[is_before, s[1], middle]);
-                    [low, high]
-                        .into_iter()
-                        .chain(s[2..].iter().copied())
-                        .collect()
-                },
-                loc,
-            );
-            Fields::from_slice(&found[..1])
+            let (wanted, all) = (keys(x), len.value(loc));
+            let is_before = |there: &[Field], wanted: &[Field]| before(&keys(there), wanted, loc);
+            Fields::from_slice(&[places_before(sorted, all, &wanted, is_before, loc)])
         });
         self.map(std::slice::from_ref(values), body)
     }
+}
+
+/// How many of so many elements come before a place, found by halves: those of which `is_before` is true, which come first. It sees
+/// an element's fields, and what is wanted.
+pub(crate) fn places_before(
+    sorted: &Arc<Node>,
+    all: Field,
+    wanted: &[Field],
+    is_before: impl FnOnce(&[Field], &[Field]) -> Field,
+    loc: Loc,
+) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
+    // The answer is from the first to the second. What is wanted goes along, so that it is made once.
+    let found = Field::while_loop(
+        &[&[zero, all], wanted].concat(),
+        |s| op(Op::Lt, &[s[0], s[1]]),
+        |s| {
+            let half = op(Op::Shr, &[op(Op::Sub, &[s[1], s[0]]), one]);
+            let middle = op(Op::Add, &[s[0], half]);
+            let there = Field::at_unchecked(sorted, middle, loc);
+            let is_before = is_before(&there, &s[2..]);
+            let behind = op(Op::Add, &[middle, one]);
+            let low = op(Op::Select, &[is_before, behind, s[0]]);
+            let high = op(Op::Select, &[is_before, s[1], middle]);
+            [low, high]
+                .into_iter()
+                .chain(s[2..].iter().copied())
+                .collect()
+        },
+        loc,
+    );
+    found[0]
 }
 
 impl<T: Elt> Array<T> {

@@ -47,7 +47,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "concatOn _1 m q" => concat_axis(0, &[&m, &q]), "axes are counted from the front";
         "filter (> 0) xs" => xs.filter(|x| x.gt(0.0)), "of one axis; of rows: `to_segmented` and `filter_s`";
         "compact tags xs" => xs.pack(&tags), "";
-        "expand f g at" => indices_s(&at).map_s(&at, |i, x| 10 * x + i).concat(), "before `concat` it is a `Segmented`: what each element makes";
+        "expand f g at" => at.flat_map(|x| x, |x, i| 10 * x + i), "how many, then which";
         "fold (+) 0 m" => m.fold_axis(1, 0.0, |a, b| a + b), "along any axis; `map_rows` for more";
         "foldAll (+) 0 m" => m.fold(0.0, |a, b| a + b), "";
         "fold1 max m" => m.fold1_axis(1, |a, b| a.max(b)), "";

@@ -124,7 +124,14 @@ pub static ROWS: &[Combinator] = &[
     row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a + b)", |c| {
         scan(c, Builder::fold_right)
     }),
+    row("scan_with_start", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_with_start(0, |a, b| a + b)", |c| {
+        scan(c, |b, xs, fold| b.scan_with_start(xs, fold.start, fold.step))
+    }),
     row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| kept(c, Builder::cumsum)),
+    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| kept(c, Builder::cumprod)),
+    row("cummax", &[XS], "[T] => [T]", "[3, 1, 4].cummax()", |c| kept(c, Builder::cummax)),
+    row("cummin", &[XS], "[T] => [T]", "[3, 1, 4].cummin()", |c| kept(c, Builder::cummin)),
+    row("diff", &[XS], "[T] => [T]", "[1, 4, 9].diff()", |c| kept(c, Builder::diff)),
     row("len", &[Kind::Any], "[T] => u64", "[1, 2, 3].len()", |c| {
         if let Value::Segmented(s) = c.value(0) {
             let lengths = s.lengths.clone();
@@ -253,7 +260,7 @@ pub static ROWS: &[Combinator] = &[
         let (start, _) = c.scalar(1, Some(&values.elt))?;
         let (step, elt) = c.function(4, &[&values.elt, &values.elt], Some(&values.elt))?;
         c.give(c.builder.reduce_by_index((n, &start), &at, &values.node, step), elt)
-    }).also(&["histogram"]),
+    }),
     row("scan_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Inclusive)),
     row("scan_exclusive_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Exclusive)),
     row("enum_from_step", &[Kind::Count, Kind::Number, Kind::Number], "(n, T, T) => [T]", "enum_from_step(4, 10, -3)", |c| {

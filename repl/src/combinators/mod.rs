@@ -8,6 +8,7 @@ mod nests;
 mod random;
 mod scalars;
 mod segments;
+mod small;
 mod sorts;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
@@ -163,6 +164,7 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         arrays::ROWS,
         axes::ROWS,
         segments::ROWS,
+        small::ROWS,
         sorts::ROWS,
         random::ROWS,
         nests::ROWS,

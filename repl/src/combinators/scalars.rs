@@ -146,8 +146,33 @@ pub static SCALARS: &[ScalarFunction] = &[
         let size = e.operator(Op::Abs, s.only(0), vec![x[0].floating()])?;
         e.operator(Op::Lt, s.only(0), vec![size, Value::Float(f64::INFINITY)])
     }),
+    made("isclose", 5, "isclose(1.0, 1.000001, 1e-5, 1e-8, false)", isclose),
     made("clamp", 3, "clamp(12, 0, 9)", clamp),
 ];
+
+/// Of floats of one type, whether their tolerances are literals or not; the last argument is a `bool`.
+fn isclose(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {
+    eval.elementwise(site, args.to_vec(), &mut |eval, values| {
+        let (floats, equal_nan) = values.split_at(4);
+        let floats = floats.iter().map(Value::floating).collect();
+        let (elt, floats) = eval.alike(floats, &|k| site.at(k))?;
+        let mut all = Fields::new();
+        for (k, value) in floats.into_iter().enumerate() {
+            all.extend(eval.fields(value, Some(&elt), site.at(k))?.0);
+        }
+        let bool = Elt::Scalar(Ty::Bool);
+        all.extend(
+            eval.fields(equal_nan[0].clone(), Some(&bool), site.at(4))?
+                .0,
+        );
+        let &[x, y, rtol, atol, equal_nan] = all.as_slice() else {
+            return eval.refuse(format!("`isclose` does not take {elt}"), site.at(0));
+        };
+        let loc = eval.loc(site.span);
+        let close = x.isclose(y, rtol, atol, equal_nan, loc);
+        Ok((Fields::from_slice(&[close]), bool))
+    })
+}
 
 /// By comparisons, so that NaN stays NaN.
 fn clamp(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {

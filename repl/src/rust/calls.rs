@@ -15,6 +15,7 @@ const FREE: &[&str] = &[
     "iota",
     "replicate",
     "enum_from_step",
+    "linspace",
     "reduce_by_index",
     "scan_by_index",
     "scan_exclusive_by_index",
@@ -66,7 +67,9 @@ impl Writer<'_> {
 
     fn scalar(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
         let args: Vec<&Expr> = args.iter().collect();
-        let first = self.common(&args)?;
+        // The last one says whether NaN is close to NaN.
+        let alike = if name == "isclose" { &args[..4] } else { &args };
+        let first = self.common(alike)?;
         let other = if name == "powi" { Some(Ty::I32) } else { first };
         self.each(e, &args, [first, other], &|x| {
             let rest: Vec<_> = x[1..].iter().map(|a| a.text.clone()).collect();
@@ -103,6 +106,7 @@ impl Writer<'_> {
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
             }
             "segmented" => return Ok(free("Segmented::new", &refs(self, args)?)),
+            "from_flags" => return Ok(free("Segmented::from_flags", &refs(self, args)?)),
             "from_uniform" => {
                 let args = [self.expr_as_count(&args[0])?, self.borrowed(&args[1])?.text];
                 return Ok(free("Segmented::from_uniform", &args));
@@ -152,7 +156,10 @@ impl Writer<'_> {
             "Boundary::Constant" => return Ok(free(c.name, &[self.expr(&args[0])?.text])),
             _ => {}
         }
-        let ty = self.note(e)?.elt().and_then(Elt::scalar);
+        let ty = match c.name {
+            "histogram_uniform" => self.element(&args[0])?.and_then(|elt| elt.scalar()),
+            _ => self.note(e)?.elt().and_then(Elt::scalar),
+        };
         let suffix = SUFFIXED.contains(&c.name);
         let mut texts = Vec::new();
         for (k, arg) in args.iter().enumerate() {
