@@ -22,7 +22,7 @@
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
-//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
+//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read, and arrays of other libraries by DLPack (feature `io`); Parquet, Arrow and its C data interface (feature `arrow`) |
 //! | [`custom`] | combinators of your own |
 //! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
 //! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |
