@@ -24,7 +24,7 @@
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
 //! | `complex` | complex numbers as elements, Fourier transforms (features `complex`, `fft`) |
 //! | `half` | `f16` and `bf16` in memory, computed with as `f32` (feature `half`) |
-//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read (feature `io`) |
+//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read, and arrays of other libraries by DLPack (feature `io`); Parquet, Arrow and its C data interface (feature `arrow`) |
 //! | [`custom`] | combinators of your own |
 //! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
 //! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |

@@ -13,6 +13,7 @@ mod direction;
 mod exits;
 mod explain;
 mod force;
+mod foreign;
 mod growth;
 mod guests;
 mod halves;

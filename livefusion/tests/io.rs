@@ -1,8 +1,13 @@
 //! Files: what is written is read again, and what is wrong with one is said.
 #![cfg(feature = "io")]
 
+#[cfg(feature = "arrow")]
+#[path = "io/arrow.rs"]
+mod arrows;
 #[path = "io/csv.rs"]
 mod csv;
+#[path = "io/dlpack.rs"]
+mod dlpacks;
 #[path = "io/npy.rs"]
 mod npys;
 #[path = "io/random.rs"]

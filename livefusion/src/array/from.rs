@@ -2,8 +2,13 @@
 
 use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
 use crate::ast::{Builder, Shape};
-use crate::elt::Elt;
-use crate::exp::{IntoExp, value};
+use crate::elt::{Elt, Scalar};
+use crate::error::ErrorKind;
+use crate::exp::{IntoExp, types_of, value};
+use livefusion_backend::Buffer;
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 impl<T: Elt> From<Vec<T>> for Array<T> {
     /// Wraps a vector: no copy for scalars; tuples and structs are taken apart into columns.
@@ -74,9 +79,54 @@ impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; 
     }
 }
 
+impl<T: Scalar> Array<T> {
+    /// Wraps memory that belongs to somebody else, without a copy. It is only read: results that could take its place (of
+    /// [`update`](Array::update), of loops over arrays) are made elsewhere. When nothing needs it any more, neither this array
+    /// nor what was made of it, `owner` is dropped, on whichever thread that happens: a function that frees the memory is
+    /// the `Drop` of a type.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use std::{ptr::NonNull, sync::Arc};
+    /// let owner: Arc<[f64]> = Arc::from([1.5, 2.5]); // as another library would hold it
+    /// let at = NonNull::from(&*owner).cast();
+    /// // SAFETY: the owner keeps its two numbers where they are, and nobody changes them.
+    /// let xs = unsafe { Array::<f64>::foreign(at, 2, Arc::new(owner)) };
+    /// assert_eq!(xs.sum().force()?, 4.0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// As long as `owner` lives there are `len` initialised elements at `ptr`, in one allocation, which nobody writes to; `bool`s
+    /// are bytes 0 or 1.
+    ///
+    /// # Errors
+    /// When forced: if `ptr` is not aligned for `T`.
+    #[doc(alias("from_raw_parts", "from_custom_allocation", "frombuffer"))]
+    #[track_caller]
+    pub unsafe fn foreign(
+        ptr: NonNull<T>,
+        len: usize,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Array<T> {
+        let builder = Builder::named("foreign");
+        // SAFETY: the caller's promise is the one that is asked for.
+        let elements = unsafe { Buffer::foreign(T::TY, len, ptr.cast(), owner) };
+        Array::wrap(match elements {
+            Some(elements) => builder.manifest(vec![Arc::new(elements)]),
+            None => {
+                let expected = format!("memory at a multiple of {} bytes", align_of::<T>());
+                let got = format!("memory at {ptr:p}");
+                let kind = ErrorKind::Malformed { expected, got };
+                builder.fault(&types_of::<T>(), 1, kind)
+            }
+        })
+    }
+}
+
 /// Elements in memory under a shape.
 #[track_caller]
-fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> std::sync::Arc<crate::ast::Node> {
+fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> Arc<crate::ast::Node> {
     let builder = Builder::named("manifest");
     let axes = shape.iter().map(|n| builder.length(*n as u64));
     builder.reshape(Array::from(values).node(), Some(Shape::new(axes)))

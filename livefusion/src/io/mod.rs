@@ -1,11 +1,20 @@
-//! Arrays from files, and into files. With the feature `io`.
+//! Arrays from files and other libraries, and into these. With the feature `io`; what is marked * needs `arrow`, too.
 //!
 //! | format | read | written | what it holds |
 //! | --- | --- | --- | --- |
 //! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | columns with names: numbers, `bool`, text |
 //! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | an array of scalars, of any rank |
 //! | NPZ | [`npz::open`] | [`npz::create`] | arrays of scalars by name, packed if you like |
+//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | columns with names, packed: also lists, and values that are missing |
+//! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same as they lie in memory |
 //! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | elements and nothing else |
+//!
+//! Formats with columns all give a [`Table`], and take one: what was read as CSV is written as Parquet.
+//!
+//! | interface to libraries in this process | in | out | what it hands over, without a copy |
+//! | --- | --- | --- | --- |
+//! | Arrow's C data interface * | `arrow::import` | `arrow::export` | a [`Table`] |
+//! | DLPack | [`dlpack::import`] | [`dlpack::export`] | an array of scalars, of any rank |
 //!
 //! What is *read* is copied to memory. What is *mapped* stays in the file, which may be larger than memory.
 //! Whatever is written is computed first, on the default engine. It is written beside what was there, and takes its place when
@@ -33,18 +42,28 @@
 //! # Ok::<(), io::Error>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
+mod column;
 mod csv;
+pub mod dlpack;
 mod error;
 pub mod npy;
 pub mod npz;
 mod output;
+#[cfg(feature = "arrow")]
+pub mod parquet;
 mod plain;
 pub mod raw;
+mod table;
+mod value;
 
-pub use self::csv::{Csv, Table, Type, Value, csv, csv_text, save_csv};
+pub use self::csv::{Csv, csv, csv_text, save_csv};
 pub use error::{Error, ErrorKind, Place, Result};
 /// A scalar type, known at run time.
 pub use loop_lang::types::Ty;
+pub use table::Table;
+pub use value::{Type, Value};
 
 use livefusion_backend::buffer::ReadError;
 use std::fs::File;

@@ -99,7 +99,7 @@ impl Plain {
 }
 
 /// The shape of an array of rank 2 or more; one of rank 1 has none.
-fn shape(builder: Builder, lengths: &[u64]) -> Option<Shape> {
+pub(super) fn shape(builder: Builder, lengths: &[u64]) -> Option<Shape> {
     let axes = lengths.iter().map(|n| builder.length(*n));
     (lengths.len() > 1).then(|| Shape::new(axes))
 }

@@ -84,7 +84,8 @@ impl Builder {
         }
     }
 
-    /// Segments by where they begin, one integer each; the first is 0, and there is one more than there are segments.
+    /// Segments by where they begin, one integer each, and one more for where the last one ends. Only their differences count,
+    /// so that the first may be any.
     pub fn from_offsets(self, offsets: &Arc<Node>, data: &Arc<Node>) -> Segments {
         let offsets = self.integers(offsets, "offsets of one integer each");
         let rest = self.renamed("drop").drop(&offsets, Amount::Known(1));
@@ -199,8 +200,10 @@ impl<T: Elt> Segmented<T> {
     }
 
     /// Segments by where they begin, as the row pointers of compressed sparse rows: segment `i` is
-    /// `data[offsets[i]..offsets[i + 1]]`, and the first offset is 0. There is one offset more than
-    /// there are segments.
+    /// `data[offsets[i]..offsets[i + 1]]`. There is one offset more than there are segments.
+    ///
+    /// The lengths are a function of the index: two reads of the offsets as they are, of whatever integer type, where the loop
+    /// comes to a segment. Nothing is made before, and no pass checks them: the loop does so, segment by segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -212,9 +215,21 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
+    /// Offsets of some of the rows only do not begin at 0: the data are then those of these rows, from the first offset to the
+    /// last one.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let (offsets, data) = (Array::from(vec![0i32, 2, 2, 3, 5]), Array::from(vec![1i64, 2, 3, 4, 5]));
+    /// let last_two = Segmented::from_offsets(&offsets.drop(2), &data.drop(2));
+    /// assert_eq!(last_two.to_vecs()?, [vec![3], vec![4, 5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
-    #[doc(alias = "indptr")]
+    /// When forced: if an offset is below the one before it, or the last one is not as far from the first one as there are
+    /// elements.
+    #[doc(alias("indptr", "ListOffsetArray"))]
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))

@@ -1,9 +1,9 @@
 //! A column while it is read: its type is found as its fields come.
 
+use super::super::column::{Column, Data, Text};
 use super::super::error::{ErrorKind, shown};
 use super::super::plain::by_type;
-use super::table::{Data, Text};
-use super::value::{Type, Value, guess, parse};
+use super::super::value::{Type, Value, guess, parse};
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -70,8 +70,8 @@ impl Cells {
             })
         };
         let state = match given {
-            Some(Type::Text) => State::Text(Dictionary::new(None)),
             Some(Type::Scalar(ty)) => words(Some(ty)),
+            Some(_) => State::Text(Dictionary::new(None)),
             None => words(None),
         };
         Cells { name, fill, state }
@@ -157,13 +157,13 @@ impl Cells {
     }
 
     /// The column; none if nobody wants it.
-    pub fn finish(self) -> Option<(String, Data)> {
+    pub fn finish(self) -> Option<(String, Column)> {
         let data = match self.state {
             State::Skipped | State::Again(_) => return None,
             State::Text(all) => Data::Text(all.finish()),
             State::Words(all) => Data::Scalars(Arc::new(all.finish())),
         };
-        Some((self.name, data))
+        Some((self.name, data.into()))
     }
 }
 

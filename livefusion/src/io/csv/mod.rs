@@ -2,15 +2,14 @@
 
 mod cells;
 mod records;
-mod table;
-mod value;
 mod write;
 
-pub use table::Table;
-pub use value::{Type, Value};
+pub(super) use cells::{Why, dictionary};
 pub use write::save_csv;
 
 use super::error::{ErrorKind, Place, Result, shown};
+use super::table::{Table, no_column};
+use super::value::{Type, Value, type_of};
 use crate::elt::Scalar;
 use cells::{Cells, Markers};
 use records::{Record, Records};
@@ -165,7 +164,7 @@ impl Csv {
     /// ```
     #[doc(alias = "dtype")]
     pub fn column<T: Scalar>(self, name: impl Into<String>) -> Csv {
-        self.typed(name, value::type_of::<T>())
+        self.typed(name, type_of::<T>())
     }
 
     /// A column is text, whatever it looks like.
@@ -345,8 +344,13 @@ impl Csv {
         let fills = self.fills.iter().map(|(name, _)| name);
         for name in types.chain(fills).chain(self.only.iter().flatten()) {
             if !names.contains(name) {
-                return Err(table::no_column(&names, name));
+                return Err(no_column(&names, name));
             }
+        }
+        let is_read = |ty: &Type| matches!(ty, Type::Scalar(_) | Type::Text);
+        if let Some((name, ty)) = self.types.iter().find(|(_, ty)| !is_read(ty)) {
+            let got = format!("{ty} for {}", shown(name));
+            return Err(ErrorKind::malformed("columns of scalars or text", got));
         }
         let wanted = |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name));
         let mut seen = FxHashSet::default();

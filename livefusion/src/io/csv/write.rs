@@ -1,11 +1,15 @@
 //! Tables into files.
 
-use super::super::error::{ErrorKind, Result};
+use super::super::column::{Column, Text};
+use super::super::error::{Error, ErrorKind, Place, Result};
 use super::super::output::Output;
-use super::table::{Data, Table, write_word};
+use super::super::plain::Plain;
+use super::super::table::{Table, write_word};
 use crate::force::Force;
+use livefusion_backend::Buffer;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Computes arrays, all in one force, and writes them as the columns of a table: a tuple, slice or `Vec` of arrays of one
 /// length, with a name for each. An array of tuples or structs has a column, and so a name, for each field.
@@ -31,49 +35,35 @@ use std::path::Path;
 #[doc(alias("savetxt", "to_csv"))]
 pub fn save_csv(path: impl AsRef<Path>, names: &[&str], arrays: impl Force) -> Result<()> {
     let path = path.as_ref();
-    let wrong = |expected: String, got: String| ErrorKind::malformed(expected, got).of(path);
-    let mut nodes = Vec::new();
-    arrays.nodes(&mut nodes);
-    if let Some(odd) = nodes.iter().find(|n| n.error.is_none() && n.rank != 1) {
-        return Err(wrong(
-            "arrays of rank 1".into(),
-            format!("rank {}", odd.rank),
-        ));
-    }
-    let results = arrays.force().map_err(|e| ErrorKind::from(e).of(path))?;
-    let mut columns = Vec::new();
-    arrays.give(Some(results), &mut columns);
-    let columns: Vec<_> = columns.into_iter().flatten().collect();
-    if names.len() != columns.len() {
-        let expected = format!("{} names, one for each column", columns.len());
-        return Err(wrong(expected, names.len().to_string()));
-    }
-    let mut table = Table::new();
-    for (name, column) in names.iter().zip(columns) {
-        if table.names().any(|n| n == *name) {
-            return Err(wrong("names that differ".into(), format!("{name:?} twice")));
-        }
-        table = table.put(name.to_string(), Data::Scalars(column))?;
-    }
-    table.save(path)
+    let of_file = |e: Error| Error {
+        path: Some(path.to_path_buf()),
+        ..e
+    };
+    Table::computed(names, arrays).map_err(of_file)?.save(path)
 }
 
 impl Table {
-    /// Writes the table as CSV, with a line of names. What was there is replaced when all is written.
+    /// Writes the table as CSV, with a line of names; a missing value is an empty field. What was there is replaced when all is
+    /// written.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If a column is one of lists, or if the file cannot be written.
     #[doc(alias = "to_csv")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
+        let fields = self.columns().iter().map(|(name, column)| {
+            let place = || Place::Column(name.clone());
+            Fields::of(column).map_err(|kind| kind.at(Some(path), place()))
+        });
+        let fields = fields.collect::<Result<Vec<_>>>()?;
         let mut file = BufWriter::with_capacity(1 << 16, Output::create(path)?);
-        let written = self.put_lines(&mut file);
+        let written = self.put_lines(&mut file, &fields);
         let file = written.and_then(|()| file.into_inner().map_err(|e| e.into_error()));
         file.and_then(Output::finish)
             .map_err(|e| ErrorKind::from(e).of(path))
     }
 
-    fn put_lines(&self, to: &mut impl Write) -> io::Result<()> {
+    fn put_lines(&self, to: &mut impl Write, fields: &[Fields<'_>]) -> io::Result<()> {
         let columns = self.columns();
         let is_alone = columns.len() == 1;
         let line =
@@ -88,15 +78,50 @@ impl Table {
             };
         line(to, &mut |to, k| put_text(to, &columns[k].0, is_alone))?;
         for row in 0..self.len() {
-            line(to, &mut |to, k| match &columns[k].1 {
-                Data::Scalars(elements) => write_word(to, elements, row),
-                Data::Text(text) => {
-                    let code = text.codes.get_word(row).unwrap_or(0);
-                    put_text(to, &text.labels[code as usize], is_alone)
-                }
-            })?;
+            line(to, &mut |to, k| fields[k].put(to, row, is_alone))?;
         }
         Ok(())
+    }
+}
+
+/// What fields of a column are written of.
+struct Fields<'a> {
+    of: Of<'a>,
+    /// Which are there, if some are missing.
+    valid: Option<Arc<Buffer>>,
+}
+
+enum Of<'a> {
+    Scalars(Arc<Buffer>),
+    Text(&'a Text),
+}
+
+impl<'a> Fields<'a> {
+    fn of(column: &'a Column) -> Result<Fields<'a>, ErrorKind> {
+        let of = match column.text() {
+            Ok(text) => Of::Text(text),
+            Err(_) => Of::Scalars(column.buffer()?),
+        };
+        let valid = column.valid.as_ref().map(|v| Plain::of(&v.node));
+        let valid = valid.transpose()?.map(|all| all.elements);
+        Ok(Fields { of, valid })
+    }
+
+    fn put(&self, to: &mut dyn Write, row: usize, is_alone: bool) -> io::Result<()> {
+        if self
+            .valid
+            .as_ref()
+            .is_some_and(|v| v.get_word(row) == Some(0))
+        {
+            return put_text(to, "", is_alone);
+        }
+        match &self.of {
+            Of::Scalars(elements) => write_word(to, elements, row),
+            Of::Text(text) => {
+                let code = text.codes.get_word(row).unwrap_or(0);
+                put_text(to, &text.labels[code as usize], is_alone)
+            }
+        }
     }
 }
 

@@ -11,6 +11,10 @@ pub enum Type {
     Scalar(Ty),
     /// Text.
     Text,
+    /// Lists of scalars of a type.
+    List(Ty),
+    /// What no program can use: structs, lists of lists, and so on.
+    Other,
 }
 
 impl fmt::Display for Type {
@@ -18,6 +22,8 @@ impl fmt::Display for Type {
         match self {
             Type::Scalar(ty) => ty.fmt(f),
             Type::Text => f.write_str("text"),
+            Type::List(ty) => write!(f, "list of {ty}"),
+            Type::Other => f.write_str("something else"),
         }
     }
 }

@@ -1,20 +1,22 @@
 //! Columns with names, in memory.
 
-use super::super::error::{Error, ErrorKind, Place, Result, shown};
-use super::super::plain::{Plain, by_type, typed};
-use super::cells::{Why, dictionary};
+use super::column::{Column, Data, Lists, Text, Valid, manifest};
+use super::csv::dictionary;
+use super::error::{Error, ErrorKind, Place, Result, shown};
+use super::plain::{Plain, by_type, typed};
 use super::value::Type;
-use crate::array::{Array, Ix1, Ix2};
+use crate::array::{Array, Ix1, Ix2, concat};
 use crate::ast::Node;
 use crate::elt::{Scalar, collected};
+use crate::force::Force;
+use crate::segmented::{Segmented, Segments};
 use livefusion_backend::{Buffer, Prim};
-use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Columns of one length, each with a name and a type. [`csv`](super::csv()) reads one; [`new`](Table::new) begins one that is
-/// to be saved.
+/// Columns of one length, each with a name and a type. [`csv`](super::csv()) and other formats read one; [`new`](Table::new)
+/// begins one that is to be saved.
 ///
 /// A column of text is kept as a code for each row, and the texts, each once: [`codes`](Table::codes) is an array that programs
 /// compare, count and group by, and [`labels`](Table::labels) says what a code means.
@@ -34,37 +36,7 @@ pub struct Table {
     path: Option<PathBuf>,
     /// None as long as there is no column.
     len: Option<usize>,
-    columns: Vec<(String, Data)>,
-}
-
-/// What a column holds.
-#[derive(Clone)]
-pub enum Data {
-    Scalars(Arc<Buffer>),
-    Text(Text),
-}
-
-/// Texts as codes.
-#[derive(Clone)]
-pub struct Text {
-    pub codes: Arc<Buffer>,
-    pub labels: Vec<String>,
-    /// Why they are text, where nobody asked for it.
-    pub why: Why,
-}
-
-impl Data {
-    fn len(&self) -> usize {
-        self.buffer().len()
-    }
-
-    /// Its elements; of text the codes.
-    pub fn buffer(&self) -> &Arc<Buffer> {
-        match self {
-            Data::Scalars(elements) => elements,
-            Data::Text(text) => &text.codes,
-        }
-    }
+    columns: Vec<(String, Column)>,
 }
 
 impl Table {
@@ -73,8 +45,59 @@ impl Table {
         Table::default()
     }
 
+    /// Computes arrays, all in one force, as the columns of a table: a tuple, slice or `Vec` of arrays of one length, with a
+    /// name for each. An array of tuples or structs has a column, and so a name, for each field.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::Table;
+    /// let xs = iota(3);
+    /// let table = Table::computed(&["i", "half", "is_last"], (&xs, &xs.map(|i| (i.cast::<f64>() / 2.0, i.eq(2)))))?;
+    /// assert_eq!(table.column::<f64>("half")?.force()?, [0.0, 0.5, 1.0]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`force`](Force::force); if there is not a name for each column, or two have one; or if arrays are of different
+    /// lengths, or not of rank 1.
+    pub fn computed(names: &[&str], arrays: impl Force) -> Result<Table> {
+        let wrong = |kind: ErrorKind| kind.at(None, Place::Whole);
+        let mut nodes = Vec::new();
+        arrays.nodes(&mut nodes);
+        if let Some(odd) = nodes.iter().find(|n| n.error.is_none() && n.rank != 1) {
+            let got = format!("rank {}", odd.rank);
+            return Err(wrong(ErrorKind::malformed("arrays of rank 1", got)));
+        }
+        let results = arrays.force().map_err(|e| wrong(e.into()))?;
+        let mut columns = Vec::new();
+        arrays.give(Some(results), &mut columns);
+        let columns: Vec<_> = columns.into_iter().flatten().collect();
+        if names.len() != columns.len() {
+            let expected = format!("{} names, one for each column", columns.len());
+            return Err(wrong(ErrorKind::malformed(
+                expected,
+                names.len().to_string(),
+            )));
+        }
+        let mut table = Table::new();
+        for (name, column) in names.iter().zip(columns) {
+            if table.names().any(|n| n == *name) {
+                let got = format!("{name:?} twice");
+                return Err(wrong(ErrorKind::malformed("names that differ", got)));
+            }
+            table = table.put(name.to_string(), Data::Scalars(column).into())?;
+        }
+        Ok(table)
+    }
+
+    /// The file that it was read from.
+    #[cfg(feature = "arrow")]
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// Columns that were read.
-    pub(super) fn of(path: Option<&Path>, len: usize, columns: Vec<(String, Data)>) -> Table {
+    pub(super) fn of(path: Option<&Path>, len: usize, columns: Vec<(String, Column)>) -> Table {
         Table {
             path: path.map(Path::to_path_buf),
             len: Some(len),
@@ -89,10 +112,7 @@ impl Table {
 
     /// The types of the columns, from the left.
     pub fn types(&self) -> impl ExactSizeIterator<Item = Type> {
-        self.columns.iter().map(|(_, data)| match data {
-            Data::Scalars(elements) => Type::Scalar(elements.ty()),
-            Data::Text(_) => Type::Text,
-        })
+        self.columns.iter().map(|(_, column)| column.ty())
     }
 
     /// Number of rows.
@@ -119,13 +139,92 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, or if it is of a type whose elements are none of `T`.
+    /// If there is no such column, if it is of a type whose elements are none of `T`, or if some of its values are missing
+    /// ([`nullable`](Table::nullable) says which).
     #[track_caller]
     pub fn column<T: Scalar>(&self, name: &str) -> Result<Array<T>> {
-        let elements = self.converted::<T>(name)?;
-        let shape = vec![elements.len() as u64];
-        let node = Plain { shape, elements }.node("csv");
-        typed::<T, Ix1>(node).map_err(|kind| self.fault(name, kind))
+        let complete = self.find(name)?.complete();
+        complete.map_err(|kind| self.fault(name, kind))?;
+        Ok(self.nullable(name)?.0)
+    }
+
+    /// A column of scalars, of which some may be missing: as [`column`](Table::column), and for each whether it is there. What
+    /// stands in place of one that is missing is any number.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::Table;
+    /// let table = Table::new().with_nullable("x", &Array::from(vec![1.5, 2.5]), &Array::from(vec![true, false]))?;
+    /// let (xs, there) = table.nullable::<f64>("x")?;
+    /// assert_eq!((&xs, &there).zip_with(|x, t| t.cond(x, 0.0)).force()?, [1.5, 0.0]);
+    /// let wrong = table.column::<f64>("x").unwrap_err().to_string();
+    /// assert_eq!(wrong, r#"column "x": expected a value in each row, got 1 without"#);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such column, or if it is of a type whose elements are none of `T`.
+    #[track_caller]
+    pub fn nullable<T: Scalar>(&self, name: &str) -> Result<(Array<T>, Array<bool>)> {
+        let column = self.find(name)?;
+        let node = match column.ty() == Type::Scalar(T::TY) {
+            true => column.node("table"),
+            false => column.converted::<T>().map(|e| manifest(e, "table")),
+        };
+        let values = node.and_then(typed::<T, Ix1>);
+        Ok((
+            values.map_err(|kind| self.fault(name, kind))?,
+            self.valid(name)?,
+        ))
+    }
+
+    /// Which values of a column are there.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    #[track_caller]
+    pub fn valid(&self, name: &str) -> Result<Array<bool>> {
+        let column = self.find(name)?;
+        Ok(match &column.valid {
+            Some(valid) => Array::wrap(valid.node.clone()),
+            None => crate::array::replicate(column.len() as u64, true),
+        })
+    }
+
+    /// A column of lists as segments: where the lists begin is read as it lies there, without a copy. A column of text is its
+    /// bytes, which are UTF-8. What a missing list has, if anything, means nothing ([`valid`](Table::valid) says which are).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::{self, Table};
+    /// let rows = Segmented::from_vecs(vec![vec![1.5, 2.0], vec![], vec![0.5]]);
+    /// let table = Table::new().with_segments("row", &rows)?;
+    /// assert_eq!(table.segments::<f64>("row")?.sum_s().force()?, [3.5, 0.0, 0.5]);
+    /// let names = io::csv_text("name\nAda\nBo\n").read()?;
+    /// let lengths = names.segments::<u8>("name")?.lengths().force()?;
+    /// assert_eq!(lengths, [3, 2]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such column, or if its elements are not of type `T`. When forced: if the lists do not fit their elements.
+    #[doc(alias("explode", "ListArray"))]
+    #[track_caller]
+    pub fn segments<T: Scalar>(&self, name: &str) -> Result<Segmented<T>> {
+        let segments = self.segments_node(name)?;
+        let lengths = Array::<u64>::wrap(segments.lengths);
+        let data = typed::<T, Ix1>(segments.data).map_err(|kind| self.fault(name, kind))?;
+        Ok(Segmented::new(&lengths, &data))
+    }
+
+    /// As [`segments`](Table::segments), of its own type: segments of the untyped graph.
+    ///
+    /// # Errors
+    /// As [`segments`](Table::segments), but for the type.
+    #[track_caller]
+    pub fn segments_node(&self, name: &str) -> Result<Segments> {
+        let segments = self.find(name)?.segments("table");
+        segments.map_err(|kind| self.fault(name, kind))
     }
 
     /// All columns as a matrix, a row for each row.
@@ -143,7 +242,10 @@ impl Table {
     #[doc(alias = "loadtxt")]
     #[track_caller]
     pub fn matrix<T: Scalar>(&self) -> Result<Array<T, Ix2>> {
-        let columns = self.names().map(|name| self.converted::<T>(name));
+        let columns = self.columns.iter().map(|(name, column)| {
+            let elements = column.complete().and_then(|()| column.converted::<T>());
+            elements.map_err(|kind| self.fault(name, kind))
+        });
         let columns: Vec<Arc<Buffer>> = columns.collect::<Result<_>>()?;
         let columns: Vec<&[T]> = columns.iter().filter_map(|c| c.as_slice()).collect();
         let (rows, width) = (self.len(), columns.len());
@@ -159,7 +261,8 @@ impl Table {
         Ok(Array::from_vec((rows, width), values))
     }
 
-    /// A column as a node of the untyped graph, of its own type; text as its codes.
+    /// A column as a node of the untyped graph, of its own type; text as its codes. Of values that are missing
+    /// ([`valid`](Table::valid)) it has any.
     ///
     /// ```
     /// use livefusion::io;
@@ -169,12 +272,11 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column.
+    /// If there is no such column, or if it has neither scalars nor text ([`segments_node`](Table::segments_node)).
     #[track_caller]
     pub fn node(&self, name: &str) -> Result<Arc<Node>> {
-        let elements = self.find(name)?.buffer().clone();
-        let shape = vec![elements.len() as u64];
-        Ok(Plain { shape, elements }.node("csv"))
+        let node = self.find(name)?.node("table");
+        node.map_err(|kind| self.fault(name, kind))
     }
 
     /// A column of text as numbers: equal texts have equal codes, counted from 0 in the order in which they come.
@@ -183,10 +285,8 @@ impl Table {
     /// If there is no such column, or if it is none of text ([`Csv::text`](super::Csv::text) makes it one).
     #[track_caller]
     pub fn codes(&self, name: &str) -> Result<Array<u32>> {
-        let elements = self.find_text(name)?.codes.clone();
-        let shape = vec![elements.len() as u64];
-        let node = Plain { shape, elements }.node("csv");
-        typed::<u32, Ix1>(node).map_err(|kind| self.fault(name, kind))
+        let codes = manifest(self.find_text(name)?.codes.clone(), "table");
+        typed::<u32, Ix1>(codes).map_err(|kind| self.fault(name, kind))
     }
 
     /// The texts of a column, each once: the one of a code is at its place.
@@ -197,7 +297,7 @@ impl Table {
         Ok(&self.find_text(name)?.labels)
     }
 
-    /// The texts of a column, row by row.
+    /// The texts of a column, row by row. One that is missing is empty.
     ///
     /// ```
     /// use livefusion::io;
@@ -244,13 +344,67 @@ impl Table {
     pub fn with_node(self, name: impl Into<String>, node: &Arc<Node>) -> Result<Table> {
         let name = name.into();
         match Plain::of(node) {
-            Ok(all) if all.shape.len() == 1 => self.put(name, Data::Scalars(all.elements)),
+            Ok(all) if all.shape.len() == 1 => self.put(name, Data::Scalars(all.elements).into()),
             Ok(all) => {
                 let got = format!("one of rank {}", all.shape.len());
                 Err(self.fault(&name, ErrorKind::malformed("an array of rank 1", got)))
             }
             Err(kind) => Err(self.fault(&name, kind)),
         }
+    }
+
+    /// Computes values, and which of them are there, in one force, and adds them as a column of which some are missing.
+    ///
+    /// # Errors
+    /// As [`with`](Table::with) for each.
+    pub fn with_nullable<T: Scalar>(
+        self,
+        name: impl Into<String>,
+        array: &Array<T>,
+        valid: &Array<bool>,
+    ) -> Result<Table> {
+        let name = name.into();
+        let forced = (array, valid).force();
+        let (values, there) = forced.map_err(|e| self.fault(&name, e.into()))?;
+        let fetched = values.fetch().and_then(|()| there.fetch());
+        fetched.map_err(|e| self.fault(&name, e.into()))?;
+        if values.len() != there.len() {
+            let expected = format!("{} values that are there or not", values.len());
+            let kind = ErrorKind::malformed(expected, there.len().to_string());
+            return Err(self.fault(&name, kind));
+        }
+        let missing = there.iter().filter(|there| !**there).count();
+        let node = Array::from(there).node().clone();
+        let column = Column {
+            data: Data::Scalars(values.into_columns().swap_remove(0)),
+            valid: (missing > 0).then_some(Valid { node, missing }),
+        };
+        self.put(name, column)
+    }
+
+    /// Computes segments, in one force, and adds them as a column of lists.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force), and if they are not as many as the table has rows.
+    pub fn with_segments<T: Scalar>(
+        self,
+        name: impl Into<String>,
+        segments: &Segmented<T>,
+    ) -> Result<Table> {
+        let name = name.into();
+        // The counts are those of the lengths, checked against the data.
+        let counts = segments.map(|_| 1i64).sum_s();
+        let ends = counts.scan(0i64, |a, b| a + b);
+        let offsets = concat([&Array::from(vec![0i64]), &ends]);
+        let forced = (&offsets, segments.data()).force();
+        let (offsets, elements) = forced.map_err(|e| self.fault(&name, e.into()))?;
+        let fetched = offsets.fetch().and_then(|()| elements.fetch());
+        fetched.map_err(|e| self.fault(&name, e.into()))?;
+        let lists = Lists {
+            offsets: offsets.into_columns().swap_remove(0),
+            elements: Array::from(elements).node().clone(),
+        };
+        self.put(name, Data::Lists(lists).into())
     }
 
     /// Adds a column of text, in place of one of this name.
@@ -271,7 +425,7 @@ impl Table {
     ) -> Result<Table> {
         let name = name.into();
         match dictionary(texts) {
-            Ok(text) => self.put(name, Data::Text(text)),
+            Ok(text) => self.put(name, Data::Text(text).into()),
             Err(kind) => Err(self.fault(&name, kind)),
         }
     }
@@ -310,89 +464,45 @@ impl Table {
             let column =
                 collected(rows, column).ok_or_else(|| fault(ErrorKind::Memory { bytes }))?;
             let data = Data::Scalars(Arc::new(Buffer::from_vec(column)));
-            table = table.put(name.to_string(), data)?;
+            table = table.put(name.to_string(), data.into())?;
         }
         Ok(table)
     }
 
-    pub(super) fn put(mut self, name: String, data: Data) -> Result<Table> {
-        let (expected, got) = (*self.len.get_or_insert(data.len()), data.len());
+    pub(super) fn put(mut self, name: String, column: Column) -> Result<Table> {
+        let (expected, got) = (*self.len.get_or_insert(column.len()), column.len());
         if expected != got {
             let expected = format!("{expected} rows");
             return Err(self.fault(&name, ErrorKind::malformed(expected, got.to_string())));
         }
         match self.columns.iter_mut().find(|(n, _)| *n == name) {
-            Some((_, old)) => *old = data,
-            None => self.columns.push((name, data)),
+            Some((_, old)) => *old = column,
+            None => self.columns.push((name, column)),
         }
         Ok(self)
     }
 
     /// The columns, with their names.
-    pub(super) fn columns(&self) -> &[(String, Data)] {
+    pub(super) fn columns(&self) -> &[(String, Column)] {
         &self.columns
     }
 
-    fn find(&self, name: &str) -> Result<&Data> {
+    fn find(&self, name: &str) -> Result<&Column> {
         let found = self.columns.iter().find(|(n, _)| n == name);
-        found.map(|(_, data)| data).ok_or_else(|| {
+        found.map(|(_, column)| column).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
             no_column(&names, name).at(self.path.as_deref(), Place::Whole)
         })
     }
 
     fn find_text(&self, name: &str) -> Result<&Text> {
-        match self.find(name)? {
-            Data::Text(text) => Ok(text),
-            Data::Scalars(elements) => {
-                let got = elements.ty().name();
-                Err(self.fault(name, ErrorKind::malformed("text", got)))
-            }
-        }
+        let text = self.find(name)?.text();
+        text.map_err(|kind| self.fault(name, kind))
     }
 
     fn fault(&self, name: &str, kind: ErrorKind) -> Error {
         kind.at(self.path.as_deref(), Place::Column(name.to_string()))
     }
-
-    /// The elements of a column as a type.
-    fn converted<T: Scalar>(&self, name: &str) -> Result<Arc<Buffer>> {
-        let wrong = |got: String| {
-            let kind = ErrorKind::malformed(T::TY.name(), got);
-            Err(self.fault(name, kind))
-        };
-        match self.find(name)? {
-            Data::Scalars(elements) if elements.ty() == T::TY => Ok(elements.clone()),
-            Data::Text(_) if self.is_empty() => Ok(Arc::new(Buffer::empty(T::TY))),
-            Data::Text(Text { why, .. }) => wrong(match why {
-                Some((line, text)) => format!("text, in line {line} {}", shown(text)),
-                None => "text".to_string(),
-            }),
-            Data::Scalars(elements) => match convert::<T>(elements) {
-                Ok(values) => Ok(Arc::new(Buffer::from_vec(values))),
-                Err(Some((row, x))) => wrong(format!("{}, in row {row} {x}", elements.ty())),
-                Err(None) => wrong(elements.ty().to_string()),
-            },
-        }
-    }
-}
-
-/// Elements as another type, each exactly. Else the first integer that is none of them, or nothing if no conversion is exact.
-fn convert<T: Scalar>(elements: &Buffer) -> Result<Vec<T>, Option<(usize, i128)>> {
-    let from = elements.ty();
-    let word = |row| {
-        let word = elements.get_word(row).unwrap_or(0);
-        match (Const::new(from, word).integer(), from, T::TY) {
-            (Some(x), ..) => Const::exactly(T::TY, x)
-                .map(|c| c.bits)
-                .ok_or(Some((row, x))),
-            (None, Ty::F32, Ty::F64) => Ok(f64::from(f32::from_word(word)).to_bits()),
-            _ => Err(None),
-        }
-    };
-    (0..elements.len())
-        .map(|row| word(row).map(T::from_word))
-        .collect()
 }
 
 /// There is no column of this name.

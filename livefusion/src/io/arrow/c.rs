@@ -1,0 +1,80 @@
+//! Arrow's C data interface: columns to and from other libraries of this process, without a copy.
+
+use super::super::error::{ErrorKind, Place, Result};
+use super::super::table::Table;
+use super::from::column;
+use super::to::refused;
+use super::{batch, guarded};
+use arrow_array::ffi::from_ffi;
+use arrow_array::{Array, StructArray};
+use arrow_schema::DataType;
+
+/// An array of another library, as `struct ArrowArray` of the interface.
+pub use arrow_array::ffi::FFI_ArrowArray;
+/// Its type, as `struct ArrowSchema` of the interface.
+pub use arrow_array::ffi::FFI_ArrowSchema;
+
+/// Takes columns over from another library: a struct's fields by their names, or one array under the name that its schema has.
+///
+/// Nothing is copied, and the library's release function is called when the last array that was made of it is dropped. The two
+/// structs have one layout in all languages: a pointer to that of another library may be read as these
+/// (`FFI_ArrowArray::from_raw`).
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, arrow};
+/// let table = Table::computed(&["x"], &iota(4))?;
+/// let (array, schema) = arrow::export(&table)?; // as another library would
+/// // SAFETY: both were made just now, by a library that keeps to the interface.
+/// let table = unsafe { arrow::import(array, &schema)? };
+/// assert_eq!(table.column::<u64>("x")?.sum().force()?, 6);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Safety
+/// The two are what the interface says, were not released, and belong together; nobody writes to the memory before it is released.
+///
+/// # Errors
+/// If the type is not known, or offsets are not in order, or texts are no UTF-8, which is checked once here; or if fields have one
+/// name, or the struct has nulls.
+#[track_caller]
+pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<Table> {
+    let whole = |kind: ErrorKind| kind.at(None, Place::Whole);
+    let data = guarded("an array of the C data interface", || {
+        // SAFETY: the caller's promise is the one that is asked for.
+        let data = unsafe { from_ffi(array, schema)? };
+        data.validate_full()?;
+        Ok::<_, arrow_schema::ArrowError>(data)
+    });
+    let data = data.map_err(whole)?;
+    let (len, mut columns) = (data.len(), Vec::new());
+    let DataType::Struct(fields) = data.data_type() else {
+        let name = schema.name().unwrap_or_default().to_string();
+        columns.push((name, column(&data).map_err(whole)?));
+        return Ok(Table::of(None, len, columns));
+    };
+    if data.null_count() > 0 {
+        let got = format!("{} missing", data.null_count());
+        return Err(whole(ErrorKind::malformed("a struct in each row", got)));
+    }
+    super::schema_of(&arrow_schema::Schema::new(fields.clone())).map_err(whole)?;
+    for (field, child) in fields.iter().zip(data.child_data()) {
+        let at = |kind: ErrorKind| kind.at(None, Place::Column(field.name().clone()));
+        let part = child.slice(data.offset(), len);
+        columns.push((field.name().clone(), column(&part).map_err(at)?));
+    }
+    Ok(Table::of(None, len, columns))
+}
+
+/// Hands a table to another library, as an array of structs with a field for each column. What is in memory as Arrow has it is
+/// not copied: it lives until both this library and the other one have let go of it. (Whoever drops the two structs, instead of
+/// passing them on, releases them.)
+///
+/// # Errors
+/// If a column is one of [`Other`](super::super::Type::Other).
+pub fn export(table: &Table) -> Result<(FFI_ArrowArray, FFI_ArrowSchema)> {
+    let data = StructArray::from(batch(table)?).into_data();
+    let whole = |e| refused(e).at(table.path(), Place::Whole);
+    let schema = FFI_ArrowSchema::try_from(data.data_type()).map_err(whole)?;
+    Ok((FFI_ArrowArray::new(&data), schema))
+}

@@ -1,0 +1,311 @@
+//! Files of Arrow's own format, which hold columns as they lie in memory.
+
+use super::super::error::{ErrorKind, Result, shown};
+use super::super::output::Output;
+use super::super::{faulty, open};
+use super::to::{refused, shared};
+use super::{Table, batch, guarded, joined};
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer as Bytes;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::writer::FileWriter;
+use arrow_ipc::{Block, CompressionType, Message, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, Schema};
+use livefusion_backend::Buffer;
+use loop_lang::types::Ty;
+use std::fmt;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads a table.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, arrow};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("events.arrow");
+/// let energies = Segmented::from_vecs(vec![vec![1.5, 2.0], vec![], vec![0.5]]);
+/// let table = Table::computed(&["event"], &iota(3))?.with_segments("energy", &energies)?;
+/// arrow::write(&path, &table)?;
+/// let events = arrow::read(&path)?;
+/// assert_eq!(events.types().map(|t| t.to_string()).collect::<Vec<_>>(), ["u64", "list of f64"]);
+/// assert_eq!(events.segments::<f64>("energy")?.sum_s().force()?, [3.5, 0.0, 0.5]);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be read or is no Arrow file (of a stream's format there is none), if anything in it is not where it should
+/// be, if offsets are not in order, or texts no UTF-8; or if there is no memory for it.
+#[doc(alias("read_feather", "read_ipc"))]
+#[track_caller]
+pub fn read(path: impl AsRef<Path>) -> Result<Table> {
+    let path = path.as_ref();
+    let (mut file, len) = open(path)?;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let bytes = Buffer::read_from(Ty::U8, len, &mut file, false);
+    table(path, bytes.map_err(|e| faulty(e, Some(path), 0, Ty::U8))?)
+}
+
+/// As [`read`], without a copy of what is one batch and not compressed: columns stay in the file, which may be larger than memory.
+/// Offsets and texts are read once, to check them; `bool`s and numbers are not.
+///
+/// # Safety
+/// That of [`raw::map`](super::super::raw::map): the file has to stay as it is.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, arrow};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("xs.arrow");
+/// arrow::write(&path, &Table::computed(&["x"], &iota(4))?)?;
+/// // SAFETY: nobody else has this file.
+/// let xs = unsafe { arrow::map(&path)? }.column::<u64>("x")?;
+/// assert_eq!(xs.sum().force()?, 6);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read`].
+#[doc(alias = "memory_map")]
+#[track_caller]
+pub unsafe fn map(path: impl AsRef<Path>) -> Result<Table> {
+    let path = path.as_ref();
+    let (file, len) = open(path)?;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    // SAFETY: the caller sees to it that the file stays as it is.
+    match unsafe { Buffer::mapped(Ty::U8, &file, 0, len) } {
+        Ok(Some(bytes)) => table(path, bytes),
+        Ok(None) => read(path),
+        Err(e) => Err(ErrorKind::from(e).of(path)),
+    }
+}
+
+/// The table that a file's bytes are.
+#[track_caller]
+fn table(path: &Path, bytes: Buffer) -> Result<Table> {
+    let bytes = shared(&Arc::new(bytes));
+    let (schema, batches) = batches(&bytes).map_err(|kind| kind.of(path))?;
+    joined(Some(path), &schema, batches)
+}
+
+const MAGIC: &[u8] = b"ARROW1";
+
+/// What the crate is to read.
+const WHAT: &str = "an Arrow file";
+
+fn batches(bytes: &Bytes) -> Result<(Arc<Schema>, Vec<RecordBatch>), ErrorKind> {
+    if !bytes.starts_with(MAGIC) {
+        let got = bytes.get(..8).unwrap_or(bytes);
+        let got = format!("\"{}\"", got.escape_ascii());
+        return Err(ErrorKind::malformed(
+            r#"an Arrow file, which begins with "ARROW1""#,
+            got,
+        ));
+    }
+    let wrong = |e: ArrowError| ErrorKind::malformed(WHAT, e.to_string());
+    let tail = bytes.last_chunk::<10>();
+    let tail = tail.ok_or_else(|| ErrorKind::malformed(WHAT, format!("{} bytes", bytes.len())))?;
+    let length = read_footer_length(*tail).map_err(wrong)?;
+    let end = bytes.len() - 10;
+    let footer = end.checked_sub(length).map(|start| &bytes[start..end]);
+    let footer = footer.ok_or_else(|| {
+        ErrorKind::malformed(
+            format!("a footer of at most {end} bytes"),
+            length.to_string(),
+        )
+    })?;
+    let footer = root_as_footer(footer);
+    let footer = footer.map_err(|e| ErrorKind::malformed(WHAT, shown(&e.to_string())))?;
+    let schema = footer.schema();
+    let schema = schema.ok_or_else(|| ErrorKind::malformed("a footer with a schema", "none"))?;
+    if !schema.endianness().equals_to_target_endianness() {
+        let got = "the other one";
+        return Err(ErrorKind::malformed("this machine's byte order", got));
+    }
+    let schema = guarded("a schema", || {
+        Ok::<_, ArrowError>(Arc::new(arrow_ipc::convert::fb_to_schema(schema)))
+    })?;
+    let mut decoder = FileDecoder::new(schema.clone(), footer.version());
+    for block in footer.dictionaries().into_iter().flatten() {
+        let part = part(bytes, block)?;
+        guarded(WHAT, || decoder.read_dictionary(block, &part))?;
+    }
+    let mut batches = Vec::new();
+    for block in footer.recordBatches().into_iter().flatten() {
+        let part = part(bytes, block)?;
+        batches.extend(guarded(WHAT, || decoder.read_record_batch(block, &part))?);
+    }
+    Ok((schema, batches))
+}
+
+/// The part of a file that a block is, in which all buffers lie.
+fn part(bytes: &Bytes, block: &Block) -> Result<Bytes, ErrorKind> {
+    let (start, head) = (block.offset(), i64::from(block.metaDataLength()));
+    let body = block.bodyLength();
+    let end = start.checked_add(head).and_then(|n| n.checked_add(body));
+    let fits = end.is_some_and(|end| end <= bytes.len() as i64) && start >= 0 && body >= 0;
+    if !fits || head < 8 {
+        let expected = format!("a block within {} bytes", bytes.len());
+        let got = format!("{head} and {body} bytes from byte {start} on");
+        return Err(ErrorKind::malformed(expected, got));
+    }
+    let part = bytes.slice_with_length(start as usize, (head + body) as usize);
+    let (head, body) = part.split_at(head as usize);
+    let head = match head.starts_with(&[0xff; 4]) {
+        true => &head[8..],
+        false => &head[4..],
+    };
+    let message = root_as_message(head);
+    let message = message.map_err(|e| ErrorKind::malformed(WHAT, shown(&e.to_string())))?;
+    buffers(&message, body)?;
+    Ok(part)
+}
+
+/// That the buffers of a message lie in its body, and that those which are compressed may be as long as they say.
+fn buffers(message: &Message<'_>, body: &[u8]) -> Result<(), ErrorKind> {
+    let dictionary = message.header_as_dictionary_batch().and_then(|d| d.data());
+    let Some(batch) = message.header_as_record_batch().or(dictionary) else {
+        return Ok(());
+    };
+    let nodes = batch.nodes().into_iter().flatten();
+    let lengths = nodes.flat_map(|node| [node.length(), node.null_count()]);
+    if let Some(n) = lengths.chain([batch.length()]).find(|n| *n < 0) {
+        return Err(ErrorKind::malformed("a number of elements", n.to_string()));
+    }
+    // No algorithm makes more of a byte than these do.
+    let most: Option<usize> = batch.compression().map(|c| match c.codec() {
+        CompressionType::LZ4_FRAME => 255,
+        _ => 1 << 15,
+    });
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (start, n) = (buffer.offset(), buffer.length());
+        let range = usize::try_from(start).ok().zip(usize::try_from(n).ok());
+        let range = range.and_then(|(start, n)| body.get(start..start.checked_add(n)?));
+        let Some(range) = range else {
+            let expected = format!("a buffer within {} bytes", body.len());
+            let got = format!("{n} bytes from byte {start} on");
+            return Err(ErrorKind::malformed(expected, got));
+        };
+        if let (Some(most), Some(size)) = (most, range.first_chunk::<8>()) {
+            // -1 is a buffer that is as it is.
+            let size = i64::from_le_bytes(*size);
+            let most = range.len().saturating_mul(most) as i64;
+            if !(-1..=most).contains(&size) {
+                let expected = format!("at most {most} bytes, which it may have been packed from");
+                return Err(ErrorKind::malformed(expected, size.to_string()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a table. What was there is replaced when all is written.
+///
+/// # Errors
+/// If a column is one of [`Other`](super::super::Type::Other), or if the file cannot be written.
+#[doc(alias("write_feather", "write_ipc"))]
+pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
+    create(path)?.append(table)?.finish()
+}
+
+/// A file that is written. Without [`finish`](Writer::finish) nothing is.
+pub struct Writer {
+    path: PathBuf,
+    /// The file until there is a first batch, which says what columns there are.
+    begun: Option<Output>,
+    file: Option<FileWriter<BufWriter<Output>>>,
+}
+
+/// Begins a file, to which tables are added one by one, as batches: so that not all has to be in memory at once. What was there is
+/// replaced when it is finished.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, arrow};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("squares.arrow");
+/// let mut file = arrow::create(&path)?;
+/// for part in 0..3u64 {
+///     let squares = iota(100).map(|i| (i + 100 * part) * (i + 100 * part));
+///     file = file.append(&Table::computed(&["square"], &squares)?)?;
+/// }
+/// file.finish()?;
+/// assert_eq!(arrow::read(&path)?.column::<u64>("square")?.last().force()?, 299 * 299);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
+    let path = path.as_ref();
+    Ok(Writer {
+        path: path.to_path_buf(),
+        begun: Some(Output::create(path)?),
+        file: None,
+    })
+}
+
+impl Writer {
+    /// Writes a table below those that are there. Its columns have to have the same names and types.
+    ///
+    /// # Errors
+    /// As [`write`](write()), and if it has other columns.
+    pub fn append(mut self, table: &Table) -> Result<Writer> {
+        let batch = batch(table)?;
+        let added = self.put(&batch);
+        added.map_err(|e| kind(e).of(&self.path))?;
+        Ok(self)
+    }
+
+    fn put(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        if let Some(begun) = self.begun.take() {
+            let to = BufWriter::with_capacity(1 << 16, begun);
+            self.file = Some(FileWriter::try_new(to, &batch.schema())?);
+        }
+        match &mut self.file {
+            Some(file) if file.schema().fields() == batch.schema().fields() => file.write(batch),
+            Some(file) => {
+                let [expected, got] = [file.schema(), &batch.schema()].map(|s| s.to_string());
+                Err(ArrowError::SchemaError(format!("{got} below {expected}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the file into its place.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        // Of no table it is a file without columns.
+        let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
+        let begun = match self.begun {
+            Some(_) => self.put(&none),
+            None => Ok(()),
+        };
+        let path = self.path;
+        let finished = begun.and_then(|()| match self.file {
+            Some(file) => file.into_inner(),
+            None => Err(ArrowError::IpcError("no file".into())),
+        });
+        let buffered = finished.map_err(|e| kind(e).of(&path))?;
+        let output = buffered.into_inner().map_err(|e| e.into_error());
+        output
+            .and_then(Output::finish)
+            .map_err(|e| ErrorKind::from(e).of(&path))
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Writer({})", self.path.display())
+    }
+}
+
+fn kind(e: ArrowError) -> ErrorKind {
+    match e {
+        ArrowError::IoError(_, e) => ErrorKind::System(e),
+        other => refused(other),
+    }
+}

@@ -1,0 +1,248 @@
+//! What a column of a table holds: scalars, texts, lists, and which of them are there.
+
+#[cfg(feature = "arrow")]
+use super::arrow::Texts;
+use super::csv::Why;
+use super::error::{ErrorKind, shown};
+use super::plain::Plain;
+use super::value::Type;
+use crate::ast::{Builder, Node};
+use crate::elt::Scalar;
+use crate::segmented::Segments;
+use livefusion_backend::{Buffer, Prim};
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// A column.
+#[derive(Clone)]
+pub struct Column {
+    pub data: Data,
+    /// Which of its values are there, if some are missing.
+    pub valid: Option<Valid>,
+}
+
+/// Which values are there.
+#[derive(Clone)]
+pub struct Valid {
+    /// A `bool` for each.
+    pub node: Arc<Node>,
+    /// How many are missing.
+    pub missing: usize,
+}
+
+/// What a column holds.
+#[derive(Clone)]
+pub enum Data {
+    /// Scalars in memory.
+    Scalars(Arc<Buffer>),
+    /// Scalars that an index tells, so many: `bool`s that are packed.
+    #[cfg(feature = "arrow")]
+    Packed(Arc<Node>, usize),
+    /// Texts, each once.
+    Text(Text),
+    /// Texts, one behind the other.
+    #[cfg(feature = "arrow")]
+    Texts(Arc<Texts>),
+    /// Lists of scalars.
+    Lists(Lists),
+    /// What no program can use, so many: what it is.
+    #[cfg(feature = "arrow")]
+    Other(String, usize),
+}
+
+/// Texts as codes.
+#[derive(Clone)]
+pub struct Text {
+    pub codes: Arc<Buffer>,
+    pub labels: Vec<String>,
+    /// Why they are text, where nobody asked for it.
+    pub why: Why,
+}
+
+/// Lists as they lie in memory.
+#[derive(Clone)]
+pub struct Lists {
+    /// Where each begins, and where the last one ends.
+    pub offsets: Arc<Buffer>,
+    /// The elements from the first offset to the last one.
+    pub elements: Arc<Node>,
+}
+
+impl From<Data> for Column {
+    fn from(data: Data) -> Column {
+        Column { data, valid: None }
+    }
+}
+
+impl Column {
+    pub fn len(&self) -> usize {
+        match &self.data {
+            Data::Scalars(elements) => elements.len(),
+            Data::Text(text) => text.codes.len(),
+            Data::Lists(lists) => lists.len(),
+            #[cfg(feature = "arrow")]
+            Data::Texts(texts) => texts.lists.len(),
+            #[cfg(feature = "arrow")]
+            Data::Packed(_, n) | Data::Other(_, n) => *n,
+        }
+    }
+
+    pub fn ty(&self) -> Type {
+        match &self.data {
+            Data::Scalars(elements) => Type::Scalar(elements.ty()),
+            Data::Text(_) => Type::Text,
+            Data::Lists(lists) => Type::List(lists.ty()),
+            #[cfg(feature = "arrow")]
+            Data::Texts(_) => Type::Text,
+            #[cfg(feature = "arrow")]
+            Data::Packed(..) => Type::Scalar(Ty::Bool),
+            #[cfg(feature = "arrow")]
+            Data::Other(..) => Type::Other,
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn shown(&self) -> String {
+        match &self.data {
+            #[cfg(feature = "arrow")]
+            Data::Other(what, _) => what.clone(),
+            _ => self.ty().to_string(),
+        }
+    }
+
+    /// That no value is missing.
+    pub fn complete(&self) -> Result<(), ErrorKind> {
+        let Some(valid) = &self.valid else {
+            return Ok(());
+        };
+        let got = format!("{} without", valid.missing);
+        Err(ErrorKind::malformed("a value in each row", got))
+    }
+
+    /// Its scalars as a node that the caller's call of `name` made; of text the codes.
+    #[track_caller]
+    pub fn node(&self, name: &'static str) -> Result<Arc<Node>, ErrorKind> {
+        match &self.data {
+            Data::Scalars(elements) => Ok(manifest(elements.clone(), name)),
+            #[cfg(feature = "arrow")]
+            Data::Packed(node, _) => Ok(node.clone()),
+            _ => match self.text() {
+                Ok(text) => Ok(manifest(text.codes.clone(), name)),
+                Err(_) => Err(ErrorKind::malformed("scalars or text", self.shown())),
+            },
+        }
+    }
+
+    /// Its elements in memory; of text the codes.
+    pub fn buffer(&self) -> Result<Arc<Buffer>, ErrorKind> {
+        Ok(Plain::of(&self.node("table")?)?.elements)
+    }
+
+    /// Its texts as codes.
+    pub fn text(&self) -> Result<&Text, ErrorKind> {
+        match &self.data {
+            Data::Text(text) => Ok(text),
+            #[cfg(feature = "arrow")]
+            Data::Texts(texts) => texts.coded(),
+            _ => Err(ErrorKind::malformed("text", self.shown())),
+        }
+    }
+
+    /// Its lists; of texts their bytes.
+    #[track_caller]
+    pub fn segments(&self, name: &'static str) -> Result<Segments, ErrorKind> {
+        match &self.data {
+            Data::Lists(lists) => Ok(lists.segments(name)),
+            #[cfg(feature = "arrow")]
+            Data::Texts(texts) => Ok(texts.lists.segments(name)),
+            Data::Text(text) => Ok(bytes_of(text)?.segments(name)),
+            _ => Err(ErrorKind::malformed("lists or text", self.shown())),
+        }
+    }
+
+    /// The elements as a type, where that is not theirs.
+    pub fn converted<T: Scalar>(&self) -> Result<Arc<Buffer>, ErrorKind> {
+        let wrong = |got: String| Err(ErrorKind::malformed(T::TY.name(), got));
+        match &self.data {
+            Data::Scalars(elements) if elements.ty() == T::TY => Ok(elements.clone()),
+            #[cfg(feature = "arrow")]
+            Data::Packed(..) if T::TY == Ty::Bool => self.buffer(),
+            Data::Text(_) if self.len() == 0 => Ok(Arc::new(Buffer::empty(T::TY))),
+            Data::Text(Text { why, .. }) => wrong(match why {
+                Some((line, text)) => format!("text, in line {line} {}", shown(text)),
+                None => "text".to_string(),
+            }),
+            Data::Scalars(elements) => match convert::<T>(elements) {
+                Ok(values) => Ok(Arc::new(Buffer::from_vec(values))),
+                Err(Some((row, x))) => wrong(format!("{}, in row {row} {x}", elements.ty())),
+                Err(None) => wrong(elements.ty().to_string()),
+            },
+            _ => wrong(self.shown()),
+        }
+    }
+}
+
+impl Lists {
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    fn ty(&self) -> Ty {
+        self.elements.types.first().copied().unwrap_or(Ty::U8)
+    }
+
+    #[track_caller]
+    fn segments(&self, name: &'static str) -> Segments {
+        let offsets = manifest(self.offsets.clone(), name);
+        Builder::named("from_offsets").from_offsets(&offsets, &self.elements)
+    }
+}
+
+/// Elements as a node.
+#[track_caller]
+pub fn manifest(elements: Arc<Buffer>, name: &'static str) -> Arc<Node> {
+    let shape = vec![elements.len() as u64];
+    Plain { shape, elements }.node(name)
+}
+
+/// The bytes of texts.
+pub fn bytes_of(text: &Text) -> Result<Lists, ErrorKind> {
+    let codes: &[u32] = text.codes.as_slice().unwrap_or_default();
+    let labels = || codes.iter().map(|c| text.labels[*c as usize].as_bytes());
+    let total: usize = labels().map(<[u8]>::len).sum();
+    let no_room = |bytes: usize| ErrorKind::Memory {
+        bytes: bytes as u64,
+    };
+    let (mut offsets, mut bytes) = (Vec::new(), Vec::new());
+    let spine = codes.len() + 1;
+    let reserved = offsets.try_reserve_exact(spine);
+    reserved.map_err(|_| no_room(8 * spine))?;
+    bytes.try_reserve_exact(total).map_err(|_| no_room(total))?;
+    offsets.push(0i64);
+    for label in labels() {
+        bytes.extend_from_slice(label);
+        offsets.push(bytes.len() as i64);
+    }
+    Ok(Lists {
+        offsets: Arc::new(Buffer::from_vec(offsets)),
+        elements: manifest(Arc::new(Buffer::from_vec(bytes)), "table"),
+    })
+}
+
+/// Elements as another type, each exactly. Else the first integer that is none of them, or nothing if no conversion is exact.
+fn convert<T: Scalar>(elements: &Buffer) -> Result<Vec<T>, Option<(usize, i128)>> {
+    let from = elements.ty();
+    let word = |row| {
+        let word = elements.get_word(row).unwrap_or(0);
+        match (Const::new(from, word).integer(), from, T::TY) {
+            (Some(x), ..) => Const::exactly(T::TY, x)
+                .map(|c| c.bits)
+                .ok_or(Some((row, x))),
+            (None, Ty::F32, Ty::F64) => Ok(f64::from(f32::from_word(word)).to_bits()),
+            _ => Err(None),
+        }
+    };
+    (0..elements.len())
+        .map(|row| word(row).map(T::from_word))
+        .collect()
+}

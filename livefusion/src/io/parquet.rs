@@ -1,0 +1,265 @@
+//! Parquet: columns packed one by one, in groups of rows. With the feature `arrow`.
+//!
+//! What columns are here is said in [`arrow`](super::arrow). Values are unpacked when a file is read. Files packed by Snappy, gzip
+//! or LZ4 are read, and by Zstandard with the feature `zstd`.
+//!
+//! How much memory a table takes is not told by the length of its file: a few bytes may say that a million rows are equal. What
+//! is asked for grows as values are unpacked, and at first by the file's length; a page's memory, at most 2 GiB, is asked for
+//! when it is unpacked.
+
+use super::arrow::{batch, guarded, joined};
+use super::error::{ErrorKind, Result};
+use super::open;
+use super::output::Output;
+use super::table::{Table, no_column};
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_writer::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{ChunkReader, Length};
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads a table.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, parquet};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("prices.parquet");
+/// let prices = Table::computed(&["price"], &iota(1000).map(|i| i.cast::<f64>() / 4.0))?;
+/// parquet::write(&path, &prices.with_text("city", (0..1000).map(|i| ["Rome", "Oslo"][i % 2]))?)?;
+/// let table = parquet::read(&path)?;
+/// let (cities, codes) = (table.labels("city")?, table.codes("city")?);
+/// let totals = reduce_by_index(cities.len(), 0.0, &codes, &table.column::<f64>("price")?, |a, b| a + b);
+/// assert_eq!(totals.force()?, [62_375.0, 62_500.0]);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be read, is no Parquet file, or is packed in a way that is not known; if anything in it is not where it
+/// should be; or if there is no memory for it.
+#[doc(alias = "read_parquet")]
+#[track_caller]
+pub fn read(path: impl AsRef<Path>) -> Result<Table> {
+    table(path.as_ref(), None)
+}
+
+/// As [`read`], these columns only, in the file's order. Of the others nothing is read.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, parquet};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("points.parquet");
+/// let xs = iota(3);
+/// parquet::write(&path, &Table::computed(&["x", "y"], (&xs, &xs.map(|x| x * x)))?)?;
+/// let table = parquet::read_only(&path, &["y"])?;
+/// assert_eq!(table.names().collect::<Vec<_>>(), ["y"]);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read`], and if there is no column of a name.
+#[doc(alias = "columns")]
+#[track_caller]
+pub fn read_only(path: impl AsRef<Path>, names: &[&str]) -> Result<Table> {
+    table(path.as_ref(), Some(names))
+}
+
+#[track_caller]
+fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
+    const WHAT: &str = "a Parquet file";
+    let (file, len) = open(path)?;
+    let of = |kind: ErrorKind| kind.of(path);
+    let source = Source {
+        file: Arc::new(file),
+        len,
+    };
+    let begun = guarded(WHAT, || ParquetRecordBatchReaderBuilder::try_new(source));
+    let mut begun = begun.map_err(of)?;
+    if let Some(only) = only {
+        let names: Vec<&str> = begun
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
+        let places = only.iter().map(|name| {
+            let place = names.iter().position(|n| n == name);
+            place.ok_or_else(|| no_column(&names, name))
+        });
+        let places = places.collect::<Result<Vec<_>, _>>().map_err(of)?;
+        let mask = ProjectionMask::roots(begun.parquet_schema(), places);
+        begun = begun.with_projection(mask);
+    }
+    // One batch needs not be put together. No row takes less than a byte but where rows are equal.
+    let rows = usize::try_from(len).unwrap_or(usize::MAX).max(1 << 16);
+    let (schema, batches) = guarded(WHAT, || {
+        let reader = begun.with_batch_size(rows).build()?;
+        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        let batches = reader.collect::<Result<Vec<RecordBatch>, _>>()?;
+        Ok::<_, ParquetError>((schema, batches))
+    })
+    .map_err(of)?;
+    joined(Some(path), &schema, batches)
+}
+
+/// A file of which nothing is asked that it does not have.
+struct Source {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl Source {
+    fn at(&self, start: u64) -> Result<BufReader<File>, ParquetError> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
+    }
+}
+
+impl Length for Source {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Source {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Result<BufReader<File>, ParquetError> {
+        self.at(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        if start
+            .checked_add(length as u64)
+            .is_none_or(|end| end > self.len)
+        {
+            let got = format!("{length} bytes from byte {start} on, of {}", self.len);
+            return Err(ParquetError::EOF(got));
+        }
+        let mut bytes = Vec::with_capacity(length);
+        self.at(start)?
+            .take(length as u64)
+            .read_to_end(&mut bytes)?;
+        match bytes.len() == length {
+            true => Ok(bytes.into()),
+            false => Err(ParquetError::EOF("the file got shorter".into())),
+        }
+    }
+}
+
+/// Writes a table, packed by Snappy. What was there is replaced when all is written.
+///
+/// # Errors
+/// If a column is one of [`Other`](super::Type::Other), or if the file cannot be written.
+#[doc(alias("write_parquet", "to_parquet"))]
+pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
+    create(path)?.append(table)?.finish()
+}
+
+/// A file that is written. Without [`finish`](Writer::finish) nothing is.
+pub struct Writer {
+    path: PathBuf,
+    /// The file until there is a first table, which says what columns there are.
+    begun: Option<Output>,
+    file: Option<(ArrowWriter<Output>, SchemaRef)>,
+}
+
+/// Begins a file, to which tables are added one by one, so that not all has to be in memory at once. What was there is replaced when
+/// it is finished.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io::{Table, parquet};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("squares.parquet");
+/// let mut file = parquet::create(&path)?;
+/// for part in 0..3u64 {
+///     let squares = iota(100).map(|i| (i + 100 * part) * (i + 100 * part));
+///     file = file.append(&Table::computed(&["square"], &squares)?)?;
+/// }
+/// file.finish()?;
+/// assert_eq!(parquet::read(&path)?.column::<u64>("square")?.last().force()?, 299 * 299);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
+    let path = path.as_ref();
+    Ok(Writer {
+        path: path.to_path_buf(),
+        begun: Some(Output::create(path)?),
+        file: None,
+    })
+}
+
+impl Writer {
+    /// Writes a table below those that are there. Its columns have to have the same names and types.
+    ///
+    /// # Errors
+    /// As [`write`](write()), and if it has other columns.
+    pub fn append(mut self, table: &Table) -> Result<Writer> {
+        let batch = batch(table)?;
+        let added = self.put(&batch);
+        added.map_err(|e| kind(e).of(&self.path))?;
+        Ok(self)
+    }
+
+    fn put(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        if let Some(begun) = self.begun.take() {
+            let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);
+            let file = ArrowWriter::try_new(begun, batch.schema(), Some(packed.build()))?;
+            self.file = Some((file, batch.schema()));
+        }
+        match &mut self.file {
+            Some((file, schema)) if schema.fields() == batch.schema().fields() => file.write(batch),
+            Some((_, schema)) => {
+                let got = format!("{} below {schema}", batch.schema());
+                Err(ParquetError::General(got))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the file into its place.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        // Of no table it is a file without columns.
+        let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
+        let begun = match self.begun {
+            Some(_) => self.put(&none),
+            None => Ok(()),
+        };
+        let path = self.path;
+        let output = begun.and_then(|()| match self.file {
+            Some((file, _)) => file.into_inner(),
+            None => Err(ParquetError::General("no file".into())),
+        });
+        let output = output.map_err(|e| kind(e).of(&path))?;
+        output.finish().map_err(|e| ErrorKind::from(e).of(&path))
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Writer({})", self.path.display())
+    }
+}
+
+fn kind(e: ParquetError) -> ErrorKind {
+    ErrorKind::malformed("what Parquet can hold", e.to_string())
+}
