@@ -12,6 +12,7 @@ mod direction;
 mod exits;
 mod explain;
 mod force;
+mod gemm;
 mod growth;
 mod guests;
 mod handed;

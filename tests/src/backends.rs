@@ -173,17 +173,9 @@ fn loops_of(p: &Program, engine: &Engine) -> Result<Vec<Loop>, String> {
         let explained = engine.explain(&p.build().roots);
         explained.map_err(|e| e.to_string())
     };
-    let explained = crate::check::caught(explain)?;
-    let mut parts = vec![&explained];
-    let mut all = Vec::new();
-    while let Some(part) = parts.pop() {
-        parts.extend(part.apart.iter().flat_map(|apart| apart.parts()));
-        for l in &part.loops {
-            all.push(l.program.clone());
-            all.extend(l.sizing.clone());
-        }
-    }
-    Ok(all)
+    let loops = crate::check::caught(explain)?.loops.into_iter();
+    let all = loops.flat_map(|l| [Some(l.program), l.sizing]);
+    Ok(all.flatten().collect())
 }
 
 /// Loops in one file for the C compiler.

@@ -3,7 +3,7 @@
 use livefusion::Engine;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
-use livefusion_tests::backends::{self, Known, Spans};
+use livefusion_tests::backends::{self, Spans};
 use livefusion_tests::check::{against_naive, agree, check_all, run};
 use livefusion_tests::program::{Options, Program, Step, programs};
 use std::collections::BTreeMap;
@@ -36,19 +36,19 @@ fn sorts_are_what_they_should_be() {
 
 #[test]
 fn sorts_are_the_same_on_all_backends() {
-    let programs: Vec<(u64, Program)> = programs(60, Options::SORTED).collect();
     let interp = Engine::interp();
     let jit = Engine::new(Arc::new(JitBackend::new()));
+    let c = Engine::new(Arc::new(backends::c()));
     let tiered = Engine::builder().threads(2).eager().build();
-    let known = Arc::new(Known::of(&backends::c(), programs.iter().map(|(_, p)| p)));
     let check = |seed, p: &Program| {
         let reference = run(p, &interp)?;
         agree(&reference, &run(p, &jit)?).map_err(|e| format!("jit: {e}"))?;
         agree(&reference, &run(p, &tiered)?).map_err(|e| format!("tiered: {e}"))?;
-        let c = known.backend_for(p);
-        agree(&reference, &run(p, &Engine::new(c))?).map_err(|e| format!("c: {e}"))?;
+        if seed % 8 == 0 {
+            agree(&reference, &run(p, &c)?).map_err(|e| format!("c: {e}"))?;
+        }
         let cut = Spans::new(vec![Arc::new(InterpBackend::new())], seed);
         agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?).map_err(|e| format!("cut: {e}"))
     };
-    check_all(programs, check, |_, ()| {});
+    check_all(programs(120, Options::SORTED), check, |_, ()| {});
 }
