@@ -14,6 +14,7 @@ mod exits;
 mod explain;
 mod force;
 mod foreign;
+mod gemm;
 mod growth;
 mod guests;
 mod halves;

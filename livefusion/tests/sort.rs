@@ -377,10 +377,76 @@ fn sorts_and_loops_over_arrays_mix() -> Result<()> {
     })?;
     let (middle, ended) = program.call(&(xs.clone(), xs.clone()))?;
     assert_eq!((middle, ended.to_vec()?), (14.0, vec![6, 14, 22]));
-    // A closure on segments has none yet.
-    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
-    let error = rows.map_segments(|row| row.sort()).data().force();
+    Ok(())
+}
+
+/// In closures on segments they are those of segments.
+#[test]
+fn closures_on_segments_sort() -> Result<()> {
+    let vecs = vec![vec![3i64, 1, 2, 1], vec![], vec![5, 4]];
+    let rows = Segmented::from_vecs(vecs.clone());
+    let sorted = rows.map_segments(|row| row.map(|x| -x).sort().map(|x| -x));
+    let explained = sorted.data().explain()?;
+    assert_eq!(explained.apart.len(), 1, "{explained}");
+    assert_eq!(sorted.to_vecs()?, [vec![3, 2, 1, 1], vec![], vec![5, 4]]);
+    let order = rows.map_segments(|row| row.argsort());
+    assert_eq!(order.to_vecs()?, [vec![1, 3, 2, 0], vec![], vec![1, 0]]);
+    let kept = rows.map_segments(|row| {
+        let kept = row.filter(|x| x.gt(1));
+        kept.sort_by_key(&kept.map(|x| x % 3))
+    });
+    assert_eq!(kept.to_vecs()?, [vec![3, 2], vec![], vec![4, 5]]);
+    let some = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]]);
+    assert_eq!(some.map_segments(|row| row.median()).force()?, [2.0, 4.5]);
+    let least = some.map_segments(|row| row.quantile(row.min().map(|x| x.cast::<f64>() / 8.0)));
+    assert_eq!(least.force()?, [1.25, 4.5]);
+    let error = rows
+        .map_segments(|row| row.median())
+        .force()
+        .expect_err("no elements");
+    assert_eq!((error.combinator, error.kind), ("median", ErrorKind::Empty));
+    // Rows of an array of rank 2.
+    let m = Array::from([[3.0f64, 1.0], [0.0, 2.0]]);
+    assert_eq!(
+        m.map_rows(|row| row.sort()).force()?,
+        [[1.0, 3.0], [0.0, 2.0]]
+    );
+    // What has no form for segments is an error.
+    let error = rows
+        .map_segments(|row| row.external(|xs| xs.to_vec()))
+        .data()
+        .force();
     assert_eq!(error.expect_err("no rule").kind, ErrorKind::NotNested);
+    Ok(())
+}
+
+/// Segments of all lengths, by networks and by std, in parts for each thread.
+#[test]
+fn many_segments_are_sorted() -> Result<()> {
+    let lengths: Vec<u64> = (0..20_000u64).map(|i| i * i % 23).collect();
+    let n: u64 = lengths.iter().sum();
+    let data: Vec<u32> = (0..n)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as u32 % 40)
+        .collect();
+    let rows = Segmented::new(&Array::from(lengths.clone()), &Array::from(data.clone()));
+    let (mut sorted, mut places, mut begin) = (data.clone(), Vec::new(), 0);
+    for length in lengths {
+        let end = begin + length as usize;
+        sorted[begin..end].sort();
+        let mut order: Vec<u64> = (0..length).collect();
+        order.sort_by_key(|i| data[begin + *i as usize]);
+        places.extend(order);
+        begin = end;
+    }
+    for threads in [1, 3] {
+        let engine = Engine::builder().threads(threads).build();
+        let (got, order) = (rows.sort_s(), rows.argsort_s());
+        assert_eq!(got.data().force_with(&engine)?, sorted[..]);
+        assert_eq!(order.data().force_with(&engine)?, places[..]);
+        let of_pairs = Segmented::new(rows.lengths(), &rows.data().map(|x| (x / 7, x % 7)));
+        let pairs = of_pairs.sort_s().data().map(|(a, b)| a * 7 + b);
+        assert_eq!(pairs.force_with(&engine)?, sorted[..]);
+    }
     Ok(())
 }
 

@@ -25,4 +25,5 @@ mod mutants;
 mod parallel;
 mod recognised;
 mod schedules;
+mod sorts;
 mod structure;

@@ -23,6 +23,7 @@ mod saxpy;
 mod scan_affine;
 mod scans;
 mod segments;
+mod sorts;
 mod stencil;
 mod streams;
 mod updates;
@@ -122,6 +123,17 @@ pub const CASES: &[Case] = &[
     updates::FEW,
     random::PI,
     random::NORMAL,
+    sorts::U64,
+    sorts::F64,
+    sorts::PLACES_U64,
+    sorts::PLACES_F64,
+    sorts::BY_U64,
+    sorts::BY_F64,
+    sorts::TOP,
+    sorts::MEDIAN,
+    sorts::SEGMENTS,
+    sorts::GROUPS_FEW,
+    sorts::GROUPS_MANY,
 ];
 
 /// A job, and ways of doing it.

@@ -104,7 +104,7 @@ fn nested_sums(input: &Input) -> Vec<Data> {
 }
 
 /// `n` elements in segments of these lengths, the last of which is cut short.
-fn cut(n: usize, mut len: impl FnMut(&mut Random) -> u64) -> Input {
+pub(super) fn cut(n: usize, mut len: impl FnMut(&mut Random) -> u64) -> Input {
     let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);
     while left > 0 {
         let len = len(&mut random).min(left);

@@ -15,6 +15,12 @@ pub trait Function: Send + Sync + RefUnwindSafe {
     /// Errors: what is wrong with the inputs.
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind>;
 
+    /// The function that does the same for each of some segments, if there is one, for closures on segments. Before its inputs it is
+    /// given the lengths of the segments; in place of an array the elements of all segments, in place of a scalar one for each.
+    fn of_segments(&self) -> Option<Arc<dyn Function>> {
+        None
+    }
+
     /// Why it is no loop of ours, in a few words that follow "since": `explain()` shows it.
     fn why(&self) -> &str {
         "it is a function of whole arrays"

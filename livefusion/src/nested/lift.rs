@@ -3,7 +3,7 @@
 use super::merge::by_position;
 use super::reads::Place;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{Builder, Kind, Len, Node};
+use crate::ast::{After, Apart, Builder, External, Gives, Kind, Len, Node};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: how long each is, and the elements of all.
@@ -152,8 +152,11 @@ impl Lift {
         let b = Builder::like(node);
         match &node.kind {
             Kind::Manifest => Lifted::Same(node.clone()),
-            // A loop over arrays that depends on the segment.
-            Kind::Input(_) => no_rule(node),
+            Kind::Input(_) => match &node.after {
+                After::Apart(Apart::External(of), _) => self.external(b, node, of),
+                // A loop over arrays that depends on the segment.
+                _ => no_rule(node),
+            },
             Kind::Map(body) => {
                 let (lengths, inputs) = self.in_step(b, node);
                 let place = Place::Element(lengths.clone());
@@ -229,6 +232,35 @@ impl Lift {
             Kind::Scatter(combine, _) => self.scatter(b, node, combine.as_ref()),
             Kind::ScanByIndex(step, kind, _) => self.scan_by_index(b, node, step, *kind),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
+        }
+    }
+
+    /// A function that is not made of combinators, if it has a form for segments, and what it gives is as long as an input.
+    fn external(&mut self, b: Builder, node: &Node, of: &External) -> Lifted {
+        let first = of.inputs.iter().position(|n| n.rank == 1);
+        let like = if node.rank == 1 { of.gives.like } else { first };
+        let (Some(like), Some(function)) = (like, of.function.of_segments()) else {
+            return no_rule(node);
+        };
+        let lengths = self.rows_of(b, &of.inputs[like]).lengths;
+        let mut inputs = vec![lengths.clone()];
+        for input in &of.inputs {
+            let lifted = self.lifted(input);
+            inputs.push(match (input.rank, lifted) {
+                (1, lifted) => self.aligned(b, &lifted, &lengths),
+                (_, Lifted::Same(scalar)) => self.constant_scalar(b, &scalar),
+                (_, Lifted::Each(all) | Lifted::Rows(Rows { data: all, .. })) => all,
+            });
+        }
+        let gives = Gives {
+            types: of.gives.types.clone(),
+            rank: 1,
+            like: Some(if node.rank == 1 { like + 1 } else { 0 }),
+        };
+        let data = b.external(&inputs, gives, function);
+        match node.rank {
+            1 => rows(lengths, data),
+            _ => Lifted::Each(data),
         }
     }
 

@@ -21,6 +21,7 @@
 //! | `right` | `scan_right_axis`, `scan1_right_axis`, `scan_exclusive_right_axis` |
 //! | `join` | `concat_axis`, `stack` |
 //! | `product` | `outer`, `meshgrid`, `dot`, `matmul` |
+//! | `gemm` | `matmul_apart` (feature `matmul`) |
 //! | `scatter` | `permute` |
 //! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
 //! | `near` | along which axis elements are neighbours in memory |
@@ -29,6 +30,8 @@
 
 mod axes;
 mod fold;
+#[cfg(feature = "matmul")]
+mod gemm;
 mod index;
 mod join;
 mod make;

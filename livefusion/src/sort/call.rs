@@ -1,6 +1,7 @@
 //! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sorts where there are few,
 //! a radix sort where there are many.
 
+use super::segments::{Places, SortS};
 use crate::ast::{Buffer, Function, Value};
 use crate::error::ErrorKind;
 use livefusion_backend::Prim;
@@ -10,7 +11,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// From so many on a radix sort is faster.
-const MANY: usize = 100_000;
+pub const MANY: usize = 100_000;
 
 /// Keys in order.
 pub struct Sort;
@@ -34,6 +35,10 @@ impl Function for Sort {
         Ok(Value::Array(vec![Arc::new(sorted)]))
     }
 
+    fn of_segments(&self) -> Option<Arc<dyn Function>> {
+        Some(Arc::new(SortS))
+    }
+
     fn why(&self) -> &str {
         "a sort looks at all elements before it gives the first"
     }
@@ -53,6 +58,10 @@ impl Function for Argsort {
             columns => by_all(columns),
         }?;
         Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
+    }
+
+    fn of_segments(&self) -> Option<Arc<dyn Function>> {
+        Some(Arc::new(Places::OfSegment))
     }
 
     fn why(&self) -> &str {

@@ -1,7 +1,9 @@
 //! `median`, `quantile`: the numbers below which so much of an array lies.
 
+use super::call::{room, unfit};
+use super::segments::fitting;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Function, Gives, Node, Types, Value};
+use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, Types, Value};
 use crate::elt::Num;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
@@ -43,34 +45,77 @@ struct Select;
 
 impl Function for Select {
     fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
-        let unfit = |got: String| ErrorKind::Malformed {
-            expected: "a share from 0 to 1".into(),
-            got,
-        };
         let [Value::Array(columns), Value::Scalar(share)] = inputs else {
-            return Err(unfit("something else".into()));
+            return Err(unfit());
         };
         let share = share.first().map_or(f64::NAN, |c| f64::from_bits(c.bits));
-        if !(0.0..=1.0).contains(&share) {
-            return Err(unfit(share.to_string()));
-        }
-        let column = columns.first().and_then(|column| column.as_slice::<f64>());
-        let column = column.unwrap_or_default();
-        let Some(last) = column.len().checked_sub(1) else {
-            return Err(ErrorKind::Empty);
-        };
-        let mut xs = super::call::room(column.len())?;
-        xs.extend_from_slice(column);
-        let found = match column.iter().any(|x| x.is_nan()) {
-            true => f64::NAN,
-            false => between(&mut xs, share * last as f64),
-        };
+        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        xs.extend_from_slice(floats(columns));
+        let found = select(&mut xs, share)?;
         Ok(Value::Scalar(smallvec![Const::f64(found)]))
+    }
+
+    fn of_segments(&self) -> Option<Arc<dyn Function>> {
+        Some(Arc::new(SelectS))
     }
 
     fn why(&self) -> &str {
         "a quantile is known when all elements have been looked at, in any order"
     }
+}
+
+/// The same in each segment.
+struct SelectS;
+
+impl Function for SelectS {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        let [
+            Value::Array(lengths),
+            Value::Array(columns),
+            Value::Array(shares),
+        ] = inputs
+        else {
+            return Err(unfit());
+        };
+        let lengths = fitting(lengths, columns)?;
+        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        xs.extend_from_slice(floats(columns));
+        let (mut found, mut rest) = (room(lengths.len())?, &mut xs[..]);
+        for (length, share) in lengths.iter().zip(floats(shares)) {
+            let Some((segment, behind)) = rest.split_at_mut_checked(*length as usize) else {
+                break;
+            };
+            found.push(select(segment, *share)?);
+            rest = behind;
+        }
+        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(found))]))
+    }
+
+    fn why(&self) -> &str {
+        Select.why()
+    }
+}
+
+fn floats(columns: &[Arc<Buffer>]) -> &[f64] {
+    let column = columns.first().and_then(|column| column.as_slice());
+    column.unwrap_or_default()
+}
+
+/// The number below which so much of these lies, which change their places.
+fn select(xs: &mut [f64], share: f64) -> Result<f64, ErrorKind> {
+    if !(0.0..=1.0).contains(&share) {
+        return Err(ErrorKind::Malformed {
+            expected: "a share from 0 to 1".into(),
+            got: share.to_string(),
+        });
+    }
+    let Some(last) = xs.len().checked_sub(1) else {
+        return Err(ErrorKind::Empty);
+    };
+    Ok(match xs.iter().any(|x| x.is_nan()) {
+        true => f64::NAN,
+        false => between(xs, share * last as f64),
+    })
 }
 
 /// The value at a place in the order of numbers, or between two.

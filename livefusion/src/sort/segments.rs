@@ -1,13 +1,14 @@
 //! Segments, each sorted alone: `sort_s`, `argsort_s`.
 
-use super::call::{no_memory, room, unfit};
-use super::order;
+use super::call::{MANY, compare, no_memory, room, unfit};
+use super::{order, short};
 use crate::ast::{Buffer, Builder, Function, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::segmented::{Segmented, Segments};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Beside the typed methods.
@@ -40,11 +41,11 @@ impl Builder {
 }
 
 /// Keys in order, segment by segment.
-struct SortS;
+pub struct SortS;
 
 /// Places of keys in order, segment by segment.
 #[derive(Clone, Copy)]
-enum Places {
+pub enum Places {
     /// Within the segment.
     OfSegment,
     /// Among all elements.
@@ -53,11 +54,21 @@ enum Places {
 
 const WHY: &str = "a sort looks at all elements of a segment before it gives the first";
 
-/// The lengths and the columns, if the lengths fit.
+/// The lengths and the columns of the keys, which are the first and the last input, if the lengths fit.
 fn parts(inputs: &[Value]) -> Result<(&[u64], &[Arc<Buffer>]), ErrorKind> {
-    let [Value::Array(lengths), .., Value::Array(columns)] = inputs else {
-        return Err(unfit());
-    };
+    match inputs {
+        [Value::Array(lengths), .., Value::Array(columns)] => {
+            Ok((fitting(lengths, columns)?, columns))
+        }
+        _ => Err(unfit()),
+    }
+}
+
+/// The lengths of the segments of some columns, if they fit.
+pub fn fitting<'a>(
+    lengths: &'a [Arc<Buffer>],
+    columns: &[Arc<Buffer>],
+) -> Result<&'a [u64], ErrorKind> {
     let lengths = lengths
         .first()
         .and_then(|lengths| lengths.as_slice::<u64>());
@@ -65,23 +76,23 @@ fn parts(inputs: &[Value]) -> Result<(&[u64], &[Arc<Buffer>]), ErrorKind> {
     let room = columns.first().map_or(0, |column| column.len() as u64);
     let needed: i128 = lengths.iter().map(|n| i128::from(*n)).sum();
     match needed == i128::from(room) {
-        true => Ok((lengths, columns)),
+        true => Ok(lengths),
         false => Err(ErrorKind::Segments { needed, room }),
     }
 }
 
 impl Function for SortS {
-    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
         let [column] = columns else {
             return Err(unfit());
         };
         let mut sorted = Buffer::copy_of(column.view()).ok_or_else(|| no_memory(column.bytes()))?;
         match column.ty() {
-            Ty::U8 => sort::<u8>(lengths, &mut sorted),
-            Ty::U16 => sort::<u16>(lengths, &mut sorted),
-            Ty::U32 => sort::<u32>(lengths, &mut sorted),
-            Ty::U64 => sort::<u64>(lengths, &mut sorted),
+            Ty::U8 => sort::<u8>(lengths, &mut sorted, threads),
+            Ty::U16 => sort::<u16>(lengths, &mut sorted, threads),
+            Ty::U32 => sort::<u32>(lengths, &mut sorted, threads),
+            Ty::U64 => sort::<u64>(lengths, &mut sorted, threads),
             _ => return Err(unfit()),
         }
         Ok(Value::Array(vec![Arc::new(sorted)]))
@@ -92,33 +103,79 @@ impl Function for SortS {
     }
 }
 
-fn sort<W: Prim + Ord>(lengths: &[u64], sorted: &mut Buffer) {
-    let mut rest = sorted.as_mut_slice::<W>().unwrap_or_default();
+fn sort<W: Prim + Ord + Send>(lengths: &[u64], sorted: &mut Buffer, threads: usize) {
+    let all = sorted.as_mut_slice::<W>().unwrap_or_default();
+    each(lengths, (0, all), threads, &|_, segment| {
+        short::sort(segment)
+    });
+}
+
+/// Does something to all segments of some elements, of which the first one has this place among all; on several threads.
+fn each<T: Send>(
+    lengths: &[u64],
+    (begin, data): (usize, &mut [T]),
+    threads: usize,
+    act: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    if threads > 1 && data.len() >= MANY {
+        let (mut cut, mut before) = (0, 0);
+        while before < data.len() / 2 && cut < lengths.len() {
+            before += lengths[cut] as usize;
+            cut += 1;
+        }
+        let (left, right) = lengths.split_at(cut);
+        let Some((low, high)) = data.split_at_mut_checked(before) else {
+            return;
+        };
+        let half = threads / 2;
+        rayon::join(
+            || each(left, (begin, low), half, act),
+            || each(right, (begin + before, high), threads - half, act),
+        );
+        return;
+    }
+    let (mut at, mut rest) = (begin, data);
     for length in lengths {
         let Some((segment, behind)) = rest.split_at_mut_checked(*length as usize) else {
             return;
         };
-        segment.sort_unstable();
-        rest = behind;
+        act(at, segment);
+        (at, rest) = (at + *length as usize, behind);
+    }
+}
+
+impl Places {
+    /// From a place among all elements.
+    fn from(self, begin: usize) -> u64 {
+        match self {
+            Places::OfSegment => 0,
+            Places::OfAll => begin as u64,
+        }
     }
 }
 
 impl Function for Places {
-    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
         let len = columns.first().map_or(0, |column| column.len());
         let mut order: Vec<u64> = room(len)?;
-        order.extend(0..len as u64);
-        let (mut rest, mut begin) = (&mut order[..], 0);
-        for length in lengths {
-            let Some((segment, behind)) = rest.split_at_mut_checked(*length as usize) else {
-                break;
-            };
-            segment.sort_by(|a, b| super::call::compare(columns, *a, *b));
-            if let Places::OfSegment = self {
-                segment.iter_mut().for_each(|place| *place -= begin);
-            }
-            (rest, begin) = (behind, begin + length);
+        order.resize(len, 0);
+        let all = (0, &mut order[..]);
+        match columns {
+            [column] => match column.ty() {
+                Ty::U8 => places::<u8>(*self, lengths, column, all, threads),
+                Ty::U16 => places::<u16>(*self, lengths, column, all, threads),
+                Ty::U32 => places::<u32>(*self, lengths, column, all, threads),
+                Ty::U64 => places::<u64>(*self, lengths, column, all, threads),
+                _ => return Err(unfit()),
+            },
+            columns => each(lengths, all, threads, &|begin, segment: &mut [u64]| {
+                (0..).zip(&mut *segment).for_each(|(k, place)| *place = k);
+                let first = begin as u64;
+                segment.sort_by(|a, b| compare(columns, first + a, first + b));
+                let from = self.from(begin);
+                segment.iter_mut().for_each(|place| *place += from);
+            }),
         }
         Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
     }
@@ -126,6 +183,28 @@ impl Function for Places {
     fn why(&self) -> &str {
         WHY
     }
+}
+
+/// Keys of one column, each with its place: no two are equal.
+fn places<W: Prim>(
+    of: Places,
+    lengths: &[u64],
+    column: &Buffer,
+    all: (usize, &mut [u64]),
+    threads: usize,
+) {
+    let keys = column.as_slice::<W>().unwrap_or_default();
+    each(lengths, all, threads, &|begin, segment: &mut [u64]| {
+        let keys = keys.get(begin..begin + segment.len()).unwrap_or_default();
+        let placed = keys.iter().zip(0u64..);
+        let placed = placed.map(|(key, k)| u128::from(key.to_word()) << 64 | u128::from(k));
+        let mut placed: SmallVec<[u128; 16]> = placed.collect();
+        short::sort(&mut placed);
+        let from = of.from(begin);
+        for (place, placed) in segment.iter_mut().zip(placed) {
+            *place = from + placed as u64;
+        }
+    });
 }
 
 impl<T: Elt> Segmented<T> {
@@ -138,7 +217,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`Array::sort`](crate::Array::sort): it runs apart.
+    /// *Cost and fusion.* As of [`Array::sort`](crate::Array::sort), it runs apart. Short segments are sorted by networks, the others by
+    /// std; several threads have some of the segments each.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.

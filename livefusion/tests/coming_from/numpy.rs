@@ -69,6 +69,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "[(x, y) for x in xs for y in ys]" => xs.cartesian(&ys), "`ak.cartesian`: `cartesian_s`";
         "np.sort(xs)" => xs.sort(), "runs before what uses it; NaN comes last";
         "xs[np.argsort(ys, kind='stable')]" => xs.sort_by_key(&ys), "stable; `argsort` gives the places";
+        "np.sort(xs)[::-1][:3]" => xs.top_k(3), "a fold, in one pass; `argtop_k` gives the places";
         "np.median(xs), np.quantile(xs, 0.9)" => (xs.median(), xs.quantile(0.9)), "linear in between; nothing is sorted";
         "np.unique(ys, return_counts=True)" => ys.unique_counts(), "sorts; `unique` compares neighbours alone";
         "np.searchsorted(np.sort(ys), ys)" => ys.sort().searchsorted(&ys), "a map over the values; `searchsorted_right`, `digitize`";

@@ -1,6 +1,6 @@
 //! Combinators that sort, and what hangs on them.
 
-use super::{Combinator, Kind, XS, row};
+use super::{Combinator, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Builder, Node};
@@ -24,6 +24,29 @@ pub static ROWS: &[Combinator] = &[
     row("sort_by_key", &[XS, XS], "([T], [key]) => [T]", "[7, 8, 9].sort_by_key([2, 1, 2])", |c| {
         let (xs, keys) = (c.array(0)?, c.array(1)?);
         c.give(c.builder.sort_by_key(&xs.node, &keys.node), xs.elt)
+    }),
+    row("sort_by", &[XS, F2], "([T], (T, T) -> bool) => [T]", "[3, 11, 2].sort_by(|a, b| a % 10 < b % 10)", |c| {
+        let xs = c.array(0)?;
+        let is_before = c.test(1, &[&xs.elt, &xs.elt])?;
+        c.give(c.builder.sort_by(&xs.node, &is_before), xs.elt)
+    }),
+    row("top_k", &[XS, Kind::Count], "([T], k) => [T]", "[3, 9, 4].top_k(2)", |c| {
+        let (xs, k) = (c.array(0)?, c.few(1)?);
+        c.give(c.builder.top_k(&xs.node, k), xs.elt)
+    }),
+    row("argtop_k", &[XS, Kind::Count], "([T], k) => [u64]", "[30, 90, 40].argtop_k(2)", |c| {
+        let (xs, k) = (c.array(0)?, c.few(1)?);
+        c.give(c.builder.argtop_k(&xs.node, k), COUNT)
+    }),
+    row("join", &[XS, XS], "([key], [key]) => [(u64, u64)]", "[7, 3, 9].join([3, 7, 3])", |c| {
+        let (left, right) = (c.array(0)?, c.array(1)?);
+        let pair = Elt::Tuple(vec![COUNT, COUNT]);
+        c.give(c.builder.join(&left.node, &right.node), pair)
+    }),
+    row("left_join", &[XS, XS], "([key], [key]) => [(u64, u64, bool)]", "[7, 5, 3].left_join([3, 7])", |c| {
+        let (left, right) = (c.array(0)?, c.array(1)?);
+        let pair = Elt::Tuple(vec![COUNT, COUNT, Elt::Scalar(Ty::Bool)]);
+        c.give(c.builder.left_join(&left.node, &right.node), pair)
     }),
     row("median", &[XS], "[T] => f64", "[4.0, 1.0, 3.0].median()", |c| {
         let xs = c.elements(0)?;

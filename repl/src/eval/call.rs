@@ -208,6 +208,20 @@ impl<'e, 's> Call<'e, 's> {
         )
     }
 
+    /// A number of elements that is known.
+    pub fn few(&mut self, k: usize) -> Result<usize> {
+        let n = self.known(k)?;
+        usize::try_from(n).map_or_else(
+            |_| {
+                wrong(
+                    format!("expected a number of elements, got {n}"),
+                    self.at(k),
+                )
+            },
+            Ok,
+        )
+    }
+
     /// A distance, which may be negative.
     pub fn distance(&mut self, k: usize) -> Result<i64> {
         let n = self.known(k)?;

@@ -12,13 +12,16 @@ mod show;
 mod shrink;
 mod sides;
 mod slices;
+mod sorts;
 mod wiring;
 
 pub use random::{Options, Way, drawn, programs, programs_of, random};
 pub use shrink::shrink;
+pub use sorts::Sorting;
 
+use crate::naive::{Data, Naive};
 use livefusion::ast::{
-    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, TermId,
+    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, TermId, Value,
 };
 use livefusion_backend::Buffer;
 use loop_lang::op::Op;
@@ -86,6 +89,8 @@ pub enum Step {
     Take(usize, Body),
     /// One behind the other.
     Append(Vec<usize>),
+    /// A sort, or what hangs on one.
+    Sorted(Sorting, Vec<usize>),
 }
 
 /// The length of a generator.
@@ -314,6 +319,7 @@ impl Step {
             }
             Step::Take(input, n) => b.take(&nodes[*input], n.build(nodes)),
             Step::Append(parts) => b.append(&of(parts)),
+            Step::Sorted(sorting, inputs) => sorting.build(b, &of(inputs)),
         }
     }
 
@@ -322,7 +328,7 @@ impl Step {
         let body = |b: &Body| b.build(plain);
         let kind = match self {
             // Values are shared with what was built.
-            Step::Data(_) => Kind::Manifest,
+            Step::Data(_) | Step::Sorted(..) => Kind::Manifest,
             Step::Constant(fields) => Kind::Compute(body::literals(fields).build(plain)),
             Step::Generate(len, b) => {
                 let len = match len {
@@ -361,20 +367,22 @@ impl Step {
                 inclusive: *inclusive,
             },
         };
-        let value = match kind {
-            Kind::Manifest => built.value.clone(),
+        let value = match self {
+            Step::Data(_) => built.value.clone(),
+            Step::Sorted(sorting, inputs) => sorted(*sorting, inputs, plain, &built.types).into(),
             _ => Default::default(),
+        };
+        // What a sort gave is there.
+        let inputs = match self {
+            Step::Sorted(..) => Vec::new(),
+            _ => self.inputs(),
         };
         Arc::new(Node {
             name: built.name,
             loc: built.loc,
             rewrite: built.rewrite,
             kind,
-            inputs: self
-                .inputs()
-                .into_iter()
-                .map(|i| plain[i].clone())
-                .collect(),
+            inputs: inputs.into_iter().map(|i| plain[i].clone()).collect(),
             types: built.types.clone(),
             rank: built.rank,
             shape: None,
@@ -415,7 +423,8 @@ impl Step {
             | Step::Zip(inputs)
             | Step::ZipShortest(inputs)
             | Step::Merge(inputs, _)
-            | Step::Append(inputs) => {
+            | Step::Append(inputs)
+            | Step::Sorted(_, inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
             Step::Fields(i, _)
@@ -456,7 +465,8 @@ impl Step {
             | Step::Zip(inputs)
             | Step::ZipShortest(inputs)
             | Step::Merge(inputs, _)
-            | Step::Append(inputs) => inputs.clone(),
+            | Step::Append(inputs)
+            | Step::Sorted(_, inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)
             | Step::Fold(i, _)
@@ -540,6 +550,22 @@ impl Body {
         let results: Vec<TermId> = self.results.iter().map(|r| ids[*r]).collect();
         b.finish(&results)
     }
+}
+
+/// What a sort gives.
+fn sorted(sorting: Sorting, inputs: &[usize], plain: &[Arc<Node>], types: &[Ty]) -> Value {
+    let mut naive = Naive::default();
+    let data: Vec<_> = inputs.iter().map(|i| naive.eval(&plain[*i])).collect();
+    let typed = inputs.iter().zip(&data);
+    let typed: Vec<(&[Ty], &Data)> = typed
+        .map(|(i, e)| (&plain[*i].types[..], &e.data))
+        .collect();
+    let given = match sorting.fits(&typed) {
+        true => sorting.value(&typed),
+        false => Data::Array(vec![Vec::new(); types.len()], 0),
+    };
+    let columns = given.columns().iter().zip(types);
+    Value::Array(columns.map(|(words, ty)| buffer(*ty, words)).collect())
 }
 
 /// A buffer of words.

@@ -29,6 +29,8 @@ pub enum Way {
     Drawn,
     /// A few arrays are used in drawn ways.
     Wired,
+    /// As drawn, and some are sorted.
+    Sorted,
     /// All arrays are, whatever they are: they have one type and few lengths, so that most can be beside each other.
     Dense,
 }
@@ -41,6 +43,11 @@ impl Options {
             0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70,
         ],
         way: Way::Drawn,
+    };
+    /// As small ones, with sorts in them.
+    pub const SORTED: Options = Options {
+        way: Way::Sorted,
+        ..Options::SMALL
     };
     /// Arrays of several chunks.
     pub const CHUNKS: Options = Options {
@@ -116,7 +123,7 @@ pub(super) struct Making {
 impl Making {
     fn run(&mut self, turn: u64) {
         match self.options.way {
-            Way::Drawn => {}
+            Way::Drawn | Way::Sorted => {}
             Way::Wired => {
                 self.wire(turn);
                 if self.rng.chance(70) && !self.program.steps.is_empty() {
@@ -137,7 +144,10 @@ impl Making {
             if self.program.steps.len() >= want + 3 {
                 break;
             }
-            self.combinator();
+            match self.options.way == Way::Sorted && self.rng.chance(25) {
+                true => drop(self.sorting()),
+                false => self.combinator(),
+            }
         }
         self.choose_roots();
     }
@@ -146,7 +156,7 @@ impl Making {
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
         let keep_traps = self.rng.chance(match self.options.way {
             Way::Dense => 3,
-            Way::Drawn | Way::Wired => 60,
+            Way::Drawn | Way::Sorted | Way::Wired => 60,
         });
         self.add_if(step, keep_traps)
     }
@@ -539,6 +549,12 @@ impl Making {
     pub(super) fn is_exact(&self, step: usize) -> bool {
         let e = self.naive.get(&self.plain[step]);
         e.is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact))
+    }
+
+    /// Whether a step may trap, or what it is made of.
+    pub(super) fn may_trap(&self, step: usize) -> bool {
+        let e = self.naive.get(&self.plain[step]);
+        e.is_none_or(|e| e.may_trap)
     }
 
     /// What a filter leaves of an array, or what comes before its end; or all of it.

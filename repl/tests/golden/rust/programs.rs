@@ -2010,6 +2010,71 @@ mod p144 {
 
 #[allow(warnings, clippy::all)]
 mod p145 {
+    // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 11, 2]).sort_by(|a, b| (a % 10).lt(b % 10)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p146 {
+    // [3, 9, 4].top_k(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 9, 4]).top_k(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p147 {
+    // [30, 90, 40].argtop_k(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([30i64, 90, 40]).argtop_k(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p148 {
+    // [7, 3, 9].join([3, 7, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([7i64, 3, 9]).join(&Array::from([3i64, 7, 3])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p149 {
+    // [7, 5, 3].left_join([3, 7])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([7i64, 5, 3]).left_join(&Array::from([3i64, 7])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p150 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2022,7 +2087,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p151 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2035,7 +2100,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p152 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2048,7 +2113,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p153 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2062,7 +2127,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p154 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2078,7 +2143,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p155 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2094,7 +2159,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p156 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2110,7 +2175,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p157 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2126,7 +2191,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p158 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2142,7 +2207,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p159 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2155,7 +2220,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p160 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2168,7 +2233,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p161 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2181,7 +2246,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p162 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2194,7 +2259,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p163 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2207,7 +2272,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p164 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2220,7 +2285,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p165 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2233,7 +2298,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p166 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2249,7 +2314,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p167 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2265,7 +2330,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p168 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2281,7 +2346,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p169 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2294,7 +2359,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p170 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2307,7 +2372,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p171 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2323,7 +2388,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p172 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2339,7 +2404,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p173 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2353,7 +2418,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p174 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2366,7 +2431,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p175 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2383,7 +2448,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p176 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2401,7 +2466,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p177 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2422,7 +2487,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p178 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2438,7 +2503,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p179 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2454,7 +2519,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p180 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2467,7 +2532,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p181 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2485,7 +2550,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p182 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2498,7 +2563,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p183 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2512,7 +2577,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p184 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2540,7 +2605,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p185 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -2568,7 +2633,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p186 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2588,7 +2653,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p187 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2607,7 +2672,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p188 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2624,7 +2689,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p189 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2640,7 +2705,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p190 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2660,7 +2725,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p191 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2680,7 +2745,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p192 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2696,7 +2761,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p193 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2712,7 +2777,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p194 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -2728,7 +2793,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p195 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -2744,7 +2809,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p196 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -2758,7 +2823,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p197 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -2774,7 +2839,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p198 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -2787,7 +2852,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p199 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -2803,7 +2868,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p200 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -2820,7 +2885,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p201 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -2835,7 +2900,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p202 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -2848,7 +2913,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p203 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3068,4 +3133,9 @@ pub const ALL: &[fn()] = &[
     p196::run,
     p197::run,
     p198::run,
+    p199::run,
+    p200::run,
+    p201::run,
+    p202::run,
+    p203::run,
 ];

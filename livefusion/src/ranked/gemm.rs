@@ -1,0 +1,153 @@
+//! Products of large matrices by a library, `matmul_apart`: with the feature `matmul`.
+
+use super::make::{agreed, built, shaped};
+use crate::array::{Array, Ix2, number};
+use crate::ast::{Buffer, Builder, Function, Gives, Node, Shape, Value, show_types};
+use crate::elt::Float;
+use crate::error::ErrorKind;
+use livefusion_backend::Prim;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+/// Beside the typed methods.
+impl Builder {
+    /// The product of two matrices of floats of one type, by a library.
+    pub fn matmul_apart(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
+        built(self, &[left, right], (&left.types, 2), || {
+            let shapes = [self.shape(left), self.shape(right)];
+            let ([rows, inner], [first, columns]) = (shapes[0].axes(), shapes[1].axes()) else {
+                return Err(unfit(left));
+            };
+            if !number(left)?.is_float() || left.types != right.types {
+                return Err(unfit(right));
+            }
+            let inner = agreed(self, &[inner, first]).map_err(|_| ErrorKind::ShapeMismatch {
+                expected: shapes[0].to_string(),
+                got: shapes[1].to_string(),
+            })?;
+            let axes = [rows, &inner, columns].map(|axis| axis.node().clone());
+            let [n, k, m] = axes;
+            let inputs = [self.flatten(left), self.flatten(right), n, k, m];
+            let gives = Gives {
+                types: left.types.clone(),
+                rank: 1,
+                like: None,
+            };
+            let made = self.external(&inputs, gives, Arc::new(Product));
+            let shape = Shape::new([rows.clone(), columns.clone()]);
+            Ok(shaped(self, &made, &shape))
+        })
+    }
+}
+
+fn unfit(node: &Node) -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: "two matrices of f32 or of f64".into(),
+        got: format!("{} of rank {}", show_types(&node.types), node.rank),
+    }
+}
+
+/// The product of two matrices, row by row, whose three lengths come behind them.
+struct Product;
+
+impl Function for Product {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        let [
+            Value::Array(a),
+            Value::Array(b),
+            Value::Scalar(n),
+            Value::Scalar(k),
+            Value::Scalar(m),
+        ] = inputs
+        else {
+            return Err(wrong());
+        };
+        let lengths = [n, k, m].map(|length| length.first().map(|c| c.bits as usize));
+        let ([Some(n), Some(k), Some(m)], [a, b]) = (lengths, [a.first(), b.first()]) else {
+            return Err(wrong());
+        };
+        let (a, b) = (a.ok_or_else(wrong)?, b.ok_or_else(wrong)?);
+        let product = match a.ty() {
+            Ty::F32 => product::<f32>([a, b], [n, k, m], |[n, k, m], [a, b], c| {
+                let (k_step, m_step) = (k as isize, m as isize);
+                // SAFETY: `product` has seen to it that the three have as many elements as rows of these lengths have.
+                unsafe {
+                    matrixmultiply::sgemm(
+                        n, k, m, 1.0, a, k_step, 1, b, m_step, 1, 0.0, c, m_step, 1,
+                    )
+                }
+            }),
+            Ty::F64 => product::<f64>([a, b], [n, k, m], |[n, k, m], [a, b], c| {
+                let (k_step, m_step) = (k as isize, m as isize);
+                // SAFETY: as above.
+                unsafe {
+                    matrixmultiply::dgemm(
+                        n, k, m, 1.0, a, k_step, 1, b, m_step, 1, 0.0, c, m_step, 1,
+                    )
+                }
+            }),
+            _ => None,
+        };
+        Ok(Value::Array(vec![Arc::new(product.ok_or_else(wrong)?)]))
+    }
+
+    fn why(&self) -> &str {
+        "a library computes large products block by block, for the caches"
+    }
+}
+
+fn wrong() -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: "two matrices and their lengths".into(),
+        got: "something else".into(),
+    }
+}
+
+/// Memory for a product, and what is written there; none if the lengths are not those of the matrices.
+fn product<T: Prim>(
+    [a, b]: [&Buffer; 2],
+    [n, k, m]: [usize; 3],
+    multiply: impl FnOnce([usize; 3], [*const T; 2], *mut T),
+) -> Option<Buffer> {
+    let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
+    if n.checked_mul(k)? != a.len() || k.checked_mul(m)? != b.len() {
+        return None;
+    }
+    let len = n.checked_mul(m)?;
+    let mut made = Buffer::zeroed(T::TY, len)?;
+    let c = made.as_mut_slice::<T>()?;
+    // Lengths are strides, too.
+    let fits = [k, m].iter().all(|n| isize::try_from(*n).is_ok());
+    if c.len() != len || !fits {
+        return None;
+    }
+    multiply([n, k, m], [a.as_ptr(), b.as_ptr()], c.as_mut_ptr());
+    Some(made)
+}
+
+impl<T: Float> Array<T, Ix2> {
+    /// The product of two matrices by a library (the crate `matrixmultiply`), which computes it block by block. From some hundred rows
+    /// and columns on this is faster than [`matmul`](Array::matmul), which is a loop that fuses.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1.0f64, 2.0], [3.0, 4.0]]);
+    /// // Twice each element is made by the loop before the product, what is added is added by the one behind it.
+    /// let product = m.map(|x| 2.0 * x).matmul_apart(&m).map(|x| x + 1.0);
+    /// assert_eq!(product.force()?, [[15.0, 21.0], [31.0, 45.0]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* It runs apart, on one thread: nothing fuses across it, as [`explain`](crate::Force::explain) says. What makes
+    /// the elements is in the loops before, what is made of the product in the one behind. Sums are in another order than those of
+    /// `matmul`, and it hangs on the machine: so the last bits do.
+    ///
+    /// # Errors
+    /// When forced: if there are not as many columns here as rows of `other`.
+    #[doc(alias("gemm", "dot", "blas"))]
+    #[track_caller]
+    pub fn matmul_apart(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {
+        let builder = Builder::named("matmul_apart");
+        Array::wrap(builder.matmul_apart(self.node(), other.node()))
+    }
+}

@@ -1,0 +1,55 @@
+//! Products of matrices by a library: what they are, and what is in the loops around them.
+#![cfg(feature = "matmul")]
+
+use livefusion::prelude::*;
+use livefusion::runtime::ExplainedApart;
+use livefusion::{ErrorKind, Result};
+
+fn matrix(n: usize, m: usize) -> Array<f64, Ix2> {
+    generate((n, m), |(i, j)| ((i * 7 + j * 3) % 11).cast::<f64>() - 5.0)
+}
+
+#[test]
+fn products_are_those_of_the_loop() -> Result<()> {
+    for (n, k, m) in [(1, 1, 1), (3, 5, 4), (40, 33, 50), (2, 0, 3), (0, 4, 2)] {
+        let (a, b) = (matrix(n, k), matrix(k, m));
+        let by_loop = a.matmul(&b).to_vec()?;
+        // Whole numbers are added without rounding.
+        assert_eq!(a.matmul_apart(&b).to_vec()?, by_loop, "{n} {k} {m}");
+        let single = |x: &Array<f64, Ix2>| x.map(|x| x.cast::<f32>());
+        let product = single(&a)
+            .matmul_apart(&single(&b))
+            .map(|x| x.cast::<f64>());
+        assert_eq!(product.to_vec()?, by_loop, "{n} {k} {m}");
+    }
+    Ok(())
+}
+
+#[test]
+fn loops_fuse_up_to_it_and_behind_it() -> Result<()> {
+    let (a, b) = (matrix(20, 30), matrix(30, 10));
+    let product = a
+        .map(|x| x * 2.0)
+        .matmul_apart(&b)
+        .map(|x| x.max(0.0))
+        .sum_axis(1);
+    let explained = product.explain()?;
+    assert_eq!(explained.loops.len(), 1, "{explained}");
+    let [ExplainedApart::External(library)] = &explained.apart[..] else {
+        panic!("{explained}");
+    };
+    assert_eq!(library.name, "matmul_apart");
+    let by_loop = a
+        .map(|x| x * 2.0)
+        .matmul(&b)
+        .map(|x| x.max(0.0))
+        .sum_axis(1);
+    assert_eq!(product.to_vec()?, by_loop.to_vec()?);
+    let error = a.matmul_apart(&a).force().expect_err("20 rows");
+    assert_eq!(error.combinator, "matmul_apart");
+    assert!(
+        matches!(error.kind, ErrorKind::ShapeMismatch { .. }),
+        "{error}"
+    );
+    Ok(())
+}

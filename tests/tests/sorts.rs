@@ -1,0 +1,54 @@
+//! Random programs with sorts, joins and the largest few in them: against the naive evaluator, and the same on all backends.
+
+use livefusion::Engine;
+use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
+use livefusion_tests::backends::{self, Spans};
+use livefusion_tests::check::{against_naive, agree, check_all, run};
+use livefusion_tests::program::{Options, Program, Step, programs};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[test]
+fn sorts_are_what_they_should_be() {
+    let interp = Engine::interp();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    check_all(
+        programs(600, Options::SORTED),
+        |_, p| against_naive(p, &interp),
+        |p, _| {
+            for step in &p.steps {
+                if let Step::Sorted(sorting, _) = step {
+                    let name = format!("{sorting:?}");
+                    let name = name.split('(').next().unwrap_or_default();
+                    *seen.entry(name.to_string()).or_default() += 1;
+                }
+            }
+        },
+    );
+    if std::env::var_os("LOOP_PROGRAMS").is_none() {
+        assert!(
+            seen.len() == 14 && seen.values().all(|n| *n > 20),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
+fn sorts_are_the_same_on_all_backends() {
+    let interp = Engine::interp();
+    let jit = Engine::new(Arc::new(JitBackend::new()));
+    let c = Engine::new(Arc::new(backends::c()));
+    let tiered = Engine::builder().threads(2).eager().build();
+    let check = |seed, p: &Program| {
+        let reference = run(p, &interp)?;
+        agree(&reference, &run(p, &jit)?).map_err(|e| format!("jit: {e}"))?;
+        agree(&reference, &run(p, &tiered)?).map_err(|e| format!("tiered: {e}"))?;
+        if seed % 8 == 0 {
+            agree(&reference, &run(p, &c)?).map_err(|e| format!("c: {e}"))?;
+        }
+        let cut = Spans::new(vec![Arc::new(InterpBackend::new())], seed);
+        agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?).map_err(|e| format!("cut: {e}"))
+    };
+    check_all(programs(120, Options::SORTED), check, |_, ()| {});
+}
