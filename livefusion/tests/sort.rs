@@ -563,3 +563,60 @@ fn functions_are_held_to_what_they_say() -> Result<()> {
     assert_eq!(error.expect_err("one input").kind, ErrorKind::Empty);
     Ok(())
 }
+
+/// By hand: NaN if an element is.
+fn quantile(row: &[f64], share: f64) -> f64 {
+    let mut row = row.to_vec();
+    row.sort_by(f64::total_cmp);
+    let place = share * (row.len() - 1) as f64;
+    let (low, part) = (row[place as usize], place.fract());
+    match row.iter().any(|x| x.is_nan()) {
+        true => f64::NAN,
+        false if part > 0.0 => low + (row[place as usize + 1] - low) * part,
+        false => low,
+    }
+}
+
+#[test]
+fn quantiles_of_segments_are_those_of_each() {
+    let inf = f64::INFINITY;
+    let rows = vec![
+        vec![3.0, 1.0, 2.0, 8.0],
+        vec![f64::NAN, 1.0],
+        vec![-inf, inf, 0.5],
+        vec![7.0],
+        vec![-0.0, 0.0],
+    ];
+    let segments = Segmented::from_vecs(rows.clone());
+    for engine in engines() {
+        for share in [0.0, 0.25, 0.5, 0.9, 1.0] {
+            let got = segments.quantile_s(share).force_with(&engine).unwrap();
+            for (row, got) in rows.iter().zip(&got) {
+                let expected = quantile(row, share);
+                assert!(
+                    *got == expected || (got.is_nan() && expected.is_nan()),
+                    "{row:?}, {share}: {got}"
+                );
+            }
+        }
+        for share in [-0.1, 1.5, f64::NAN] {
+            let error = segments.quantile_s(share).force_with(&engine).map(|_| ());
+            assert!(error.unwrap_err().to_string().contains("quantile_s"));
+        }
+    }
+    let with_none = Segmented::from_vecs(vec![vec![1.0f64], vec![]]);
+    let error = with_none.median_s().force().map(|_| ()).unwrap_err();
+    assert_eq!(
+        (error.combinator, &error.kind),
+        ("median_s", &ErrorKind::Empty)
+    );
+    // What makes the elements is in one loop before.
+    let doubled = segments.map(|x| x * 2.0).quantile_s(0.5);
+    let explained = Engine::interp().explain(&[doubled.node().clone()]).unwrap();
+    let [ExplainedApart::External(apart)] = &explained.apart[..] else {
+        panic!("{explained}");
+    };
+    assert_eq!(apart.inputs.loops.len(), 2, "{explained}");
+    let of_integers = Segmented::from_vecs(vec![vec![1u8, 2], vec![9]]).median_s();
+    assert_eq!(of_integers.force().unwrap(), [1.5, 9.0]);
+}

@@ -6,7 +6,7 @@
 //! | `call` | the functions that sort columns of these |
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
-//! | `quantile` | `median`, `quantile` |
+//! | `quantile` | `median`, `quantile`, `median_s`, `quantile_s` |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort_s`, `argsort_s` |

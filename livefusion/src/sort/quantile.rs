@@ -1,4 +1,4 @@
-//! `median`, `quantile`: the numbers below which so much of an array lies.
+//! `median`, `quantile`: the numbers below which so much of an array lies; `median_s`, `quantile_s` of each segment.
 
 use super::call::{room, unfit};
 use super::segments::fitting;
@@ -7,6 +7,7 @@ use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, Types, Value};
 use crate::elt::Num;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
+use crate::segmented::{Segmented, Segments};
 use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -37,6 +38,79 @@ impl Builder {
     /// The number below which half of the elements lie.
     pub fn median(self, xs: &Arc<Node>) -> Arc<Node> {
         self.quantile(xs, &value::<f64>(|| 0.5.to_exp()))
+    }
+}
+
+/// Of segments.
+impl Builder {
+    /// For each segment, none of which may be empty, the number below which so much of its elements lies, from 0 to 1 (a body without
+    /// parameters that gives an `f64`).
+    pub fn quantile_s(self, of: &Segments, share: &Body) -> Arc<Node> {
+        self.numbers(&of.data, (&[Ty::F64], 1), |ty| {
+            let loc = self.loc();
+            let float = trace::trace(&[ty], |x| x.iter().map(|x| x.cast(Ty::F64, loc)).collect());
+            let share = trace::trace(&[Ty::U64], |_| Field::apply(share, &[], loc));
+            let inputs = [
+                of.lengths.clone(),
+                self.map(std::slice::from_ref(&of.data), float),
+                self.map(std::slice::from_ref(&of.lengths), share),
+            ];
+            let gives = Gives {
+                types: Types::from_slice(&[Ty::F64]),
+                rank: 1,
+                like: Some(0),
+            };
+            self.external(&inputs, gives, Arc::new(SelectS))
+        })
+    }
+
+    /// For each segment, none of which may be empty, the number below which half of its elements lie.
+    pub fn median_s(self, of: &Segments) -> Arc<Node> {
+        self.quantile_s(of, &value::<f64>(|| 0.5.to_exp()))
+    }
+}
+
+impl<T: Num> Segmented<T> {
+    /// Each segment's median, as of [`Array::median`].
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![4, 1], vec![7]]);
+    /// assert_eq!(rows.median_s().force()?, [2.0, 2.5, 7.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`quantile_s`](Segmented::quantile_s).
+    ///
+    /// # Errors
+    /// As of [`quantile_s`](Segmented::quantile_s).
+    #[track_caller]
+    pub fn median_s(&self) -> Array<f64> {
+        Array::wrap(Builder::named("median_s").median_s(&self.nodes()))
+    }
+
+    /// For each segment the number below which a share of its elements lies, as [`Array::quantile`] has it.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// // The warm days of each month.
+    /// let month = Array::from(vec![1u8, 2, 1, 2, 1]);
+    /// let (months, days) = Array::from(vec![3.0f64, 9.0, 5.0, 7.0, 4.0]).group_by_key(&month);
+    /// let (months, warm) = (&months, &days.quantile_s(0.75)).force()?;
+    /// assert_eq!((&months[..], &warm[..]), (&[1, 2][..], &[4.5, 8.5][..]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* It takes time in proportion to the number of elements, and runs apart: what makes them is in the loop before, what
+    /// is made of the quantiles in the one behind.
+    ///
+    /// # Errors
+    /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do not match the data.
+    #[doc(alias = "percentile")]
+    #[track_caller]
+    pub fn quantile_s(&self, share: impl ToExp<f64>) -> Array<f64> {
+        let share = value::<f64>(|| share.to_exp());
+        Array::wrap(Builder::named("quantile_s").quantile_s(&self.nodes(), &share))
     }
 }
 

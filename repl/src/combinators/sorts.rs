@@ -85,6 +85,15 @@ pub static ROWS: &[Combinator] = &[
         let (s, _) = c.segments(0)?;
         c.give_segments(c.builder.argsort_s(&s), COUNT)
     }),
+    row("median_s", &[S], "segments => [f64]", "(ragged [[3, 1, 2], [5, 4]]).median_s()", |c| {
+        let (s, _) = c.segments(0)?;
+        c.give_flat(c.builder.median_s(&s))
+    }),
+    row("quantile_s", &[S, Kind::Number], "(segments, f64) => [f64]", "(ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)", |c| {
+        let (s, _) = c.segments(0)?;
+        let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
+        c.give_flat(c.builder.quantile_s(&s, &share))
+    }),
 ];
 
 /// Counts for each element of an array.
