@@ -154,7 +154,7 @@ where
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. The bits are NumPy's.
+/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. Of `f64` the bits are those of NumPy.
 ///
 /// # Errors
 /// When forced: if `n` is negative.

@@ -7,7 +7,7 @@ mod folds;
 use crate::{call, error, mistake, place, same};
 use livefusion::array::Amount;
 use livefusion::ast::{
-    Body, Builder, Const, Field, Fields, Fold, Len, Node, Op, ScanKind, Ty, trace,
+    Axis, Body, Builder, Const, Field, Fields, Fold, Len, Node, Op, ScanKind, Ty, trace,
 };
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind};

@@ -3,6 +3,7 @@
 mod array;
 mod ranked;
 mod segmented;
+mod small;
 
 use livefusion::ast::{Builder, Node, Value};
 use livefusion::runtime::force_nodes;

@@ -13,7 +13,7 @@ const COUNT: Elt = Elt::Scalar(Ty::U64);
 /// All of them.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
-    row("flat_map", &[XS, F1, F2], "([T], T -> u64, (T, index) -> U) => [U]", "[2u64, 0, 3].flat_map(_ * 1, |x, i| 10 * x + i)", |c| {
+    row("flat_map", &[XS, F1, F2], "([T], T -> u64, (T, index) -> U) => [U]", "[2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)", |c| {
         let xs = c.array(0)?;
         let (count, _) = c.function(1, &[&xs.elt], Some(&COUNT))?;
         let (f, elt) = c.function(2, &[&xs.elt, &COUNT], None)?;
@@ -29,7 +29,7 @@ pub static ROWS: &[Combinator] = &[
         let pair = Elt::Tuple(vec![xs.elt, ys.elt]);
         c.give(c.builder.cartesian(&xs.node, &ys.node), pair)
     }),
-    row("flat_map_s", &[S, F1, F2], "(segments, T -> u64, (T, index) -> U) => segments", "(ragged [[2u64, 0], [3]]).flat_map_s(_ * 1, |x, i| 10 * x + i)", |c| {
+    row("flat_map_s", &[S, F1, F2], "(segments, T -> u64, (T, index) -> U) => segments", "(ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)", |c| {
         let (s, elt) = c.segments(0)?;
         let (count, _) = c.function(1, &[&elt], Some(&COUNT))?;
         let (f, elt) = c.function(2, &[&elt, &COUNT], None)?;

@@ -149,6 +149,14 @@ pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64>
     Segmented::new(groups, &rows.max_s()).mean_s()
 }
 
+/// An analysis of events, each of which has some particles: a histogram of how far apart the particles of each pair are, and how many
+/// pairs of each event are close.
+pub fn pairs_of_particles(events: &Segmented<f64>) -> (Array<u64>, Array<u64>) {
+    let apart = events.combinations_s().map(|(a, b)| (a - b).abs());
+    let counts = apart.data().histogram_uniform(0.0, 100.0, 10);
+    (counts, apart.count_s(|d| d.lt(5.0)))
+}
+
 pub(super) fn all() -> Vec<Program> {
     let floats = |n: usize| -> Array<f64> { (0..n).map(|k| k as f64).collect() };
     let lengths = Array::from([2u64, 0, 4]);
@@ -173,6 +181,7 @@ pub(super) fn all() -> Vec<Program> {
         &Array::from([1i64, -2, 3, 4, 5, -6]),
     ));
     let groups = Array::from([1u64, 2]);
+    let apart = pairs_of_particles(&rows);
     vec![
         Program::new(
             "QuickHull, all lines",
@@ -198,5 +207,6 @@ pub(super) fn all() -> Vec<Program> {
             (&left.data, &left.lengths, &left.sums, &left.before),
         ),
         Program::new("segments of segments", mean_of_largest(&groups, &rows)),
+        Program::new("pairs of particles", (&apart.0, &apart.1)),
     ]
 }

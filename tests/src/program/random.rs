@@ -179,6 +179,11 @@ impl Making {
             );
             return None;
         }
+        if let Some((of_inner, outer, fold)) = self.levels(&step, &node) {
+            // What the builder says of segments of segments, level by level, is said by steps.
+            let pieces = self.add_if(of_inner, keep_traps)?;
+            return self.add_if(Step::FoldS(outer, pieces, fold), keep_traps);
+        }
         let plain = step.build_plain(&node, &self.plain);
         let e = self.naive.eval(&plain);
         if (!e.traps.is_empty() && !keep_traps) || e.data.len() > 4 * self.longest() {

@@ -3,18 +3,20 @@
 use super::random::Making;
 use super::{Body, Fold, Length, Step, Style, Term, body, fold};
 use crate::naive::Data;
-use livefusion::ast::ScanKind;
+use livefusion::ast::{self, Kind, Node, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
 
 impl Making {
     pub(super) fn segmented(&mut self) -> Option<Step> {
-        match self.rng.weighted(&[30, 20, 25, 8, 17]) {
+        match self.rng.weighted(&[30, 20, 25, 8, 17, 6]) {
             0 => self.fold_s(),
             1 => self.scan_s(),
             2 => self.expand(),
             3 => self.count_s(),
-            _ => self.filter_s(),
+            4 => self.filter_s(),
+            _ => self.combinations_s(),
         }
     }
 
@@ -101,6 +103,79 @@ impl Making {
         let scope = self.scope();
         let body = body::random(&mut self.rng, &scope, &params, &results);
         Some(Step::Expand(lengths, values, body))
+    }
+
+    /// All pairs within segments: how many seconds each first has, where they begin, and the pairs; often what these come to, by
+    /// the firsts or by the segments.
+    fn combinations_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        let begins = self.add(Step::Scan(lengths, sum_of_lengths(), ScanKind::Exclusive))?;
+        let scope = self.scope();
+        let mut m = body::Maker::new(&mut self.rng, &scope, &[Ty::U64; 2]);
+        let one = m.lit(Const::u64(1));
+        let next = m.op(Op::Add, &[0, one], Ty::U64);
+        let rest = m.op(Op::Sub, &[1, next], Ty::U64);
+        let rest = m.finish(vec![rest]);
+        let mut m = body::Maker::new(&mut self.rng, &scope, &[Ty::U64; 2]);
+        let one = m.lit(Const::u64(1));
+        let next = m.op(Op::Add, &[0, one], Ty::U64);
+        let second = m.op(Op::Add, &[1, next], Ty::U64);
+        let second = m.finish(vec![second]);
+        let rest = self.add(Step::Expand(lengths, vec![lengths], rest))?;
+        let second = self.add(Step::Expand(lengths, vec![begins], second))?;
+        let types = self.types(data).to_vec();
+        let params = [&[Ty::U64; 2][..], &types].concat();
+        let mut m = body::Maker::new(&mut self.rng, &scope, &params);
+        let at = m.op(Op::Add, &[0, 1], Ty::U64);
+        let other = m.push(Term::At(data, 0, at, true), types[0]);
+        let pair = m.finish(vec![2, other]);
+        let pairs = Step::Expand(rest, vec![second, data], pair);
+        if self.rng.chance(40) {
+            return Some(pairs);
+        }
+        let pairs = self.add(pairs)?;
+        let by = match self.rng.chance(30) {
+            true => rest,
+            false => self.add(Step::FoldS(lengths, rest, sum_of_lengths()))?,
+        };
+        self.fold_of(by, pairs)
+    }
+
+    /// A fold or a count of segments of segments by steps, if the builder has it level by level: that of the inner ones, the lengths
+    /// of the outer ones, and the fold of these.
+    pub(super) fn levels(&self, step: &Step, built: &Node) -> Option<(Step, usize, Fold)> {
+        let (lengths, data, fold) = match step {
+            Step::FoldS(lengths, data, fold) => (*lengths, *data, Some(fold)),
+            Step::CountS(lengths, tags) => (*lengths, *tags, None),
+            _ => return None,
+        };
+        let nodes = &self.nodes;
+        if Arc::ptr_eq(&built.inputs[0], &nodes[lengths]) {
+            return None;
+        }
+        let step_of = |node: &Arc<Node>| nodes.iter().position(|n| Arc::ptr_eq(n, node));
+        let [outer, inner] = [0, 1].map(|k| step_of(&nodes[lengths].inputs[k]));
+        let (outer, inner) = (outer?, inner?);
+        let Some(fold) = fold else {
+            return Some((Step::CountS(inner, data), outer, sum_of_lengths()));
+        };
+        let Kind::FoldS(pieces) = &built.inputs[1].kind else {
+            return None;
+        };
+        let start: Option<Vec<Const>> = pieces
+            .start
+            .results
+            .iter()
+            .map(|t| match pieces.start.terms.get(t.index())?.term {
+                ast::Term::Lit(c) => Some(c),
+                _ => None,
+            })
+            .collect();
+        let of_inner = Fold {
+            start: body::literals(&start?),
+            ..fold.clone()
+        };
+        Some((Step::FoldS(inner, data, of_inner), outer, fold.clone()))
     }
 
     /// Data and the lengths of segments that it is cut into.
@@ -223,22 +298,26 @@ impl Making {
     /// The lengths of segments of segments.
     fn coarser(&mut self, inner: usize) -> Option<usize> {
         let outer = self.cut(self.data[inner].len())?;
-        let sum = Body {
-            params: vec![Ty::U64; 2],
-            terms: vec![
-                Term::Param(0),
-                Term::Param(1),
-                Term::Op(Op::Add, vec![0, 1]),
-            ],
-            results: vec![2],
-            ..Body::default()
-        };
-        let fold = Fold {
-            start: body::literals(&[Const::u64(0)]),
-            step: sum,
-            style: Style::Associative,
-        };
-        self.add(Step::FoldS(outer, inner, fold))
+        self.add(Step::FoldS(outer, inner, sum_of_lengths()))
+    }
+}
+
+/// A sum of lengths, which tells those of what they are in.
+fn sum_of_lengths() -> Fold {
+    let step = Body {
+        params: vec![Ty::U64; 2],
+        terms: vec![
+            Term::Param(0),
+            Term::Param(1),
+            Term::Op(Op::Add, vec![0, 1]),
+        ],
+        results: vec![2],
+        ..Body::default()
+    };
+    Fold {
+        start: body::literals(&[Const::u64(0)]),
+        step,
+        style: Style::Associative,
     }
 }
 

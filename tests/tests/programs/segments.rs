@@ -348,3 +348,37 @@ fn mean_of_largest() {
         (N as u64 + count(&lengths) + 3, 3)
     );
 }
+
+/// All pairs within events: three loops, one in the other, and no pair in memory.
+#[test]
+fn pairs_of_particles() {
+    let (lengths, xs) = (lengths(N), floats(1, N));
+    let events = cut(&xs, &lengths);
+    let apart = |event: &[f64]| -> Vec<f64> {
+        let behind = |i: usize| event[i + 1..].iter().map(move |b| (event[i] - b).abs());
+        (0..event.len()).flat_map(behind).collect()
+    };
+    let all: Vec<Vec<f64>> = events.into_iter().map(apart).collect();
+    let mut want = [0u64; 10];
+    for d in all.iter().flatten().filter(|d| **d <= 100.0) {
+        want[((d / 10.0) as usize).min(9)] += 1;
+    }
+    let close: Vec<u64> = all
+        .iter()
+        .map(|event| count(event.iter().filter(|d| **d < 5.0)))
+        .collect();
+    let done = program(
+        || {
+            let events = Segmented::new(&Array::from(&lengths), &Array::from(&xs));
+            segments::pairs_of_particles(&events)
+        },
+        [1, 3, 0],
+        |(counts, of_each)| {
+            assert_eq!(counts, want);
+            assert_eq!(of_each, close);
+        },
+    );
+    let pairs = all.iter().map(Vec::len).sum::<usize>() as u64;
+    assert_eq!(done.reads(), count(&lengths) + N as u64 + pairs);
+    assert_eq!(done.op(Op::Abs), pairs);
+}

@@ -111,6 +111,9 @@ fn of_one(b: Builder, x: &Arc<Node>) -> Vec<Arc<Node>> {
     all.extend(
         [Op::Neg, Op::Sqrt, Op::Add, Op::Select].map(|op| b.operator(op, std::slice::from_ref(x))),
     );
+    all.extend([b.cumprod(x), b.cummax(x), b.cummin(x), b.diff(x)]);
+    all.push(b.combinations(x));
+    all.extend([Len::Known(3), Len::Delayed(x.clone())].map(|n| b.bincount(x, n)));
     for n in [
         Amount::Known(1),
         Amount::Negative(-1),
@@ -152,6 +155,13 @@ fn of_body(b: Builder, x: &Arc<Node>, f: &Body) -> Vec<Arc<Node>> {
     all.extend([b.update(x, f, &number(1)), b.update(x, &number(1), f)]);
     all.push(b.windows(x, 3, &Boundary::Constant(f.clone()), |w| w[0].clone()));
     all.push(b.enum_from_step(Len::Delayed(x.clone()), f, &number(1)));
+    for n in [Axis::from(2), Axis::delayed(x.clone())] {
+        all.push(b.linspace(n.clone(), f, f));
+        all.push(b.histogram_uniform(x, f, &number(1), n));
+    }
+    all.push(b.scan_with_start(x, number(1), f.clone()));
+    all.push(b.flat_map(x, f.clone(), f));
+    all.push(b.flat_map(x, body(&[Ty::I64], |_| Exp::lit(2u64).field()), f));
     all
 }
 
@@ -168,7 +178,26 @@ fn of_two(b: Builder, x: &Arc<Node>, y: &Arc<Node>, bodies: &[Body]) -> Vec<Arc<
         b.combine(y, x, y),
         b.operator(Op::Add, &both),
     ]);
+    let (wide, high) = b.meshgrid(x, y);
+    all.extend([wide, high, b.cartesian(x, y), b.histogram(x, y)]);
+    let n = Axis::delayed(y.clone());
+    all.push(b.sliding_windows(x, n.clone(), Axis::from(1)));
+    all.push(b.sliding_windows(x, Axis::from(1), n.clone()));
+    let rows = b.segments(y, x);
+    let others = b.segments(x, y);
+    let pieces = [
+        b.chunks(x, n),
+        b.from_flags(x, y),
+        b.combinations_s(&rows),
+        b.cartesian_s(&rows, &others),
+        b.gather_s(&rows, &others),
+        b.take_s(&rows, Amount::Delayed(y.clone())),
+        b.reverse_s(&rows),
+    ];
+    all.extend(pieces.into_iter().flat_map(|s| [s.lengths, s.data]));
     for f in bodies {
+        let made = b.flat_map_s(&rows, f.clone(), f);
+        all.extend([made.lengths, made.data]);
         all.push(b.merge_sorted(x, y, f));
         all.push(b.reduce_by_index((Len::Known(2), f), x, y, operator(Op::Add, Ty::I64)));
         all.push(b.reduce_by_index((Len::Known(2), &number(1)), x, y, f.clone()));

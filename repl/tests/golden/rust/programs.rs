@@ -491,6 +491,19 @@ mod p36 {
 
 #[allow(warnings, clippy::all)]
 mod p37 {
+    // [1, 2, 3].scan_with_start(0, |a, b| a + b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).scan_with_start(0, |a, b| a + b).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p38 {
     // [1, 2, 3].cumsum()
     use livefusion::prelude::*;
 
@@ -503,7 +516,59 @@ mod p37 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p38 {
+mod p39 {
+    // [1, 2, 3].cumprod()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).cumprod().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p40 {
+    // [3, 1, 4].cummax()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 4]).cummax().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p41 {
+    // [3, 1, 4].cummin()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 1, 4]).cummin().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p42 {
+    // [1, 4, 9].diff()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 4, 9]).diff().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p43 {
     // [1, 2, 3].len()
     use livefusion::prelude::*;
 
@@ -516,7 +581,7 @@ mod p38 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p39 {
+mod p44 {
     // (1..10).take_while(_ < 4)
     use livefusion::prelude::*;
 
@@ -529,7 +594,7 @@ mod p39 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p40 {
+mod p45 {
     // [1, 2].append([3])
     use livefusion::prelude::*;
 
@@ -542,7 +607,7 @@ mod p40 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p41 {
+mod p46 {
     // generate(3, |i| i * i)
     use livefusion::prelude::*;
 
@@ -555,7 +620,7 @@ mod p41 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p42 {
+mod p47 {
     // iota(3)
     use livefusion::prelude::*;
 
@@ -568,7 +633,7 @@ mod p42 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p43 {
+mod p48 {
     // replicate(3, 1.5)
     use livefusion::prelude::*;
 
@@ -581,7 +646,7 @@ mod p43 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p44 {
+mod p49 {
     // (1..=6).reshape((2, 3))
     use livefusion::prelude::*;
 
@@ -594,7 +659,7 @@ mod p44 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p45 {
+mod p50 {
     // [[1, 2], [3, 4]].flatten()
     use livefusion::prelude::*;
 
@@ -607,7 +672,7 @@ mod p45 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p46 {
+mod p51 {
     // [0, 0, 0].scatter([2, 0], [7, 8])
     use livefusion::prelude::*;
 
@@ -623,7 +688,7 @@ mod p46 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p47 {
+mod p52 {
     // [0, 0, 0].scatter_with([2, 2], [7, 8], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -639,7 +704,7 @@ mod p47 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p48 {
+mod p53 {
     // (1..10).take(3)
     use livefusion::prelude::*;
 
@@ -652,7 +717,7 @@ mod p48 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p49 {
+mod p54 {
     // (1..10).drop(6)
     use livefusion::prelude::*;
 
@@ -665,7 +730,7 @@ mod p49 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p50 {
+mod p55 {
     // [1, 2, 3].reverse()
     use livefusion::prelude::*;
 
@@ -678,7 +743,7 @@ mod p50 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p51 {
+mod p56 {
     // [1, 2, 3].shift(1, 0)
     use livefusion::prelude::*;
 
@@ -691,7 +756,7 @@ mod p51 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p52 {
+mod p57 {
     // [5, 6, 7].gather([2, 0, 0])
     use livefusion::prelude::*;
 
@@ -704,7 +769,7 @@ mod p52 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p53 {
+mod p58 {
     // [1, 1, 2, 1].unique()
     use livefusion::prelude::*;
 
@@ -717,7 +782,7 @@ mod p53 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p54 {
+mod p59 {
     // [1, 3, 2, 4].unique_by(|a, b| a % 2 == b % 2)
     use livefusion::prelude::*;
 
@@ -730,7 +795,7 @@ mod p54 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p55 {
+mod p60 {
     // [1, 1, 2, 1].group()
     use livefusion::prelude::*;
 
@@ -744,7 +809,7 @@ mod p55 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p56 {
+mod p61 {
     // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
     use livefusion::prelude::*;
 
@@ -758,7 +823,7 @@ mod p56 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p57 {
+mod p62 {
     // [true, false, true].combine([1, 2], [-1])
     use livefusion::prelude::*;
 
@@ -774,7 +839,7 @@ mod p57 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p58 {
+mod p63 {
     // [1, 3].interleave([2, 4])
     use livefusion::prelude::*;
 
@@ -787,7 +852,7 @@ mod p58 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p59 {
+mod p64 {
     // [1, 4].merge([2, 3], |a, b| a <= b)
     use livefusion::prelude::*;
 
@@ -803,7 +868,7 @@ mod p59 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p60 {
+mod p65 {
     // [1, 2, 3].update(1, 9)
     use livefusion::prelude::*;
 
@@ -816,7 +881,7 @@ mod p60 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p61 {
+mod p66 {
     // [[1, 2], [3, 4]].at((1, 0))
     use livefusion::prelude::*;
 
@@ -829,7 +894,7 @@ mod p61 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p62 {
+mod p67 {
     // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -842,7 +907,7 @@ mod p62 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p63 {
+mod p68 {
     // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -855,7 +920,7 @@ mod p63 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p64 {
+mod p69 {
     // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -868,7 +933,7 @@ mod p64 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p65 {
+mod p70 {
     // enum_from_step(4, 10, -3)
     use livefusion::prelude::*;
 
@@ -881,7 +946,7 @@ mod p65 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p66 {
+mod p71 {
     // [1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -897,7 +962,7 @@ mod p66 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p67 {
+mod p72 {
     // [1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)
     use livefusion::prelude::*;
 
@@ -913,7 +978,7 @@ mod p67 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p68 {
+mod p73 {
     // [1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)
     use livefusion::prelude::*;
 
@@ -929,7 +994,7 @@ mod p68 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p69 {
+mod p74 {
     // [[1, 2, 3], [4, 5, 6]].transpose()
     use livefusion::prelude::*;
 
@@ -942,7 +1007,7 @@ mod p69 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p70 {
+mod p75 {
     // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
     use livefusion::prelude::*;
 
@@ -958,7 +1023,7 @@ mod p70 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p71 {
+mod p76 {
     // [[1, 2, 3]].swap_axes(0, 1)
     use livefusion::prelude::*;
 
@@ -971,7 +1036,7 @@ mod p71 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p72 {
+mod p77 {
     // [[1, 2], [3, 4]].reverse_axis(1)
     use livefusion::prelude::*;
 
@@ -984,7 +1049,7 @@ mod p72 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p73 {
+mod p78 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -997,7 +1062,7 @@ mod p73 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p74 {
+mod p79 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1010,7 +1075,7 @@ mod p74 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p75 {
+mod p80 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1023,7 +1088,7 @@ mod p75 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p76 {
+mod p81 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1036,7 +1101,7 @@ mod p76 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p77 {
+mod p82 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1049,7 +1114,7 @@ mod p77 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p78 {
+mod p83 {
     // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1062,7 +1127,7 @@ mod p78 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p79 {
+mod p84 {
     // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1078,7 +1143,7 @@ mod p79 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p80 {
+mod p85 {
     // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1091,7 +1156,7 @@ mod p80 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p81 {
+mod p86 {
     // [[1, 2], [3, 4]].sum_axis(0)
     use livefusion::prelude::*;
 
@@ -1104,7 +1169,7 @@ mod p81 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p82 {
+mod p87 {
     // [[1, 2], [3, 4]].product_axis(0)
     use livefusion::prelude::*;
 
@@ -1117,7 +1182,7 @@ mod p82 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p83 {
+mod p88 {
     // [[1, 2], [3, 4]].min_axis(0)
     use livefusion::prelude::*;
 
@@ -1130,7 +1195,7 @@ mod p83 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p84 {
+mod p89 {
     // [[1, 2], [3, 4]].max_axis(1)
     use livefusion::prelude::*;
 
@@ -1143,7 +1208,7 @@ mod p84 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p85 {
+mod p90 {
     // [[1, 2], [3, 4]].mean_axis(1)
     use livefusion::prelude::*;
 
@@ -1156,7 +1221,7 @@ mod p85 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p86 {
+mod p91 {
     // [[1, 2], [3, 4]].var_axis(1)
     use livefusion::prelude::*;
 
@@ -1169,7 +1234,7 @@ mod p86 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p87 {
+mod p92 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1182,7 +1247,7 @@ mod p87 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p88 {
+mod p93 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1195,7 +1260,7 @@ mod p88 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p89 {
+mod p94 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1208,7 +1273,7 @@ mod p89 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p90 {
+mod p95 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1221,7 +1286,7 @@ mod p90 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p91 {
+mod p96 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1234,7 +1299,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p97 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1247,7 +1312,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p98 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1263,7 +1328,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p99 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1279,7 +1344,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p100 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1292,7 +1357,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
+mod p101 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1305,7 +1370,7 @@ mod p96 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p97 {
+mod p102 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1321,7 +1386,7 @@ mod p97 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p98 {
+mod p103 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1334,7 +1399,7 @@ mod p98 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p99 {
+mod p104 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1347,7 +1412,7 @@ mod p99 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p100 {
+mod p105 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1360,7 +1425,7 @@ mod p100 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p101 {
+mod p106 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1373,7 +1438,7 @@ mod p101 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p102 {
+mod p107 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1389,7 +1454,7 @@ mod p102 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p103 {
+mod p108 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1402,7 +1467,7 @@ mod p103 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p104 {
+mod p109 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1418,7 +1483,7 @@ mod p104 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p105 {
+mod p110 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1431,7 +1496,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p111 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1447,7 +1512,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p112 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1463,7 +1528,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p113 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1479,7 +1544,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p114 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1492,7 +1557,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p115 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1505,7 +1570,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p116 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1522,7 +1587,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p117 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1539,7 +1604,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p118 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1552,7 +1617,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p119 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1568,7 +1633,7 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p120 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1581,7 +1646,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p121 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1594,7 +1659,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p122 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1607,7 +1672,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p123 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1620,7 +1685,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p124 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1636,7 +1701,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p125 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1649,7 +1714,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p126 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1662,7 +1727,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p127 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1678,7 +1743,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p128 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1694,7 +1759,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p129 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1710,7 +1775,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p130 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1726,7 +1791,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p131 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -1742,7 +1807,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p132 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1758,7 +1823,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p133 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1774,7 +1839,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p134 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -1790,7 +1855,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p135 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1806,7 +1871,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p136 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1822,7 +1887,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p137 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1838,7 +1903,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p138 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1854,7 +1919,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p139 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -1870,7 +1935,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p140 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -1886,7 +1951,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p141 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -1899,7 +1964,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p142 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -1912,7 +1977,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p143 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -1925,7 +1990,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p144 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -1941,7 +2006,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p145 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -1954,7 +2019,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p146 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -1967,7 +2032,250 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p147 {
+    // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([2u64, 0, 3]).flat_map(|x| x, |x, i| 10 * x + i).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p148 {
+    // [1, 2, 3].combinations()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).combinations().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p149 {
+    // [1, 2].cartesian([0.5, 1.5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).cartesian(&Array::from([0.5f64, 1.5])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p150 {
+    // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![2u64, 0], vec![3]])
+            .flat_map_s(|x| x, |x, i| 10 * x + i)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p151 {
+    // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4, 5]])
+            .combinations_s()
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p152 {
+    // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .cartesian_s(&Segmented::from_vecs(vec![vec![0.5f64], vec![1.5, 2.5]]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p153 {
+    // (ragged [[1, 2, 3], [4]]).take_s(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
+            .take_s(2)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p154 {
+    // (ragged [[1, 2, 3], [4]]).reverse_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
+            .reverse_s()
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p155 {
+    // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![5i64, 6, 7], vec![8]])
+            .gather_s(&Segmented::from_vecs(vec![vec![2i64, 0], vec![0]]))
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p156 {
+    // [1, 2, 3, 4, 5].chunks(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3, 4, 5]).chunks(2).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p157 {
+    // from_flags([true, false, true], [1, 2, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_flags(&Array::from([true, false, true]), &Array::from([1i64, 2, 3])).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p158 {
+    // [1, 2, 4, 8].sliding_windows(3, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 4, 8]).sliding_windows(3, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p159 {
+    // [2, 0, 2].bincount(3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([2i64, 0, 2]).bincount(3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p160 {
+    // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([0.5f64, 1.0, 3.0])
+            .histogram(&Array::from([0.0f64, 1.0, 3.0]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p161 {
+    // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([0.5f64, 1.0, 3.0]).histogram_uniform(0.0, 3.0, 3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p162 {
+    // linspace(0, 1, 5)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", linspace(0.0, 1.0, 5).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p163 {
+    // meshgrid([1, 2, 3], [10, 20])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3]).meshgrid(&Array::from([10i64, 20]));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p164 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -1980,7 +2288,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p165 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -1993,7 +2301,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p166 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2009,72 +2317,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
-    // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([3i64, 11, 2]).sort_by(|a, b| (a % 10).lt(b % 10)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p146 {
-    // [3, 9, 4].top_k(2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([3i64, 9, 4]).top_k(2).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p147 {
-    // [30, 90, 40].argtop_k(2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([30i64, 90, 40]).argtop_k(2).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p148 {
-    // [7, 3, 9].join([3, 7, 3])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([7i64, 3, 9]).join(&Array::from([3i64, 7, 3])).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p149 {
-    // [7, 5, 3].left_join([3, 7])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([7i64, 5, 3]).left_join(&Array::from([3i64, 7])).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p150 {
+mod p167 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2087,7 +2330,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p168 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2100,7 +2343,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p169 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2113,7 +2356,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p170 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2127,7 +2370,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p171 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2143,7 +2386,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p172 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2159,7 +2402,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p173 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2175,7 +2418,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p174 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2191,7 +2434,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p175 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2207,7 +2450,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p176 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2220,7 +2463,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p177 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2233,7 +2476,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p178 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2246,7 +2489,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p179 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2259,7 +2502,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p180 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2272,7 +2515,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p181 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2285,7 +2528,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p182 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2298,7 +2541,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p183 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2314,7 +2557,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p184 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2330,7 +2573,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p185 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2346,7 +2589,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p186 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2359,7 +2602,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p187 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2372,7 +2615,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p188 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2388,7 +2631,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p189 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2404,7 +2647,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p190 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2418,7 +2661,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p191 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2431,7 +2674,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p192 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2448,7 +2691,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p193 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2466,7 +2709,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p194 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2487,7 +2730,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p195 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2503,7 +2746,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p196 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2519,7 +2762,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p197 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2532,7 +2775,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p198 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2550,7 +2793,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p199 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2563,7 +2806,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p200 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2577,7 +2820,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p201 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2605,7 +2848,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p202 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -2633,7 +2876,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p203 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2653,7 +2896,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p204 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2672,7 +2915,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p205 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2689,7 +2932,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p206 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2705,7 +2948,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p207 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2725,7 +2968,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p208 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2745,7 +2988,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p209 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2761,7 +3004,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p210 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2777,7 +3020,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p211 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -2793,7 +3036,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p212 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -2809,7 +3052,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p213 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -2823,7 +3066,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p214 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -2839,7 +3082,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p215 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -2852,7 +3095,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p216 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -2868,7 +3111,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p217 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -2885,7 +3128,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p218 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -2900,7 +3143,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p219 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -2913,7 +3156,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p220 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3138,4 +3381,21 @@ pub const ALL: &[fn()] = &[
     p201::run,
     p202::run,
     p203::run,
+    p204::run,
+    p205::run,
+    p206::run,
+    p207::run,
+    p208::run,
+    p209::run,
+    p210::run,
+    p211::run,
+    p212::run,
+    p213::run,
+    p214::run,
+    p215::run,
+    p216::run,
+    p217::run,
+    p218::run,
+    p219::run,
+    p220::run,
 ];
