@@ -1,7 +1,7 @@
 //! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows, tables.
 
 use crate::syntax::Literal;
-use crate::value::{Array, Elt, Saved, Segmented, Value};
+use crate::value::{Array, Column, Elt, Saved, Segmented, Value};
 use livefusion::ast::{Node, Value as Memory};
 use livefusion::io::{Table, Type};
 use livefusion_backend::Buffer;
@@ -26,9 +26,23 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
         Value::Tuple(parts) => parts.iter().for_each(|p| nodes(p, out)),
         Value::Save(save) => match &save.what {
             Saved::Npy(node) | Saved::Raw(node) => array(node),
-            Saved::Npz(named) | Saved::Csv(named) => named.iter().for_each(|(_, n)| array(n)),
-            Saved::Table(_) => {}
+            Saved::Npz(named) => named.iter().for_each(|(_, n)| array(n)),
+            Saved::Columns(named, _) => named.iter().for_each(|(_, column)| match column {
+                Column::Scalars(node) => array(node),
+                Column::Lists(s) => {
+                    array(&s.lengths);
+                    array(&s.data);
+                }
+            }),
+            Saved::Table(..) => {}
         },
+        Value::Table(t) => {
+            for name in t.names() {
+                let valid = t.valid(name).ok().filter(|_| has_gaps(t, name));
+                t.node(name).into_iter().for_each(|node| array(&node));
+                valid.into_iter().for_each(|valid| array(valid.node()));
+            }
+        }
         _ => {}
     }
 }
@@ -174,6 +188,11 @@ fn segments(s: &Segmented, limit: Limit) -> String {
     format!("ragged [{}]", indented(&rows.join(",\n"), 8))
 }
 
+/// Whether values of a column are missing.
+fn has_gaps(t: &Table, name: &str) -> bool {
+    t.missing(name).is_ok_and(|n| n > 0)
+}
+
 fn table(t: &Table, limit: Limit) -> String {
     let places = limit.places(t.len());
     let mut columns: Vec<Vec<String>> = Vec::new();
@@ -184,13 +203,22 @@ fn table(t: &Table, limit: Limit) -> String {
             _ => Vec::new(),
         };
         let node = t.node(name).ok();
+        let valid = t.valid(name).ok().filter(|_| has_gaps(t, name));
+        let in_memory = |node: &Node, i: usize| match node.value.get() {
+            Some(Memory::Array(columns)) => at(columns, &Elt::of(&node.types), i),
+            _ => "?".into(),
+        };
         let cell = |i: usize| match (&node, texts.get(i)) {
+            _ if valid
+                .as_ref()
+                .is_some_and(|v| in_memory(v.node(), i) == "false") =>
+            {
+                "-".into()
+            }
             (_, Some(text)) => text.to_string(),
-            (Some(node), None) => match node.value.get() {
-                Some(Memory::Array(columns)) => at(columns, &Elt::of(&node.types), i),
-                _ => "?".into(),
-            },
-            (None, None) => "?".into(),
+            (Some(node), None) => in_memory(node, i),
+            // Lists are shown when their column is.
+            (None, None) => "…".into(),
         };
         column.extend(places.iter().map(|p| p.map_or("…".into(), &cell)));
         columns.push(column);

@@ -5,7 +5,8 @@ use crate::source::Span;
 use crate::syntax::Function;
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Fields, Node, Types};
-use livefusion::io::Table;
+use livefusion::io::{Table, Type};
+use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::fmt;
 use std::path::PathBuf;
@@ -64,9 +65,29 @@ pub enum Saved {
     /// Arrays with their names.
     Npz(Vec<(String, Arc<Node>)>),
     /// A table that was read.
-    Table(Arc<Table>),
+    Table(Arc<Table>, Columns),
     /// Columns with their names.
-    Csv(Vec<(String, Arc<Node>)>),
+    Columns(Vec<(String, Column)>, Columns),
+}
+
+/// Formats of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// Text.
+    Csv,
+    /// Packed.
+    Parquet,
+    /// As they lie in memory.
+    Arrow,
+}
+
+/// A column that is to be written.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Scalars.
+    Scalars(Arc<Node>),
+    /// Lists.
+    Lists(Segments),
 }
 
 /// A node with the tuples that its elements are.
@@ -317,6 +338,28 @@ impl Value {
             | Value::Save(_) => self.ty(),
         }
     }
+}
+
+/// A column of a table: an array, segments, or, where values are missing, these beside which are there.
+pub fn column(table: &Table, name: &str) -> livefusion::io::Result<Value> {
+    let array = |node: Arc<Node>| {
+        let elt = Elt::of(&node.types);
+        Array { node, elt }
+    };
+    let is_list = |(n, ty)| n == name && matches!(ty, Type::List(_));
+    let value = match table.names().zip(table.types()).any(is_list) {
+        true => {
+            let Segments { lengths, data } = table.segments_node(name)?;
+            let data = array(data);
+            Value::Segmented(Segmented { lengths, data })
+        }
+        false => Value::Array(array(table.node(name)?)),
+    };
+    if table.missing(name)? == 0 {
+        return Ok(value);
+    }
+    let valid = array(table.valid(name)?.node().clone());
+    Ok(Value::Tuple(vec![value, Value::Array(valid)]))
 }
 
 /// Names and their values, the latest first. Cheap to clone: closures keep what was there when they were made.

@@ -1,5 +1,7 @@
 //! Files in the shell: each format written and read again, options of tables, and what is wrong with names.
 
+use livefusion::io::{Table, arrow};
+use livefusion::prelude::*;
 use livefusion_repl::session::Session;
 use tempfile::TempDir;
 
@@ -75,7 +77,8 @@ fn elements_and_nothing_else() {
         "[[1, 2, 3],\n [4, 5, 6]]\n",
     );
     right(&mut s, "load(\"six.bin\", \"u8\").len()", "12\n");
-    let type_missing = "expected a file that ends in .csv, .tsv, .npy or .npz, got `six.bin`";
+    let type_missing =
+        "expected a file that ends in .csv, .tsv, .parquet, .arrow, .npy or .npz, got `six.bin`";
     wrong(&mut s, "load \"six.bin\"", type_missing);
     wrong(
         &mut s,
@@ -144,6 +147,83 @@ fn options_of_tables() {
         &mut s,
         "[1] |> save(\"x.npy\", \"x\")",
         "one array has no name",
+    );
+}
+
+#[test]
+fn columns_of_others() {
+    let (folder, mut s) = session();
+    right(
+        &mut s,
+        "(1..4, ragged [[1.5], [], [2.0, 0.5]], [true, false, true]) |> save(\"t.parquet\", \"k\", \"row\", \"is\")",
+        "",
+    );
+    right(
+        &mut s,
+        "let t = load \"t.parquet\"",
+        "",
+    );
+    right(
+        &mut s,
+        ":type t",
+        "table of 3 rows (k: i64, row: list of f64, is: bool)\n",
+    );
+    right(
+        &mut s,
+        "t",
+        "  k          row     is\ni64  list of f64   bool\n  1            …   true\n  2            …  false\n  3            …   true\n",
+    );
+    right(
+        &mut s,
+        "t.row.sum_s()\nt.k.pack(t.is)",
+        "[1.5, 0.0, 2.5]\n[1, 3]\n",
+    );
+    right(
+        &mut s,
+        "t |> save \"t.arrow\"\n(load \"t.arrow\").row",
+        "ragged [[1.5],\n        [],\n        [2.0, 0.5]]\n",
+    );
+    right(
+        &mut s,
+        "load(\"t.parquet\", (\"only\", \"k\"))",
+        "  k\ni64\n  1\n  2\n  3\n",
+    );
+    let (x, is) = (Array::from(vec![1.5, 2.5]), Array::from(vec![true, false]));
+    let table = Table::new().with_nullable("x", &x, &is);
+    let table = table.and_then(|t| t.with_text("name", ["a", "b"]));
+    let written = table.and_then(|t| arrow::write(folder.path().join("n.feather"), &t));
+    written.expect("a file");
+    right(
+        &mut s,
+        "let n = load \"n.feather\"\nn",
+        "  x  name\nf64  text\n1.5     a\n  -     b\n",
+    );
+    right(&mut s, "let (x, is) = n.x\nx.pack(is)", "[1.5]\n");
+    let rust = s.submit("<1>", ":rust t.row.sum_s()");
+    assert!(
+        rust.out
+            .contains("livefusion::io::parquet::read(\"t.parquet\")?.segments::<f64>(\"row\")?")
+            || rust.out.contains("segments::<f64>(\"row\")?"),
+        "{} {}",
+        rust.out,
+        rust.err
+    );
+    wrong(
+        &mut s,
+        "load(\"t.parquet\", (\"header\", false))",
+        "expected an option such as `(\"only\", \"x\", \"y\")`",
+    );
+    let broken = folder.path().join("broken.parquet");
+    std::fs::write(&broken, b"PAR1").expect("a file");
+    let err = s.submit("<1>", "load \"broken.parquet\"").err;
+    assert!(err.contains("expected a Parquet file, got "), "{err}");
+    wrong(
+        &mut s,
+        "t.none",
+        &format!(
+            "{}: expected one of the columns \"k\", \"row\", \"is\", got \"none\"",
+            folder.path().join("t.parquet").display()
+        ),
     );
 }
 

@@ -161,6 +161,12 @@ fn files() -> Vec<Vec<u8>> {
         assert_eq!(answer.err, "");
         all.push(std::fs::read(folder.path().join(name)).expect("a file"));
     }
+    for name in ["t.parquet", "t.arrow"] {
+        let text =
+            format!("([1, 2], ragged [[0.5], [1.5, 2.5]], [true, false]) |> save \"{name}\"");
+        assert_eq!(session.submit("files", &text).err, "");
+        all.push(std::fs::read(folder.path().join(name)).expect("a file"));
+    }
     let tables = [
         "a,b\n1,2.5\n3,x\n",
         "\"n\"\n\"1\"\"2\"\n",

@@ -6,8 +6,10 @@ use super::csv::Why;
 use super::error::{ErrorKind, shown};
 use super::plain::Plain;
 use super::value::Type;
-use crate::ast::{Builder, Node};
+use crate::array::{Array, concat};
+use crate::ast::{Builder, Field, Fields, Node, Value, show_types, trace};
 use crate::elt::Scalar;
+use crate::runtime::{Engine, force_nodes, lost};
 use crate::segmented::Segments;
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::{Const, Ty};
@@ -183,6 +185,38 @@ impl Column {
 }
 
 impl Lists {
+    /// Computes segments, in one force.
+    pub fn of(segments: &Segments) -> Result<Lists, ErrorKind> {
+        let data = &segments.data;
+        if data.types.len() != 1 || data.rank != 1 {
+            let got = show_types(&data.types);
+            return Err(ErrorKind::malformed("segments of scalars", got));
+        }
+        // The counts are those of the lengths, checked against the data.
+        let one = trace(&data.types, |_| {
+            Fields::from_slice(&[Field::literal(Const::new(Ty::I64, 1))])
+        });
+        let ones = Builder::named("map").map(std::slice::from_ref(data), one);
+        let counts = Builder::named("sum_s").sum_s(&segments.with_data(ones));
+        let ends = Array::<i64>::wrap(counts).scan(0, |a, b| a + b);
+        let offsets = concat([&Array::from(vec![0]), &ends]);
+        let nodes = [offsets.node().clone(), data.clone()];
+        let mut values = force_nodes(Engine::default_engine(), &nodes)?.into_iter();
+        let mut next = || match values.next() {
+            Some(Value::Array(mut columns)) => columns.pop(),
+            _ => None,
+        };
+        let (Some(offsets), Some(elements)) = (next(), next()) else {
+            return Err(ErrorKind::malformed("segments", "something else"));
+        };
+        // A device may have them.
+        for column in [&offsets, &elements] {
+            column.here().map_err(|why| lost(column, why))?;
+        }
+        let elements = manifest(elements, "segments");
+        Ok(Lists { offsets, elements })
+    }
+
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }

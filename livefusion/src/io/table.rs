@@ -5,7 +5,7 @@ use super::csv::dictionary;
 use super::error::{Error, ErrorKind, Place, Result, shown};
 use super::plain::{Plain, by_type, typed};
 use super::value::Type;
-use crate::array::{Array, Ix1, Ix2, concat};
+use crate::array::{Array, Ix1, Ix2};
 use crate::ast::Node;
 use crate::elt::{Scalar, collected};
 use crate::force::Force;
@@ -176,6 +176,14 @@ impl Table {
             values.map_err(|kind| self.fault(name, kind))?,
             self.valid(name)?,
         ))
+    }
+
+    /// How many values of a column are missing.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn missing(&self, name: &str) -> Result<usize> {
+        Ok(self.find(name)?.valid.as_ref().map_or(0, |v| v.missing))
     }
 
     /// Which values of a column are there.
@@ -391,19 +399,17 @@ impl Table {
         name: impl Into<String>,
         segments: &Segmented<T>,
     ) -> Result<Table> {
+        self.with_segments_node(name, &segments.nodes())
+    }
+
+    /// As [`with_segments`](Table::with_segments), of segments of the untyped graph.
+    ///
+    /// # Errors
+    /// As [`with_segments`](Table::with_segments), and if their elements are no scalars.
+    pub fn with_segments_node(self, name: impl Into<String>, segments: &Segments) -> Result<Table> {
         let name = name.into();
-        // The counts are those of the lengths, checked against the data.
-        let counts = segments.map(|_| 1i64).sum_s();
-        let ends = counts.scan(0i64, |a, b| a + b);
-        let offsets = concat([&Array::from(vec![0i64]), &ends]);
-        let forced = (&offsets, segments.data()).force();
-        let (offsets, elements) = forced.map_err(|e| self.fault(&name, e.into()))?;
-        let fetched = offsets.fetch().and_then(|()| elements.fetch());
-        fetched.map_err(|e| self.fault(&name, e.into()))?;
-        let lists = Lists {
-            offsets: offsets.into_columns().swap_remove(0),
-            elements: Array::from(elements).node().clone(),
-        };
+        let lists = Lists::of(segments);
+        let lists = lists.map_err(|kind| self.fault(&name, kind))?;
         self.put(name, Data::Lists(lists).into())
     }
 

@@ -4,9 +4,10 @@ use super::{Combinator, Kind, row};
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Call, Result};
 use crate::source::Span;
-use crate::value::{Array, Elt, Save, Saved, Value};
+use crate::value::{Array, Column, Columns, Elt, Save, Saved, Value};
 use livefusion::ast::{Node, Shape, Ty};
-use livefusion::io::{self, npy, npz, raw};
+use livefusion::io::{self, arrow, npy, npz, parquet, raw};
+use livefusion::segmented::Segments;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("missing_is", "(\"missing_is\", \"NA\", \"-\")"),
 ];
 
-/// A table of a CSV file, the array of an NPY file, arrays of an NPZ file, elements and nothing else of a file of another name.
+/// A table of a CSV, Parquet or Arrow file, the array of an NPY file, arrays of an NPZ file, elements and nothing else of a file of another name.
 fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 0)?;
     // What is delayed is a graph, which is no name of anything.
@@ -56,6 +57,21 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         "npz" => arrays(c, &path)?,
         "csv" | "txt" => table(c, io::csv(&path))?,
         "tsv" => table(c, io::csv(&path).delimiter(b'\t'))?,
+        "parquet" => {
+            let read = match only(c)? {
+                Some(names) => {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    parquet::read_only(&path, &names)
+                }
+                None => parquet::read(&path),
+            };
+            Value::Table(Arc::new(done(c, read)?))
+        }
+        "arrow" | "feather" => {
+            no_more(c, 1, "an Arrow file has no options")?;
+            let read = arrow::read(&path);
+            Value::Table(Arc::new(done(c, read)?))
+        }
         _ => elements(c, &path)?,
     };
     if let (Some(key), Some(all)) = (key, &mut c.eval.loaded) {
@@ -90,7 +106,7 @@ fn arrays(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
 fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     if c.from(1).is_empty() {
         let note = "of a file of elements and nothing else the type is told, and perhaps the shape: `load(\"a.bin\", \"f32\", (2, 3))`";
-        let wrong = unknown(c, 0, ".csv, .tsv, .npy or .npz");
+        let wrong = unknown(c, 0, ".csv, .tsv, .parquet, .arrow, .npy or .npz");
         return Err(Box::new(wrong.note(note)));
     }
     no_more(c, 3, "expected nothing behind a type and a shape")?;
@@ -136,6 +152,25 @@ fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
     }
     let read = csv.read();
     Ok(Value::Table(Arc::new(done(c, read)?)))
+}
+
+/// The columns that are wanted, if not all are.
+fn only(c: &Call<'_, '_>) -> Result<Option<Vec<String>>> {
+    let Some(k) = c.from(1).next() else {
+        return Ok(None);
+    };
+    no_more(c, 2, "expected one option, `(\"only\", \"x\", \"y\")`")?;
+    let words = match c.value(k) {
+        Value::Tuple(parts) => parts.iter().map(text).collect::<Option<Vec<_>>>(),
+        _ => None,
+    };
+    match words.as_deref() {
+        Some(["only", names @ ..]) => Ok(Some(names.iter().map(|n| n.to_string()).collect())),
+        _ => {
+            let message = "expected an option such as `(\"only\", \"x\", \"y\")`";
+            c.eval.refuse(message, c.at(k))
+        }
+    }
 }
 
 /// The reader with an option, if there is such a one.
@@ -200,19 +235,24 @@ fn no_option(message: String, at: Span) -> Box<Diagnostic> {
     Box::new(Diagnostic::new(message, at).note(known))
 }
 
-/// Says that an array is to be written as NPY or as it is, arrays as NPZ, or a table, or columns, as CSV.
+/// Says that an array is to be written as NPY or as it is, arrays as NPZ, or a table, or columns, as CSV, Parquet or Arrow.
 fn save(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 1)?;
     let what = match (extension(&path), c.value(0).clone()) {
         ("npy", _) => Saved::Npy(one(c)?),
         ("raw" | "bin", _) => Saved::Raw(one(c)?),
         ("npz", value) => Saved::Npz(named(c, value, "arr_")?),
-        ("csv", Value::Table(table)) => {
-            no_more(c, 2, "a table has names")?;
-            Saved::Table(table)
-        }
-        ("csv", value) => Saved::Csv(named(c, value, "c")?),
-        _ => return Err(Box::new(unknown(c, 1, ".npy, .npz, .csv, .raw or .bin"))),
+        (ending, value) => match (columns(ending), value) {
+            (Some(format), Value::Table(table)) => {
+                no_more(c, 2, "a table has names")?;
+                Saved::Table(table, format)
+            }
+            (Some(format), value) => Saved::Columns(named_columns(c, value)?, format),
+            (None, _) => {
+                let known = ".npy, .npz, .csv, .parquet, .arrow, .raw or .bin";
+                return Err(Box::new(unknown(c, 1, known)));
+            }
+        },
     };
     let at = c.at(1);
     Ok(Value::Save(Save { path, at, what }))
@@ -224,8 +264,55 @@ fn one(c: &mut Call<'_, '_>) -> Result<Arc<Node>> {
     Ok(c.array(0)?.node)
 }
 
+/// The format of columns that an ending means.
+fn columns(ending: &str) -> Option<Columns> {
+    match ending {
+        "csv" => Some(Columns::Csv),
+        "parquet" => Some(Columns::Parquet),
+        "arrow" | "feather" => Some(Columns::Arrow),
+        _ => None,
+    }
+}
+
+/// Arrays, and segments, with the names that are given, or numbered.
+fn named_columns(c: &mut Call<'_, '_>, value: Value) -> Result<Vec<(String, Column)>> {
+    let mut all = Vec::new();
+    for (name, part) in named_parts(c, value, "c")? {
+        let column = match part {
+            Value::Segmented(s) => Column::Lists(Segments {
+                lengths: s.lengths,
+                data: s.data.node,
+            }),
+            other => Column::Scalars(node_of(c, other)?),
+        };
+        all.push((name, column));
+    }
+    Ok(all)
+}
+
 /// Arrays with the names that are given, or numbered.
 fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String, Arc<Node>)>> {
+    let parts = named_parts(c, value, prefix)?;
+    let nodes = parts
+        .into_iter()
+        .map(|(name, part)| Ok((name, node_of(c, part)?)));
+    nodes.collect()
+}
+
+/// An array that is to be saved.
+fn node_of(c: &mut Call<'_, '_>, value: Value) -> Result<Arc<Node>> {
+    match value {
+        Value::Array(a) => Ok(a.node),
+        Value::Range(range) => Ok(c.eval.range(*range, c.at(0))?.node),
+        other => {
+            let message = format!("expected arrays, got {}", other.describe());
+            c.eval.refuse(message, c.at(0))
+        }
+    }
+}
+
+/// Values with the names that are given, or numbered.
+fn named_parts(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String, Value)>> {
     let parts = match value {
         Value::Tuple(parts) => parts,
         one => vec![one],
@@ -238,19 +325,7 @@ fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String
         let message = format!("expected {} names, got {}", parts.len(), names.len());
         return c.eval.refuse(message, c.at(2));
     }
-    let mut all = Vec::new();
-    for (name, part) in names.into_iter().zip(parts) {
-        let node = match part {
-            Value::Array(a) => a.node,
-            Value::Range(range) => c.eval.range(*range, c.at(0))?.node,
-            other => {
-                let message = format!("expected arrays, got {}", other.describe());
-                return c.eval.refuse(message, c.at(0));
-            }
-        };
-        all.push((name, node));
-    }
-    Ok(all)
+    Ok(names.into_iter().zip(parts).collect())
 }
 
 impl Save {
@@ -266,15 +341,26 @@ impl Save {
                 }
                 file.finish()
             }
-            Saved::Table(table) => table.save(&self.path),
-            Saved::Csv(columns) => {
+            Saved::Table(table, format) => write_table(&self.path, table, *format),
+            Saved::Columns(columns, format) => {
                 let mut table = io::Table::new();
-                for (name, node) in columns {
-                    table = table.with_node(name.as_str(), node)?;
+                for (name, column) in columns {
+                    table = match column {
+                        Column::Scalars(node) => table.with_node(name.as_str(), node)?,
+                        Column::Lists(s) => table.with_segments_node(name.as_str(), s)?,
+                    };
                 }
-                table.save(&self.path)
+                write_table(&self.path, &table, *format)
             }
         }
+    }
+}
+
+fn write_table(path: &Path, table: &io::Table, format: Columns) -> io::Result<()> {
+    match format {
+        Columns::Csv => table.save(path),
+        Columns::Parquet => parquet::write(path, table),
+        Columns::Arrow => arrow::write(path, table),
     }
 }
 

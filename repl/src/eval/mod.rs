@@ -22,7 +22,7 @@ use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
-use crate::value::{Array, Closure, Elt, Env, Named, Range, Value};
+use crate::value::{Array, Closure, Elt, Env, Named, Range, Value, column};
 use livefusion::ast::{self, Body, Builder, Const, Fields, Node, Ty, Types};
 use livefusion::{CancelToken, Error, ErrorKind, Loc};
 use std::collections::HashMap;
@@ -345,11 +345,8 @@ impl<'s> Eval<'s> {
                     Ok,
                 )
             }
-            (Field::Name(name), Value::Table(table)) => match table.node(&name.text) {
-                Ok(node) => {
-                    let elt = Elt::of(&node.types);
-                    self.array(node, elt, span)
-                }
+            (Field::Name(name), Value::Table(table)) => match column(&table, &name.text) {
+                Ok(value) => Ok(value),
                 Err(e) => {
                     let mut unknown = Diagnostic::new(e.to_string(), name.span);
                     let near = nearest(&name.text, table.names());

@@ -370,6 +370,10 @@ impl Writer<'_> {
             ("tsv", Note::Table(_), []) => {
                 format!("livefusion::io::csv({name}).delimiter(b'\\t').read()?")
             }
+            ("parquet", Note::Table(_), []) => format!("livefusion::io::parquet::read({name})?"),
+            ("arrow" | "feather", Note::Table(_), []) => {
+                format!("livefusion::io::arrow::read({name})?")
+            }
             (_, Note::Array(elt, _), [_, shape @ ..]) => {
                 let read = Code::atom(format!("livefusion::io::raw::read::<{elt}>({name})?"));
                 match shape {

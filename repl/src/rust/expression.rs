@@ -346,9 +346,13 @@ impl Writer<'_> {
             (Field::Name(name), Note::Table(texts)) => {
                 self.files = true;
                 let column = format!("{:?}", name.text);
-                let call = match texts.contains(&name.text) {
-                    true => of.call("codes", &[column]),
-                    false => {
+                let call = match (self.note(e)?, texts.contains(&name.text)) {
+                    (Note::Segments(elt), _) => of.call(&format!("segments::<{elt}>"), &[column]),
+                    (Note::Tuple(_), _) => {
+                        return refuse("there is no short form of missing values", name.span);
+                    }
+                    (_, true) => of.call("codes", &[column]),
+                    (_, false) => {
                         let ty = self.note(e)?.elt().map_or_else(String::new, Elt::to_string);
                         of.call(&format!("column::<{ty}>"), &[column])
                     }

@@ -44,7 +44,7 @@ pub fn text(text: &str, folder: &std::path::Path) {
 /// A file of bytes, read as what each of the endings says.
 pub fn file(bytes: &[u8], folder: &std::path::Path) {
     let stop = Stop::default();
-    for name in ["a.csv", "a.npy"] {
+    for name in ["a.csv", "a.npy", "a.parquet", "a.arrow"] {
         std::fs::write(folder.join(name), bytes).expect("a file");
         let text = format!("let t = load \"{name}\"\nt");
         watched(&text, &stop, || {
