@@ -2318,6 +2318,71 @@ mod p166 {
 
 #[allow(warnings, clippy::all)]
 mod p167 {
+    // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 11, 2]).sort_by(|a, b| (a % 10).lt(b % 10)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p168 {
+    // [3, 9, 4].top_k(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([3i64, 9, 4]).top_k(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p169 {
+    // [30, 90, 40].argtop_k(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([30i64, 90, 40]).argtop_k(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p170 {
+    // [7, 3, 9].join([3, 7, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([7i64, 3, 9]).join(&Array::from([3i64, 7, 3])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p171 {
+    // [7, 5, 3].left_join([3, 7])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([7i64, 5, 3]).left_join(&Array::from([3i64, 7])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p172 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2330,7 +2395,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p173 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2343,7 +2408,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p174 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2356,7 +2421,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p175 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2370,7 +2435,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p176 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2386,7 +2451,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p177 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2402,7 +2467,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p178 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2418,7 +2483,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p179 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2434,7 +2499,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p180 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2450,7 +2515,39 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p181 {
+    // (ragged [[3, 1, 2], [5, 4]]).median_s()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
+            .median_s()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p182 {
+    // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
+            .quantile_s(0.75)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p183 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2463,7 +2560,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p184 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2476,7 +2573,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p185 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2489,7 +2586,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p186 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2502,7 +2599,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p187 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2515,7 +2612,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p188 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2528,7 +2625,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p189 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2541,7 +2638,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p190 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2557,7 +2654,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p191 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2573,7 +2670,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p192 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2589,7 +2686,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p193 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2602,7 +2699,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p194 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2615,7 +2712,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p195 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2631,7 +2728,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p196 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2647,7 +2744,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p197 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2661,7 +2758,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p198 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2674,7 +2771,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p199 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2691,7 +2788,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p200 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2709,7 +2806,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p201 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2730,7 +2827,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p202 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2746,7 +2843,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p203 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2762,7 +2859,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p204 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2775,7 +2872,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p205 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2793,7 +2890,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p206 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2806,7 +2903,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p207 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2820,7 +2917,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p208 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2848,7 +2945,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p209 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -2876,7 +2973,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p210 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2896,7 +2993,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p211 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2915,7 +3012,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p212 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2932,7 +3029,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p213 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2948,7 +3045,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p214 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2968,7 +3065,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p215 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2988,7 +3085,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p216 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3004,7 +3101,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p217 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3020,7 +3117,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p218 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3036,7 +3133,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p219 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3052,7 +3149,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p220 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3066,7 +3163,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p221 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3082,7 +3179,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p222 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3095,7 +3192,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p223 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3111,7 +3208,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p224 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3128,7 +3225,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p225 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3143,7 +3240,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p226 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3156,7 +3253,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p227 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3398,4 +3495,11 @@ pub const ALL: &[fn()] = &[
     p218::run,
     p219::run,
     p220::run,
+    p221::run,
+    p222::run,
+    p223::run,
+    p224::run,
+    p225::run,
+    p226::run,
+    p227::run,
 ];
