@@ -52,6 +52,27 @@ pub struct Input {
     pub consumed: bool,
 }
 
+impl Input {
+    /// The input of a graph for a node that is there when the graph is run.
+    pub(crate) fn instead_of(self, node: &Node) -> Arc<Node> {
+        Arc::new(Node {
+            name: node.name,
+            loc: node.loc,
+            rewrite: None,
+            kind: Kind::Input(self),
+            inputs: SmallVec::new(),
+            types: node.types.clone(),
+            rank: node.rank,
+            shape: node.shape.clone(),
+            is_stream: false,
+            len: None,
+            after: After::Nothing,
+            error: None,
+            value: OnceLock::new(),
+        })
+    }
+}
+
 /// What a node computes. `inputs` are given behind each kind.
 #[derive(Debug)]
 pub enum Kind {

@@ -424,7 +424,7 @@ pub(super) fn recover(
     instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
 ) -> Result<Graph> {
     let show = |_: &Error| Record::next().add(Stage::Ast, || stages::ast_of(roots));
-    sharing::recover_behind(roots, instead).inspect_err(show)
+    sharing::recover(roots, instead).inspect_err(show)
 }
 
 /// A loop, compiled.

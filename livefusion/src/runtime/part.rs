@@ -4,7 +4,7 @@ use super::binding::{Bindings, Inputs, Nodes, There};
 use super::engine::{Engine, recover};
 use super::explain::Explanation;
 use super::program::Program;
-use crate::ast::{After, Input, Kind, Node, Value, Values};
+use crate::ast::{Input, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphNode, NodeId, address};
@@ -92,7 +92,7 @@ impl Part {
                     number: takes.len() as u32 - 1,
                     consumed: !kept.contains(&place),
                 };
-                return Some(standing_for(node, input));
+                return Some(input.instead_of(node));
             }
             let is_input = matches!(node.kind, Kind::Input(_)) && node.value.get().is_none();
             if is_input && leaked.is_none() {
@@ -252,25 +252,6 @@ impl Part {
     pub fn nodes(&self) -> usize {
         self.graph.nodes.len()
     }
-}
-
-/// An input of a graph, for a node that is there.
-fn standing_for(node: &Node, input: Input) -> Arc<Node> {
-    Arc::new(Node {
-        name: node.name,
-        loc: node.loc,
-        rewrite: None,
-        kind: Kind::Input(input),
-        inputs: SmallVec::new(),
-        types: node.types.clone(),
-        rank: node.rank,
-        shape: node.shape.clone(),
-        is_stream: false,
-        len: None,
-        after: After::Nothing,
-        error: None,
-        value: OnceLock::new(),
-    })
 }
 
 /// How long an array is.

@@ -209,17 +209,10 @@ pub fn links(node: &Node) -> Vec<&Arc<Node>> {
     out
 }
 
-/// Recovers the graph below `roots`: one visit per node, on an explicit stack.
+/// Recovers the graph below `roots`: one visit per node, on an explicit stack. Instead of nodes that are there already it has inputs.
 ///
 /// Errors: the first mistake that was made while a root's graph was built.
-pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
-    recover_behind(roots, &mut |_| None)
-}
-
-/// As [`recover`], of what comes behind nodes that are there already: an input takes such a node's place.
-///
-/// Errors: as of [`recover`].
-pub fn recover_behind(
+pub fn recover(
     roots: &[Arc<Node>],
     instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
 ) -> Result<Graph> {

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use super::graph::write_what;
-use crate::ast::{Capture, Kind, Len, Node};
+use crate::ast::{After, Capture, Input, Kind, Len, Node};
 use crate::error::Result;
 use crate::force::Force;
 use crate::sharing::{address, bodies, links, recover};
@@ -45,12 +45,21 @@ pub fn ast_of(roots: &[Arc<Node>]) -> Ast {
 pub struct Ast(Vec<Arc<Node>>);
 
 impl Ast {
-    /// The first stage: every computation once.
+    /// The first stage: every computation once. What runs apart before (a sort, a loop over arrays) is an input of it.
     ///
     /// # Errors
     /// The first mistake that was made while the program was built.
     pub fn graph(&self) -> Result<Graph> {
-        Ok(Graph::known(recover(&self.0)?))
+        let mut number = 0;
+        let graph = recover(&self.0, &mut |node| {
+            let is_apart = matches!(node.after, After::Apart(..)) && node.value.get().is_none();
+            is_apart.then(|| {
+                let consumed = false;
+                number += 1;
+                Input { number, consumed }.instead_of(node)
+            })
+        });
+        Ok(Graph::known(graph?))
     }
 
     /// Every node once, and its number. Inputs and captures come before their users.

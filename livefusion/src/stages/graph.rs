@@ -10,7 +10,7 @@ use crate::sharing::{self, GraphNode, NodeId, bodies};
 use std::fmt;
 use std::sync::Arc;
 
-/// The graph of what a force would compute.
+/// The graph of what a force would compute, behind what runs apart before.
 ///
 /// # Errors
 /// The first mistake that was made while the program was built.

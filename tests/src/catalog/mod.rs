@@ -13,9 +13,11 @@
 //! | [`sides`] | side by side: filters, segmentations, runs, merges |
 //! | [`passes`] | one behind the other: appends of filters, runs, scans from the end |
 //! | [`ranks`] | on matrices: products, folds along axes, closures on rows |
+//! | [`asked`] | what people ask for: paths of prices, the largest few, joins, quantiles |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 
+pub mod asked;
 pub mod counting;
 pub mod exits;
 pub mod flow;
@@ -75,6 +77,7 @@ pub fn all() -> Vec<Program> {
         sides::all(),
         passes::all(),
         ranks::all(),
+        asked::all(),
     ];
     families.into_iter().flatten().collect()
 }

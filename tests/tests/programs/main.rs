@@ -2,6 +2,7 @@
 //! that nobody asked for, nothing read or computed twice; and the results are those of plain Rust,
 //! on every backend and under every clustering.
 
+mod asked;
 mod exits;
 mod flow;
 mod graphs;
