@@ -158,11 +158,7 @@ fn columns_of_others() {
         "(1..4, ragged [[1.5], [], [2.0, 0.5]], [true, false, true]) |> save(\"t.parquet\", \"k\", \"row\", \"is\")",
         "",
     );
-    right(
-        &mut s,
-        "let t = load \"t.parquet\"",
-        "",
-    );
+    right(&mut s, "let t = load \"t.parquet\"", "");
     right(
         &mut s,
         ":type t",
