@@ -72,14 +72,14 @@ fuzz() {
     cp Cargo.lock tests/fuzz/Cargo.lock
     RUSTFLAGS="${count[*]}" cargo build --release --manifest-path tests/fuzz/Cargo.toml \
         --target "$host" --target-dir target/fuzz
-    mkdir -p target/fuzz/{finds,corpus/{parser,program,entry,csv,shell,files}}
+    mkdir -p target/fuzz/{finds,corpus/{parser,program,entry,csv,columns,shell,files}}
     head -20 examples/data/airports.csv >target/fuzz/corpus/csv/airports
     cp loop-lang/tests/files/golden/*.loop target/fuzz/corpus/parser
     # Each text of the shell's help, which stands before what it gives.
     awk -v RS= '{ sub(/\n.*/, ""); printf "%s", $0 > "target/fuzz/corpus/shell/" NR }' repl/tests/golden/help.txt
     head -20 examples/data/airports.csv >target/fuzz/corpus/files/airports
     # How many bytes there are at most: what takes one for each decision is filled by few.
-    for target in parser:4096 program:200 entry:200 csv:4096 shell:400 files:4096; do
+    for target in parser:4096 program:200 entry:200 csv:4096 columns:61 shell:400 files:4096; do
         local most=${target#*:} target=${target%:*}
         echo "-- $target"
         "target/fuzz/$host/release/$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 \

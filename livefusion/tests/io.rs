@@ -14,6 +14,9 @@ mod npys;
 mod random;
 #[path = "io/raw.rs"]
 mod raws;
+#[cfg(feature = "arrow")]
+#[path = "io/used.rs"]
+mod used;
 
 use livefusion::io::{npy, raw};
 use livefusion::prelude::*;

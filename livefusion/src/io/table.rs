@@ -305,7 +305,7 @@ impl Table {
         Ok(&self.find_text(name)?.labels)
     }
 
-    /// The texts of a column, row by row. One that is missing is empty.
+    /// The texts of a column, row by row. What stands for one that is missing ([`valid`](Table::valid)) is mostly empty.
     ///
     /// ```
     /// use livefusion::io;

@@ -462,6 +462,33 @@ fn what_does_not_fit_is_said() {
     assert!(fault(arrow::read(folder.path())).contains("expected a file"));
 }
 
+/// A page that says it is longer than anything that it may have been packed from is none for which memory is asked.
+#[test]
+fn absurd_sizes_of_pages() {
+    let folder = folder();
+    let path = folder.path().join("t.parquet");
+    parquet::write(&path, &Table::computed(&["x"], iota(1000)).unwrap()).unwrap();
+    let good = std::fs::read(&path).unwrap();
+    // The first page's header is at byte 4: type (one byte, and its field), then the size unpacked, a number of two bytes.
+    assert_eq!(
+        (good[4], good[6], good[7] >> 7, good[8] >> 7),
+        (0x15, 0x15, 1, 0)
+    );
+    let end = 7 + good[7..].iter().position(|b| *b < 128).unwrap();
+    let absurd = [0xfe, 0xff, 0xff, 0xff, 0x0f];
+    let bytes = [&good[..7], &absurd, &good[end + 1..]].concat();
+    let bad = fault(parquet::read(file(&folder, "bad.parquet", bytes)));
+    assert!(
+        bad.contains("which a page may have been packed from, got 2147483647"),
+        "{bad}"
+    );
+    for at in 4..40 {
+        let mut bytes = good.clone();
+        bytes[at] = 0xff;
+        let _ = parquet::read(file(&folder, "bad.parquet", bytes));
+    }
+}
+
 /// Offsets in the wrong order, and bytes that are no UTF-8, in a file whose structure is right.
 #[test]
 fn contents_are_checked() {

@@ -153,49 +153,9 @@ proptest! {
 /// Arrow and Parquet files with bytes that are changed, and cut.
 #[cfg(feature = "arrow")]
 mod columns {
-    use super::super::folder;
-    use livefusion::io::{Table, Type, arrow, parquet};
-    use livefusion::prelude::*;
+    use super::super::{folder, used};
+    use livefusion::io::{Table, arrow, parquet};
     use std::path::Path;
-
-    /// A table with a column of each kind.
-    fn table() -> Table {
-        let rows = Segmented::from_vecs(vec![vec![1.5, 2.0], vec![], vec![0.5], vec![4.0]]);
-        let flags = Array::from(vec![true, false, true, true]);
-        let table = Table::computed(&["i", "flag"], (&iota(4), &flags)).unwrap();
-        let table = table.with_segments("row", &rows).unwrap();
-        let table = table.with_text("name", ["a", "", "\u{e9}", "a"]).unwrap();
-        table
-            .with_nullable("x", &Array::from(vec![1u8, 2, 3, 4]), &flags)
-            .unwrap()
-    }
-
-    /// Uses all that a table has.
-    fn use_all(table: &Table) {
-        let _ = format!("{table:?}");
-        for (name, ty) in table.names().zip(table.types()) {
-            let valid = table.valid(name).unwrap().force().unwrap();
-            assert_eq!(valid.len(), table.len());
-            match ty {
-                Type::Scalar(_) => {
-                    let node = table.node(name).unwrap();
-                    let engine = Engine::interp();
-                    livefusion::runtime::force_nodes(&engine, &[node]).unwrap();
-                }
-                Type::Text => {
-                    assert_eq!(table.text(name).unwrap().count(), table.len());
-                    let bytes = table.segments::<u8>(name).unwrap();
-                    bytes.sum_s().force_with(&Engine::interp()).unwrap();
-                }
-                Type::List(_) => {
-                    let counts = table.segments_node(name).unwrap().lengths;
-                    let counts = Array::<u64>::from_node(counts).unwrap();
-                    counts.force_with(&Engine::interp()).unwrap();
-                }
-                _ => assert!(table.node(name).is_err()),
-            }
-        }
-    }
 
     /// Reads a file with changes, so many times; how many of them were still tables.
     fn change(
@@ -227,7 +187,7 @@ mod columns {
             }
             std::fs::write(path, bytes).unwrap();
             if let Ok(table) = read(path) {
-                use_all(&table);
+                used::all(&table);
                 tables += 1;
             }
         }
@@ -244,8 +204,11 @@ mod columns {
     fn a_changed_arrow_file_is_a_table_or_an_error() {
         let folder = folder();
         let path = folder.path().join("t.arrow");
-        let file = arrow::create(&path).unwrap().append(&table()).unwrap();
-        file.append(&table()).unwrap().finish().unwrap();
+        let file = arrow::create(&path)
+            .unwrap()
+            .append(&used::table())
+            .unwrap();
+        file.append(&used::table()).unwrap().finish().unwrap();
         let good = std::fs::read(&path).unwrap();
         let read = change(times(), &path, |path| arrow::read(path));
         assert!(0 < read && read < times());
@@ -259,7 +222,7 @@ mod columns {
     fn a_changed_parquet_file_is_a_table_or_an_error() {
         let folder = folder();
         let path = folder.path().join("t.parquet");
-        parquet::write(&path, &table()).unwrap();
+        parquet::write(&path, &used::table()).unwrap();
         let read = change(times(), &path, |path| parquet::read(path));
         assert!(0 < read && read < times());
     }

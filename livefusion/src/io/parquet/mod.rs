@@ -4,8 +4,10 @@
 //! or LZ4 are read, and by Zstandard with the feature `zstd`.
 //!
 //! How much memory a table takes is not told by the length of its file: a few bytes may say that a million rows are equal. What
-//! is asked for grows as values are unpacked, and at first by the file's length; a page's memory, at most 2 GiB, is asked for
-//! when it is unpacked.
+//! is asked for grows as values are unpacked, and at first by the file's length; no page gets more than it may have been packed
+//! from.
+
+mod pages;
 
 use super::arrow::{batch, guarded, joined};
 use super::error::{ErrorKind, Result};
@@ -80,27 +82,37 @@ fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
     const WHAT: &str = "a Parquet file";
     let (file, len) = open(path)?;
     let of = |kind: ErrorKind| kind.of(path);
+    let file = Arc::new(file);
     let source = Source {
-        file: Arc::new(file),
+        file: file.clone(),
         len,
     };
     let begun = guarded(WHAT, || ParquetRecordBatchReaderBuilder::try_new(source));
-    let mut begun = begun.map_err(of)?;
-    if let Some(only) = only {
-        let names: Vec<&str> = begun
-            .schema()
-            .fields()
-            .iter()
-            .map(|f| f.name().as_str())
-            .collect();
-        let places = only.iter().map(|name| {
-            let place = names.iter().position(|n| n == name);
-            place.ok_or_else(|| no_column(&names, name))
-        });
-        let places = places.collect::<Result<Vec<_>, _>>().map_err(of)?;
-        let mask = ProjectionMask::roots(begun.parquet_schema(), places);
-        begun = begun.with_projection(mask);
+    let begun = begun.map_err(of)?;
+    let mask = match only {
+        Some(only) => {
+            let fields = begun.schema().fields().iter();
+            let names: Vec<&str> = fields.map(|f| f.name().as_str()).collect();
+            let places = only.iter().map(|name| {
+                let place = names.iter().position(|n| n == name);
+                place.ok_or_else(|| no_column(&names, name))
+            });
+            let places = places.collect::<Result<Vec<_>, _>>().map_err(of)?;
+            ProjectionMask::roots(begun.parquet_schema(), places)
+        }
+        None => ProjectionMask::all(),
+    };
+    for group in begun.metadata().row_groups() {
+        let columns = group.columns().iter().enumerate();
+        for (_, column) in columns.filter(|(k, _)| mask.leaf_included(*k)) {
+            let range = guarded(WHAT, || Ok::<_, ParquetError>(column.byte_range()));
+            let (start, length) = range.map_err(of)?;
+            let mut bytes = BufReader::with_capacity(1 << 9, &*file);
+            let checked = pages::check(&mut bytes, start, length, column.compression());
+            checked.map_err(of)?;
+        }
     }
+    let begun = begun.with_projection(mask);
     // One batch needs not be put together. No row takes less than a byte but where rows are equal.
     let rows = usize::try_from(len).unwrap_or(usize::MAX).max(1 << 16);
     let (schema, batches) = guarded(WHAT, || {
