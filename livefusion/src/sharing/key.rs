@@ -399,6 +399,11 @@ fn of_divisor(body: &Body, divisor: TermId) -> impl Iterator<Item = usize> {
         .map(TermId::index)
 }
 
+/// Whether a word is in its lower half.
+fn half(word: u64) -> bool {
+    u32::try_from(word).is_ok()
+}
+
 /// Literals that stay in the code.
 fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
     let mut shaping: Vec<bool> = body
@@ -415,6 +420,30 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         }
         if op.divides() && !body.ty(args[1]).is_float() {
             of_divisor(body, args[1]).for_each(|t| shaping[t] = true);
+        }
+        let literal = |t: TermId| match body.terms[t.index()].term {
+            Term::Lit(c) => Some(c.bits),
+            _ => None,
+        };
+        let mask = |t: TermId| literal(t).filter(|bits| bits.wrapping_add(1).is_power_of_two());
+        match op {
+            // What is kept of a word, as by a shift.
+            Op::And => {
+                let masks = args.iter().filter(|a| mask(**a).is_some());
+                masks.for_each(|a| shaping[a.index()] = true);
+            }
+            // A factor of half a word by another one: machines have a multiplication for them.
+            Op::Mul if data.ty == Ty::U64 => {
+                let is_half = |t: &TermId| match &body.terms[t.index()].term {
+                    Term::Op(Op::And, sides) => sides.iter().any(|s| mask(*s).is_some_and(half)),
+                    _ => false,
+                };
+                let halves = args.iter().filter(|a| literal(**a).is_some_and(half));
+                if args.iter().any(is_half) {
+                    halves.for_each(|a| shaping[a.index()] = true);
+                }
+            }
+            _ => {}
         }
     }
     for t in taken_from_scalars(body) {

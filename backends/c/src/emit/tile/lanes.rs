@@ -67,10 +67,12 @@ impl Writer<'_, '_, '_> {
             self.define(to, &text);
             return;
         }
+        self.note_half(to, op, args);
+        let product = self.half_product(shape, op, args);
         let of: Vec<String> = (args.iter())
             .map(|a| self.in_lanes(*a, shape.lanes))
             .collect();
-        match self.vector_op(op, from, shape, &of) {
+        match product.or_else(|| self.vector_op(op, from, shape, &of)) {
             Some(text) => self.define(to, &text),
             None => {
                 let of: Vec<String> = args.iter().map(|a| self.lane(*a)).collect();

@@ -16,6 +16,7 @@
 //! | `lanes` | operators on vectors |
 //! | `signs` | operators on their bits |
 //! | `functions` | transcendental functions on vectors |
+//! | `words` | products of words whose upper halves are zero |
 //! | `zip` | zips through buffers: what packs, what is behind, and what calls these |
 //! | `scans` | what goes from lane to lane |
 
@@ -35,6 +36,7 @@ mod pieces;
 mod scans;
 mod signs;
 mod stream;
+mod words;
 mod zip;
 
 pub use body::Writer;
