@@ -16,6 +16,7 @@ mod mean_variance;
 mod mixtures;
 mod nested_filter;
 mod newton;
+mod pairs;
 mod quickhull;
 mod random;
 mod ranks;
@@ -122,6 +123,7 @@ pub const CASES: &[Case] = &[
     updates::FEW,
     random::PI,
     random::NORMAL,
+    pairs::CASE,
 ];
 
 /// A job, and ways of doing it.

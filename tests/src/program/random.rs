@@ -104,7 +104,7 @@ pub(super) struct Making {
     pub(super) options: Options,
     pub(super) lengths: [usize; 2],
     pub(super) program: Program,
-    nodes: Vec<Arc<Node>>,
+    pub(super) nodes: Vec<Arc<Node>>,
     pub(super) plain: Vec<Arc<Node>>,
     pub(super) naive: Naive,
     /// What each step gave.
