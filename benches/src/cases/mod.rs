@@ -16,6 +16,7 @@ mod mean_variance;
 mod mixtures;
 mod nested_filter;
 mod newton;
+mod pairs;
 mod quickhull;
 mod random;
 mod ranks;
@@ -134,6 +135,7 @@ pub const CASES: &[Case] = &[
     sorts::SEGMENTS,
     sorts::GROUPS_FEW,
     sorts::GROUPS_MANY,
+    pairs::CASE,
 ];
 
 /// A job, and ways of doing it.

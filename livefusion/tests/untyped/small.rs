@@ -140,7 +140,7 @@ fn mistakes() {
     mistake(
         &line,
         "linspace",
-        "a float without parameters",
+        "a float from ()",
         "one from (f64, f64)",
     );
     let cut = call("from_flags").from_flags(x, x);

@@ -379,7 +379,7 @@ fn pairs_of_particles() {
         },
     );
     let pairs = all.iter().map(Vec::len).sum::<usize>() as u64;
-    // The second of each pair is read, and a count.
+    // The second of each pair, and the bin that it is added to.
     assert_eq!(done.reads(), count(&lengths) + N as u64 + 2 * pairs);
     assert_eq!(done.op(Op::Abs), pairs);
 }
