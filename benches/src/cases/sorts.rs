@@ -210,7 +210,8 @@ pub const SEGMENTS: Case = case(
             engine,
             inputs,
             |(data, lengths): (Array<u64>, Array<u64>)| {
-                Segmented::new(&lengths, &data).sort_s().data().clone()
+                let sorted = Segmented::new(&lengths, &data).sort_s();
+                sorted.data().clone()
             },
         )
     },
@@ -250,22 +251,24 @@ const fn groups(name: &'static str, input: fn(usize) -> Input) -> Case {
                 },
             )
         },
-        &[fused(|input| {
-            let mut sums: BTreeMap<u64, [u64; 3]> = BTreeMap::new();
-            let rows = input[0].of::<u64>().iter().zip(input[1].of::<u64>());
-            for (key, x) in rows {
-                let sum = sums.entry(*key).or_default();
-                let more = [*x, *x & 255, *x >> 8];
-                sum.iter_mut()
-                    .zip(more)
-                    .for_each(|(s, m)| *s = s.wrapping_add(m));
-            }
-            let keys = sums.keys().copied().collect();
-            let column = |k: usize| Data::result(sums.values().map(|s| s[k]).collect());
-            vec![Data::result(keys), column(0), column(1), column(2)]
-        })],
+        SUMS,
     )
 }
+
+const SUMS: &[Rust] = &[fused(|input| {
+    let mut sums: BTreeMap<u64, [u64; 3]> = BTreeMap::new();
+    let rows = input[0].of::<u64>().iter().zip(input[1].of::<u64>());
+    for (key, x) in rows {
+        let sum = sums.entry(*key).or_default();
+        let more = [*x, *x & 255, *x >> 8];
+        sum.iter_mut()
+            .zip(more)
+            .for_each(|(s, m)| *s = s.wrapping_add(m));
+    }
+    let keys = sums.keys().copied().collect();
+    let column = |k: usize| Data::result(sums.values().map(|s| s[k]).collect());
+    vec![Data::result(keys), column(0), column(1), column(2)]
+})];
 
 /// Keys that are no small numbers, and values.
 fn grouped(n: usize, groups: u64) -> Input {
