@@ -32,7 +32,8 @@ pub use arrow_array::ffi::FFI_ArrowSchema;
 /// ```
 ///
 /// # Safety
-/// The two are what the interface says, were not released, and belong together; nobody writes to the memory before it is released.
+/// The two are what the interface says, were not released, and belong together; nobody writes to the memory before it is released,
+/// which may happen on any thread.
 ///
 /// # Errors
 /// If the type is not known, or offsets are not in order, or texts are no UTF-8, which is checked once here; or if fields have one
