@@ -137,12 +137,7 @@ fn mistakes() {
     let even = call("even").histogram_uniform(x, &number(0.0), &number(1.0), Axis::from(2));
     mistake(&even, "even", "elements of one float each", "u64");
     let line = call("linspace").linspace(Axis::from(2), &number(0.0), &operator(Op::Add, Ty::F64));
-    mistake(
-        &line,
-        "linspace",
-        "a float from ()",
-        "one from (f64, f64)",
-    );
+    mistake(&line, "linspace", "a float from ()", "one from (f64, f64)");
     let cut = call("from_flags").from_flags(x, x);
     mistake(&cut.lengths, "from_flags", "flags of type bool", "u64");
     let rows = Segmented::new(&Array::from(vec![1u64, 1]), &xs);
