@@ -37,7 +37,7 @@ fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
 #[test]
 fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
     let all = events(200);
-    let mut expected = vec![0u64; 20];
+    let mut expected = [0u64; 20];
     for event in &all {
         for (i, a) in event.iter().enumerate() {
             for b in &event[i + 1..] {

@@ -50,8 +50,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`take`](crate::Array::take): elements that are in memory, or
-    /// cheap functions of the index, are read where they are used; a stream is gone through to the end of each segment.
+    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`take`](crate::Array::take): elements that are in
+    /// memory, or cheap functions of the index, are read where they are used; a stream is gone through to the end of each segment.
     ///
     /// # Errors
     /// When forced: if `n` is negative, or the lengths do not match the data.
@@ -70,8 +70,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`reverse`](crate::Array::reverse): a read at an index where
-    /// the elements are used.
+    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`reverse`](crate::Array::reverse): a read at an
+    /// index where the elements are used.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
