@@ -91,8 +91,11 @@ fn peaks(strong: &[(u64, f64)]) -> Vec<(u64, f64)> {
         .collect()
 }
 
+/// The power of each frequency, and frequencies with their power.
+type Plain = (Vec<f64>, Vec<(u64, f64)>);
+
 /// The same in plain Rust.
-fn plain(hours: &[f64]) -> Outcome<(Vec<f64>, Vec<(u64, f64)>)> {
+fn plain(hours: &[f64]) -> Outcome<Plain> {
     let n = hours.len() as f64;
     let mean = hours.iter().sum::<f64>() / n;
     let window =

@@ -46,7 +46,7 @@ pub fn all() -> Vec<Program> {
     vec![
         Program::new("Monte Carlo option", monte_carlo(1, 2, 3)),
         Program::new("top and sum", top_and_sum(&xs)),
-        Program::new("join counts", &join_counts(&keys, &wanted)),
+        Program::new("join counts", join_counts(&keys, &wanted)),
         Program::new("group spread", group_spread(&ys, &keys)),
     ]
 }
