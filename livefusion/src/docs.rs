@@ -60,6 +60,7 @@ const SOURCES: &[&str] = &[
     include_str!("random/mod.rs"),
     include_str!("sort/mod.rs"),
     include_str!("sort/by.rs"),
+    include_str!("sort/codes.rs"),
     include_str!("sort/groups.rs"),
     include_str!("sort/join.rs"),
     include_str!("sort/quantile.rs"),

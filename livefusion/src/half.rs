@@ -1,4 +1,4 @@
-//! Floats of 16 bits in memory: [`f16`] and [`bf16`], computed with as `f32`. (Feature `half`.)
+//! Floats of 16 bits in memory: [`struct@f16`] and [`bf16`], computed with as `f32`. (Feature `half`.)
 //!
 //! ```
 //! use livefusion::half::f16;
@@ -25,7 +25,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A float of 16 bits: [`f16`] or [`bf16`].
+/// A float of 16 bits: [`struct@f16`] or [`bf16`].
 pub trait Half: Elt<Exp = HalfExp<Self>> + Copy {
     /// The bits.
     fn bits(self) -> u16;

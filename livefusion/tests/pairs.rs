@@ -36,22 +36,22 @@ fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
 
 #[test]
 fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
-    let all = events(200);
-    let mut expected = [0u64; 20];
-    for event in &all {
-        for (i, a) in event.iter().enumerate() {
-            for b in &event[i + 1..] {
-                expected[(distance(*a, *b) * 10.0) as usize] += 1;
+    for engine in engines() {
+        let all = events(200);
+        let mut expected = [0u64; 20];
+        for event in &all {
+            for (i, a) in event.iter().enumerate() {
+                for b in &event[i + 1..] {
+                    expected[(distance(*a, *b) * 10.0) as usize] += 1;
+                }
             }
         }
-    }
-    let events = Segmented::from_vecs(all);
-    let bins = distances(&events).map(|d| (d * 10.0).cast::<u64>());
-    let ones = bins.map(|_| 1u64);
-    let counts = reduce_by_index(20, 0u64, bins.data(), ones.data(), |a, b| a + b);
-    // The counts alone are written.
-    assert_eq!(shape(&[counts.node()])?, (1, 1));
-    for engine in engines() {
+        let events = Segmented::from_vecs(all);
+        let bins = distances(&events).map(|d| (d * 10.0).cast::<u64>());
+        let ones = bins.map(|_| 1u64);
+        let counts = reduce_by_index(20, 0u64, bins.data(), ones.data(), |a, b| a + b);
+        // The counts alone are written.
+        assert_eq!(shape(&[counts.node()])?, (1, 1));
         assert_eq!(counts.force_with(&engine)?, expected[..]);
     }
     Ok(())
@@ -59,23 +59,23 @@ fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
 
 #[test]
 fn folds_of_each_segment_are_in_the_same_nest() -> Result<()> {
-    let all = events(100);
-    let pairs = |event: &Vec<(f64, f64, f64)>| -> Vec<f64> {
-        let after = |i: usize| event[i + 1..].iter().map(move |b| distance(event[i], *b));
-        (0..event.len()).flat_map(after).collect()
-    };
-    let events = Segmented::from_vecs(all.clone());
-    let weights: Array<f64> = (0..100).map(f64::from).collect();
-    let (near, weighted) = {
-        let all = distances(&events);
-        let near = all.filter_s(|d| d.lt(0.5));
-        (near, all.map_s(&weights, |d, w| d * w))
-    };
-    let counted = near.count_s(|d| d.gt(0.1));
-    let total = weighted.data().sum();
-    let nodes: [&Arc<Node>; 3] = [near.lengths().node(), counted.node(), total.node()];
-    assert_eq!(shape(&nodes)?, (1, 2));
     for engine in engines() {
+        let all = events(100);
+        let pairs = |event: &Vec<(f64, f64, f64)>| -> Vec<f64> {
+            let after = |i: usize| event[i + 1..].iter().map(move |b| distance(event[i], *b));
+            (0..event.len()).flat_map(after).collect()
+        };
+        let events = Segmented::from_vecs(all.clone());
+        let weights: Array<f64> = (0..100).map(f64::from).collect();
+        let (near, weighted) = {
+            let all = distances(&events);
+            let near = all.filter_s(|d| d.lt(0.5));
+            (near, all.map_s(&weights, |d, w| d * w))
+        };
+        let counted = near.count_s(|d| d.gt(0.1));
+        let total = weighted.data().sum();
+        let nodes: [&Arc<Node>; 3] = [near.lengths().node(), counted.node(), total.node()];
+        assert_eq!(shape(&nodes)?, (1, 2));
         let (lengths, counts, total) = (near.lengths(), &counted, &total).force_with(&engine)?;
         for (k, event) in all.iter().enumerate() {
             let near: Vec<f64> = pairs(event).into_iter().filter(|d| *d < 0.5).collect();
@@ -91,23 +91,19 @@ fn folds_of_each_segment_are_in_the_same_nest() -> Result<()> {
     Ok(())
 }
 
-/// What a flattened program gives on every backend, and its loops with the arrays that they write.
-fn pairs_of<T, U>(pairs: &Segmented<(T, U)>) -> Result<Vec<Vec<(T, U)>>>
+/// What a flattened program gives, segment by segment.
+fn pairs_of<T, U>(engine: &Engine, pairs: &Segmented<(T, U)>) -> Result<Vec<Vec<(T, U)>>>
 where
     T: Elt + PartialEq + std::fmt::Debug,
     U: Elt + PartialEq + std::fmt::Debug,
 {
-    let mut all = None;
-    for engine in engines() {
-        let (lengths, data) = (pairs.lengths(), pairs.data()).force_with(&engine)?;
-        let (mut data, mut rows) = (data.to_vec()?.into_iter(), Vec::new());
-        for n in lengths.iter() {
-            rows.push(data.by_ref().take(*n as usize).collect::<Vec<_>>());
-        }
-        assert!(data.next().is_none());
-        assert_eq!(all.get_or_insert_with(|| rows.clone()), &rows);
+    let (lengths, data) = (pairs.lengths(), pairs.data()).force_with(engine)?;
+    let (mut data, mut rows) = (data.to_vec()?.into_iter(), Vec::new());
+    for n in lengths.iter() {
+        rows.push(data.by_ref().take(*n as usize).collect::<Vec<_>>());
     }
-    Ok(all.unwrap_or_default())
+    assert!(data.next().is_none());
+    Ok(rows)
 }
 
 fn combinations<T: Copy>(row: &[T]) -> Vec<(T, T)> {
@@ -128,28 +124,28 @@ proptest! {
     fn pairs_are_those_of_plain_loops(
         rows in prop::collection::vec((prop::collection::vec(-9i64..9, 0..6), prop::collection::vec(0u8..9, 0..6)), 0..6),
     ) {
-        let (xs, ys): (Vec<Vec<i64>>, Vec<Vec<u8>>) = rows.iter().cloned().unzip();
-        let (left, right) = (Segmented::from_vecs(xs.clone()), Segmented::from_vecs(ys));
-        let expected: Vec<_> = xs.iter().map(|row| combinations(row)).collect();
-        prop_assert_eq!(pairs_of(&left.combinations_s())?, expected);
-        let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(x, y)).collect();
-        prop_assert_eq!(pairs_of(&left.cartesian_s(&right))?, expected);
-        // What a filter leaves comes as a stream.
-        let some = left.filter_s(|x| (x % 2).eq(0)).cartesian_s(&right);
-        let even = |x: &[i64]| x.iter().copied().filter(|x| x % 2 == 0).collect::<Vec<_>>();
-        let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(&even(x), y)).collect();
-        prop_assert_eq!(pairs_of(&some)?, expected);
-        // Pairs of what a filter leaves: it is in memory before.
-        let some = left.filter_s(|x| (x % 2).eq(0)).combinations_s();
-        let expected: Vec<_> = xs.iter().map(|row| combinations(&even(row))).collect();
-        prop_assert_eq!(pairs_of(&some)?, expected);
-        // Pairs of pairs: four loops in each other.
-        let four = left.combinations_s().combinations_s().map(|((a, b), (c, d))| a * b - c * d).sum_s();
-        let four_of = |row: &Vec<i64>| -> i64 {
-            combinations(&combinations(row)).iter().map(|((a, b), (c, d))| a * b - c * d).sum()
-        };
-        let expected: Vec<i64> = xs.iter().map(four_of).collect();
         for engine in engines() {
+            let (xs, ys): (Vec<Vec<i64>>, Vec<Vec<u8>>) = rows.iter().cloned().unzip();
+            let (left, right) = (Segmented::from_vecs(xs.clone()), Segmented::from_vecs(ys));
+            let expected: Vec<_> = xs.iter().map(|row| combinations(row)).collect();
+            prop_assert_eq!(pairs_of(&engine, &left.combinations_s())?, expected);
+            let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(x, y)).collect();
+            prop_assert_eq!(pairs_of(&engine, &left.cartesian_s(&right))?, expected);
+            // What a filter leaves comes as a stream.
+            let some = left.filter_s(|x| (x % 2).eq(0)).cartesian_s(&right);
+            let even = |x: &[i64]| x.iter().copied().filter(|x| x % 2 == 0).collect::<Vec<_>>();
+            let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(&even(x), y)).collect();
+            prop_assert_eq!(pairs_of(&engine, &some)?, expected);
+            // Pairs of what a filter leaves: it is in memory before.
+            let some = left.filter_s(|x| (x % 2).eq(0)).combinations_s();
+            let expected: Vec<_> = xs.iter().map(|row| combinations(&even(row))).collect();
+            prop_assert_eq!(pairs_of(&engine, &some)?, expected);
+            // Pairs of pairs: four loops in each other.
+            let four = left.combinations_s().combinations_s().map(|((a, b), (c, d))| a * b - c * d).sum_s();
+            let four_of = |row: &Vec<i64>| -> i64 {
+                combinations(&combinations(row)).iter().map(|((a, b), (c, d))| a * b - c * d).sum()
+            };
+            let expected: Vec<i64> = xs.iter().map(four_of).collect();
             prop_assert_eq!(four.force_with(&engine)?.to_vec()?, expected.clone());
         }
     }
@@ -158,24 +154,24 @@ proptest! {
     fn each_level_may_have_others(
         rows in prop::collection::vec(prop::collection::vec(0u64..4, 0..5), 0..6),
     ) {
-        let xs = Segmented::from_vecs(rows.clone());
-        let two = xs.flat_map_s(|x| x, |x, i| x + i).flat_map_s(|x| x % 3, |x, i| 10 * x + i);
-        let many = |row: &Vec<u64>| -> Vec<u64> {
-            let first = row.iter().flat_map(|x| (0..*x).map(move |i| x + i));
-            first.flat_map(|x| (0..x % 3).map(move |i| 10 * x + i)).collect()
-        };
-        let expected: Vec<Vec<u64>> = rows.iter().map(many).collect();
-        let sums: Vec<u64> = expected.iter().map(|r| r.iter().sum()).collect();
-        let totals = two.sum_s();
-        // (As many segments as elements are one class, by their length.)
-        if rows.len() != rows.concat().len() {
-            prop_assert_eq!(shape(&[totals.node()])?, (1, 1));
-        }
-        // As a closure on whole segments.
-        let nested = xs.map_segments(|row| {
-            row.flat_map(|x| x, |x, i| x + i).flat_map(|x| x % 3, |x, i| 10 * x + i)
-        });
         for engine in engines() {
+            let xs = Segmented::from_vecs(rows.clone());
+            let two = xs.flat_map_s(|x| x, |x, i| x + i).flat_map_s(|x| x % 3, |x, i| 10 * x + i);
+            let many = |row: &Vec<u64>| -> Vec<u64> {
+                let first = row.iter().flat_map(|x| (0..*x).map(move |i| x + i));
+                first.flat_map(|x| (0..x % 3).map(move |i| 10 * x + i)).collect()
+            };
+            let expected: Vec<Vec<u64>> = rows.iter().map(many).collect();
+            let sums: Vec<u64> = expected.iter().map(|r| r.iter().sum()).collect();
+            let totals = two.sum_s();
+            // (As many segments as elements are one class, by their length.)
+            if rows.len() != rows.concat().len() {
+                prop_assert_eq!(shape(&[totals.node()])?, (1, 1));
+            }
+            // As a closure on whole segments.
+            let nested = xs.map_segments(|row| {
+                    row.flat_map(|x| x, |x, i| x + i).flat_map(|x| x % 3, |x, i| 10 * x + i)
+            });
             prop_assert_eq!(two.data().force_with(&engine)?.to_vec()?, expected.concat());
             prop_assert_eq!(nested.data().force_with(&engine)?.to_vec()?, expected.concat());
             prop_assert_eq!(totals.force_with(&engine)?.to_vec()?, sums.clone());
@@ -186,16 +182,16 @@ proptest! {
 
 #[test]
 fn pairs_of_arrays_and_in_closures() -> Result<()> {
-    let xs = Array::from(vec![3i64, 1, 4, 1, 5]);
-    let ys = Array::from(vec![10i64, 20]);
-    let (pairs, both) = (xs.combinations(), xs.cartesian(&ys));
-    let inversions = pairs.count(|(a, b)| a.gt(b));
-    assert_eq!(shape(&[inversions.node()])?, (1, 0));
-    let rows = Segmented::from_vecs(vec![vec![3i64, 1, 4], vec![], vec![1, 5]]);
-    let most = rows.map_segments(|row| row.combinations().map(|(a, b)| a * b).sum());
-    assert_eq!(shape(&[most.node()])?, (1, 1));
-    let outside = rows.map_segments(|row| row.cartesian(&ys).map(|(a, b)| a * b));
     for engine in engines() {
+        let xs = Array::from(vec![3i64, 1, 4, 1, 5]);
+        let ys = Array::from(vec![10i64, 20]);
+        let (pairs, both) = (xs.combinations(), xs.cartesian(&ys));
+        let inversions = pairs.count(|(a, b)| a.gt(b));
+        assert_eq!(shape(&[inversions.node()])?, (1, 0));
+        let rows = Segmented::from_vecs(vec![vec![3i64, 1, 4], vec![], vec![1, 5]]);
+        let most = rows.map_segments(|row| row.combinations().map(|(a, b)| a * b).sum());
+        assert_eq!(shape(&[most.node()])?, (1, 1));
+        let outside = rows.map_segments(|row| row.cartesian(&ys).map(|(a, b)| a * b));
         let xs = [3, 1, 4, 1, 5];
         assert_eq!(pairs.force_with(&engine)?.to_vec()?, combinations(&xs));
         assert_eq!(
@@ -211,10 +207,10 @@ fn pairs_of_arrays_and_in_closures() -> Result<()> {
 
 #[test]
 fn lengths_that_do_not_fit_are_errors() {
-    let data = Array::from(vec![1i64, 2, 3]);
-    let long = |last: u64| Segmented::new(&Array::from(vec![2u64, last]), &data);
-    let one = Segmented::new(&Array::from(vec![3u64]), &data);
     for engine in engines() {
+        let data = Array::from(vec![1i64, 2, 3]);
+        let long = |last: u64| Segmented::new(&Array::from(vec![2u64, last]), &data);
+        let one = Segmented::new(&Array::from(vec![3u64]), &data);
         for last in [2, 1 << 40, u64::MAX - 1, u64::MAX] {
             let sum = long(last).combinations_s().map(|(_, b)| b).data().sum();
             let said = sum.force_with(&engine).unwrap_err().to_string();

@@ -36,17 +36,17 @@ proptest! {
         mut edges in prop::collection::vec((-2i32..12).prop_map(f64::from), 0..6),
         n in 1usize..9,
     ) {
-        edges.sort_by(f64::total_cmp);
-        edges.dedup();
-        let array = Array::from(xs.clone());
-        let by_edges = array.histogram(&Array::from(edges.clone()));
-        let uniform = array.histogram_uniform(-0.3, 10.1, n);
-        // The edges that are meant, bit by bit.
-        let step = (10.1 - -0.3) / n as f64;
-        let mut even: Vec<f64> = (0..n).map(|k| -0.3 + k as f64 * step).collect();
-        even.push(10.1);
-        prop_assert_eq!(linspace(-0.3, 10.1, n + 1).to_vec()?, even.clone());
         for engine in engines() {
+            edges.sort_by(f64::total_cmp);
+            edges.dedup();
+            let array = Array::from(xs.clone());
+            let by_edges = array.histogram(&Array::from(edges.clone()));
+            let uniform = array.histogram_uniform(-0.3, 10.1, n);
+            // The edges that are meant, bit by bit.
+            let step = (10.1 - -0.3) / n as f64;
+            let mut even: Vec<f64> = (0..n).map(|k| -0.3 + k as f64 * step).collect();
+            even.push(10.1);
+            prop_assert_eq!(linspace(-0.3, 10.1, n + 1).to_vec()?, even.clone());
             prop_assert_eq!(by_edges.force_with(&engine)?.to_vec()?, histogram(&xs, &edges));
             prop_assert_eq!(uniform.force_with(&engine)?.to_vec()?, histogram(&xs, &even));
             // Of the edges themselves.
@@ -60,26 +60,26 @@ proptest! {
         xs in prop::collection::vec(-9i64..9, 0..20),
         (width, stride, length) in (0usize..5, 1usize..4, 1usize..6),
     ) {
-        let array = Array::from(xs.clone());
-        let diff: Vec<i64> = xs.windows(2).map(|w| w[1] - w[0]).collect();
-        let even: Vec<i64> = xs.iter().copied().filter(|x| x % 2 == 0).collect();
-        let of_even: Vec<i64> = even.windows(2).map(|w| w[1] - w[0]).collect();
-        let evens = array.filter(|x| (x % 2).eq(0));
-        let cut: Vec<Vec<i64>> = xs.chunks(length).map(<[i64]>::to_vec).collect();
-        let places = (0..xs.len()).step_by(stride).filter(|k| k + width <= xs.len());
-        let mut sums: Vec<i64> = places.map(|k| xs[k..k + width].iter().sum()).collect();
-        if width == 0 && xs.len() % stride == 0 {
-            // The window behind the last element has none.
-            sums.push(0);
-        }
-        let mut state = 5;
-        let mut scan = vec![5];
-        scan.extend(xs.iter().map(|x| { state += x; state }));
-        let (delayed_width, delayed_length) = (Array::scalar(width as u64), Array::scalar(length as u64));
-        let (diff_of, even_diff) = (array.diff(), evens.diff());
-        let with_start = array.scan_with_start(5, |a, b| a + b);
-        let totals: Vec<i64> = cut.iter().map(|c| c.iter().sum()).collect();
         for engine in engines() {
+            let array = Array::from(xs.clone());
+            let diff: Vec<i64> = xs.windows(2).map(|w| w[1] - w[0]).collect();
+            let even: Vec<i64> = xs.iter().copied().filter(|x| x % 2 == 0).collect();
+            let of_even: Vec<i64> = even.windows(2).map(|w| w[1] - w[0]).collect();
+            let evens = array.filter(|x| (x % 2).eq(0));
+            let cut: Vec<Vec<i64>> = xs.chunks(length).map(<[i64]>::to_vec).collect();
+            let places = (0..xs.len()).step_by(stride).filter(|k| k + width <= xs.len());
+            let mut sums: Vec<i64> = places.map(|k| xs[k..k + width].iter().sum()).collect();
+            if width == 0 && xs.len() % stride == 0 {
+                // The window behind the last element has none.
+                sums.push(0);
+            }
+            let mut state = 5;
+            let mut scan = vec![5];
+            scan.extend(xs.iter().map(|x| { state += x; state }));
+            let (delayed_width, delayed_length) = (Array::scalar(width as u64), Array::scalar(length as u64));
+            let (diff_of, even_diff) = (array.diff(), evens.diff());
+            let with_start = array.scan_with_start(5, |a, b| a + b);
+            let totals: Vec<i64> = cut.iter().map(|c| c.iter().sum()).collect();
             prop_assert_eq!(diff_of.force_with(&engine)?.to_vec()?, diff.clone());
             prop_assert_eq!(even_diff.force_with(&engine)?.to_vec()?, of_even.clone());
             prop_assert_eq!(with_start.force_with(&engine)?.to_vec()?, scan.clone());
@@ -89,14 +89,14 @@ proptest! {
             for windows in [array.sliding_windows(width, stride), array.sliding_windows(&delayed_width, stride)] {
                 prop_assert_eq!(windows.sum_axis(1).force_with(&engine)?.to_vec()?, sums.clone());
             }
+            prop_assert_eq!(array.chunks(length).to_vecs()?, cut);
+            let products: Vec<i64> = xs.iter().scan(1i64, |p, x| { *p = p.wrapping_mul(*x); Some(*p) }).collect();
+            prop_assert_eq!(array.cumprod().to_vec()?, products);
+            let most: Vec<i64> = xs.iter().scan(i64::MIN, |m, x| { *m = *x.max(m); Some(*m) }).collect();
+            prop_assert_eq!(array.cummax().to_vec()?, most);
+            let least: Vec<i64> = xs.iter().scan(i64::MAX, |m, x| { *m = *x.min(m); Some(*m) }).collect();
+            prop_assert_eq!(array.cummin().to_vec()?, least);
         }
-        prop_assert_eq!(array.chunks(length).to_vecs()?, cut);
-        let products: Vec<i64> = xs.iter().scan(1i64, |p, x| { *p = p.wrapping_mul(*x); Some(*p) }).collect();
-        prop_assert_eq!(array.cumprod().to_vec()?, products);
-        let most: Vec<i64> = xs.iter().scan(i64::MIN, |m, x| { *m = *x.max(m); Some(*m) }).collect();
-        prop_assert_eq!(array.cummax().to_vec()?, most);
-        let least: Vec<i64> = xs.iter().scan(i64::MAX, |m, x| { *m = *x.min(m); Some(*m) }).collect();
-        prop_assert_eq!(array.cummin().to_vec()?, least);
     }
 
     #[test]
@@ -126,14 +126,14 @@ proptest! {
 
     #[test]
     fn what_is_close(xs in prop::collection::vec((odd_numbers(), odd_numbers()), 1..30), equal_nan: bool) {
-        let close = |(x, y): &(f64, f64)| {
-            let near = (x - y).abs() <= 0.25 + 0.1 * y.abs() && y.is_finite();
-            near || x == y || equal_nan && x.is_nan() && y.is_nan()
-        };
-        let expected: Vec<bool> = xs.iter().map(close).collect();
-        let array = Array::from(xs);
-        let got = array.map(|(x, y)| x.isclose(y, 0.1, 0.25, equal_nan));
         for engine in engines() {
+            let close = |(x, y): &(f64, f64)| {
+                let near = (x - y).abs() <= 0.25 + 0.1 * y.abs() && y.is_finite();
+                near || x == y || equal_nan && x.is_nan() && y.is_nan()
+            };
+            let expected: Vec<bool> = xs.iter().map(close).collect();
+            let array = Array::from(xs.clone());
+            let got = array.map(|(x, y)| x.isclose(y, 0.1, 0.25, equal_nan));
             prop_assert_eq!(got.force_with(&engine)?.to_vec()?, expected.clone());
         }
     }
@@ -141,21 +141,21 @@ proptest! {
 
 #[test]
 fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
-    let xs: Array<f64> = (0..100).map(|k| f64::from(k) * 0.1).collect();
-    let (low, high) = (xs.min(), xs.max());
-    let squares = xs.filter(|x| x.gt(1.0)).map(|x| x * x);
-    let even = squares.histogram_uniform(0.0, 100.0, 10);
-    assert_eq!(shape(&[even.node()])?, (1, 1));
-    let edges = Array::from(vec![0.0, 1.0, 10.0, 50.0]);
-    let by_edges = squares.histogram(&edges);
-    assert_eq!(shape(&[by_edges.node()])?, (1, 1));
-    let counts = iota(50).map(|i| i % 7).bincount(7);
-    assert_eq!(shape(&[counts.node()])?, (1, 1));
-    // From the smallest to the largest: both are known when the second loop begins.
-    let all = xs.histogram_uniform(&low, &high, 4);
-    assert_eq!(shape(&[all.node()])?, (2, 1));
-    let bytes = xs.map(|x| x.cast::<u8>());
     for engine in engines() {
+        let xs: Array<f64> = (0..100).map(|k| f64::from(k) * 0.1).collect();
+        let (low, high) = (xs.min(), xs.max());
+        let squares = xs.filter(|x| x.gt(1.0)).map(|x| x * x);
+        let even = squares.histogram_uniform(0.0, 100.0, 10);
+        assert_eq!(shape(&[even.node()])?, (1, 1));
+        let edges = Array::from(vec![0.0, 1.0, 10.0, 50.0]);
+        let by_edges = squares.histogram(&edges);
+        assert_eq!(shape(&[by_edges.node()])?, (1, 1));
+        let counts = iota(50).map(|i| i % 7).bincount(7);
+        assert_eq!(shape(&[counts.node()])?, (1, 1));
+        // From the smallest to the largest: both are known when the second loop begins.
+        let all = xs.histogram_uniform(&low, &high, 4);
+        assert_eq!(shape(&[all.node()])?, (2, 1));
+        let bytes = xs.map(|x| x.cast::<u8>());
         assert_eq!(counts.force_with(&engine)?, [8, 7, 7, 7, 7, 7, 7]);
         assert_eq!(all.force_with(&engine)?, [25, 25, 25, 25]);
         let total = even.sum().force_with(&engine)?;
@@ -167,21 +167,21 @@ fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
 
 #[test]
 fn what_is_a_function_of_the_index_is_in_no_memory() -> Result<()> {
-    let xs: Array<f64> = (0..40).map(f64::from).collect();
-    let (x, y) = linspace(0.0, 1.0, 5).meshgrid(&xs);
-    let far = x.zip_with(&y, |x, y| x * y).sum();
-    assert_eq!(shape(&[far.node()])?, (1, 0));
-    let smooth = xs.diff().map(|d| d * d).sum();
-    assert_eq!(shape(&[smooth.node()])?, (1, 0));
-    let even = xs.filter(|x| (x % 2.0).eq(0.0)).diff().sum();
-    assert_eq!(shape(&[even.node()])?, (1, 0));
-    let totals = xs.chunks(7).sum_s();
-    assert_eq!(shape(&[totals.node()])?, (1, 1));
-    let means = xs.sliding_windows(4, 2).mean_axis(1);
-    assert_eq!(shape(&[means.node()])?, (1, 1));
-    let offsets = xs.scan_with_start(0.0, |a, b| a + b).map(|x| x + 1.0);
-    assert_eq!(shape(&[offsets.node()])?, (1, 1));
     for engine in engines() {
+        let xs: Array<f64> = (0..40).map(f64::from).collect();
+        let (x, y) = linspace(0.0, 1.0, 5).meshgrid(&xs);
+        let far = x.zip_with(&y, |x, y| x * y).sum();
+        assert_eq!(shape(&[far.node()])?, (1, 0));
+        let smooth = xs.diff().map(|d| d * d).sum();
+        assert_eq!(shape(&[smooth.node()])?, (1, 0));
+        let even = xs.filter(|x| (x % 2.0).eq(0.0)).diff().sum();
+        assert_eq!(shape(&[even.node()])?, (1, 0));
+        let totals = xs.chunks(7).sum_s();
+        assert_eq!(shape(&[totals.node()])?, (1, 1));
+        let means = xs.sliding_windows(4, 2).mean_axis(1);
+        assert_eq!(shape(&[means.node()])?, (1, 1));
+        let offsets = xs.scan_with_start(0.0, |a, b| a + b).map(|x| x + 1.0);
+        assert_eq!(shape(&[offsets.node()])?, (1, 1));
         let all: (f64, f64, f64) = (&far, &smooth, &even).force_with(&engine)?;
         assert_eq!(all, (2.5 * 780.0, 39.0, 38.0));
         assert_eq!(
@@ -190,10 +190,10 @@ fn what_is_a_function_of_the_index_is_in_no_memory() -> Result<()> {
         );
         assert_eq!(means.force_with(&engine)?[18], 37.5);
         assert_eq!(offsets.force_with(&engine)?.len(), 41);
+        assert_eq!(linspace(2.0f32, 5.0, 1).force()?, [2.0]);
+        assert_eq!(linspace(2.0f32, 5.0, 0).force()?.len(), 0);
+        assert_eq!(linspace(0.0, 0.7, 8).force()?[7], 0.7);
     }
-    assert_eq!(linspace(2.0f32, 5.0, 1).force()?, [2.0]);
-    assert_eq!(linspace(2.0f32, 5.0, 0).force()?.len(), 0);
-    assert_eq!(linspace(0.0, 0.7, 8).force()?[7], 0.7);
     Ok(())
 }
 

@@ -564,6 +564,64 @@ fn functions_are_held_to_what_they_say() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn codes_are_counted_in_the_order_of_elements() {
+    fn check<T: Elt + PartialEq + Debug>(xs: Vec<T>, codes: &[u32], found: &[T]) {
+        let array = Array::from(xs);
+        for engine in engines() {
+            let (got, elements) = array.factorize();
+            let (got, elements) = (&got, &elements).force_with(&engine).unwrap();
+            assert_eq!(got, *codes);
+            assert_eq!(elements.to_vec().unwrap(), found);
+        }
+    }
+    check(vec![7u8, 3, 7, 9, 3], &[0, 1, 0, 2, 1], &[7, 3, 9]);
+    check(
+        vec![-5i64, -5, 1 << 40, 0],
+        &[0, 0, 1, 2],
+        &[-5, 1 << 40, 0],
+    );
+    check(
+        vec![0.0f32, -0.0, 1.5, 0.0],
+        &[0, 1, 2, 0],
+        &[0.0, -0.0, 1.5],
+    );
+    check(vec![true, false, true], &[0, 1, 0], &[true, false]);
+    check(
+        vec![(1u32, true), (1, false), (1, true)],
+        &[0, 1, 0],
+        &[(1, true), (1, false)],
+    );
+    check::<u64>(vec![], &[], &[]);
+    let nan = Array::from(vec![f64::NAN, 1.0, -f64::NAN]).factorize().0;
+    assert_eq!(nan.force().unwrap(), [0, 1, 0]);
+}
+
+#[test]
+fn sums_by_codes_are_one_loop() {
+    for engine in engines() {
+        let keys: Vec<u64> = (0..1000).map(|k| (k * k) % 37 * 1_000_003).collect();
+        let values: Vec<i64> = (0..1000).collect();
+        let (codes, found) = Array::from(keys.clone()).map(|k| k + 1).factorize();
+        let three = Array::from(values.clone()).map(|x| (x, x * x, 1i64));
+        let add = |(a, b, c): (Exp<i64>, Exp<i64>, Exp<i64>), (x, y, z)| (a + x, b + y, c + z);
+        let sums = reduce_by_index(found.len(), (0i64, 0i64, 0i64), &codes, &three, add);
+        let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
+        // One counts the groups, one adds up.
+        assert_eq!(explained.loops.len(), 2, "{explained}");
+        let (found, sums) = (&found, &sums).force_with(&engine).unwrap();
+        for (key, sums) in found.iter().zip(sums.iter()) {
+            let of = keys
+                .iter()
+                .zip(&values)
+                .filter(|(k, _)| **k + 1 == *key)
+                .map(|(_, v)| *v);
+            let expected = of.fold((0, 0, 0), |(a, b, c), x| (a + x, b + x * x, c + 1));
+            assert_eq!(sums, expected);
+        }
+    }
+}
+
 /// By hand: NaN if an element is.
 fn quantile(row: &[f64], share: f64) -> f64 {
     let mut row = row.to_vec();

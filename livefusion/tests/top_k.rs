@@ -54,8 +54,8 @@ proptest! {
             }
         }
         let falls = |a: &f64, b: &f64| a.is_nan().cmp(&b.is_nan()).then(match a.is_nan() {
-            true => std::cmp::Ordering::Equal,
-            false => b.total_cmp(a),
+                true => std::cmp::Ordering::Equal,
+                false => b.total_cmp(a),
         });
         let expected = places(&xs, k, falls);
         let array = Array::from(xs.clone());
@@ -128,8 +128,8 @@ fn it_fuses() -> Result<()> {
 /// Pairs are compared field by field, and segments have theirs.
 #[test]
 fn of_pairs_and_of_segments() -> Result<()> {
-    let xs = Array::from(vec![(2u8, 1.5f32), (1, 9.0), (2, -1.0), (1, 9.0)]);
     for engine in engines() {
+        let xs = Array::from(vec![(2u8, 1.5f32), (1, 9.0), (2, -1.0), (1, 9.0)]);
         let (top, places) = (&xs.top_k(3), &xs.argtop_k(3)).force_with(&engine)?;
         assert_eq!(top, [(2, 1.5), (2, -1.0), (1, 9.0)]);
         assert_eq!(places, [0, 2, 1]);

@@ -78,7 +78,7 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`Array::flat_map`], one loop deeper. Folds of the new segments by operators that have an identity run in
+    /// *Cost and fusion.* As of [`Array::flat_map`](crate::Array::flat_map), one loop deeper. Folds of the new segments by operators that have an identity run in
     /// that nest, as do `filter_s` and `map_s`; other folds and scans of them read them from memory.
     ///
     /// # Errors

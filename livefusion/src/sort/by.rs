@@ -103,7 +103,7 @@ impl<T: Elt> Array<T> {
     ///
     /// If a key tells the order, [`sort_by_key`](Array::sort_by_key) is faster: it sorts by radix.
     ///
-    /// *Cost and fusion.* A merge sort as a [loop over arrays](crate::iterate_while): the comparison is compiled into its step, which
+    /// *Cost and fusion.* A merge sort as a [loop over arrays](crate::iterate::iterate_while): the comparison is compiled into its step, which
     /// reads and writes all elements; there are as many steps as the number of elements can be halved. It runs apart, on one thread:
     /// nothing fuses across it, what makes the elements is in the loop before, what is made of them in order in the loop behind.
     ///

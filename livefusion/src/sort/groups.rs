@@ -73,7 +73,7 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// *Cost and fusion.* A sort of the keys with their places. What is done with the segments fuses, with the reads of the elements in
-    /// it. (If sums alone are wanted and keys are small integers, a [scatter](Array::scatter_with) is one loop without a sort.)
+    /// it. (Sums alone take no sort: [`factorize`](Array::factorize) the keys, and reduce by their codes.)
     ///
     /// # Errors
     /// When forced: if there are not as many keys; and as of [`sort`](Array::sort).

@@ -8,6 +8,7 @@
 //! | `join` | `join`, `left_join` |
 //! | `quantile` | `median`, `quantile`, `median_s`, `quantile_s` |
 //! | `search` | `searchsorted`, `digitize` |
+//! | `codes` | `factorize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort_s`, `argsort_s` |
 //! | `short` | few elements, by networks |
@@ -18,6 +19,7 @@
 
 mod by;
 mod call;
+mod codes;
 mod groups;
 mod join;
 mod order;

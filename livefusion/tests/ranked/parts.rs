@@ -226,12 +226,12 @@ fn products_against_plain_loops() -> Result<()> {
     let late = generate((&n, &n), |(i, j)| i + 2 * j);
     assert_eq!(
         late.matmul(&late).force()?[(1, 2)],
-        (0..5).map(|k| (1 + 2 * k) * (k + 4)).sum()
+        (0..5).map(|k| (1 + 2 * k) * (k + 4)).sum::<u64>()
     );
     let narrow = generate((5u64, 3), |(i, _)| i);
     assert_eq!(
         late.matmul(&narrow).force()?[(0, 0)],
-        (0..5).map(|k| 2 * k * k).sum()
+        (0..5).map(|k| 2 * k * k).sum::<u64>()
     );
     Ok(())
 }

@@ -68,6 +68,12 @@ pub static ROWS: &[Combinator] = &[
         let groups = c.give_segments(groups, values.elt)?;
         Ok(Value::Tuple(vec![c.give(found, keys.elt)?, groups]))
     }),
+    row("factorize", &[XS], "[T] => ([u32], [T])", "[70, 30, 70, 50, 30].factorize()", |c| {
+        let xs = c.array(0)?;
+        let (codes, found) = c.builder.factorize(&xs.node);
+        let codes = c.give(codes, Elt::Scalar(Ty::U32))?;
+        Ok(Value::Tuple(vec![codes, c.give(found, xs.elt)?]))
+    }),
     row("searchsorted", &[XS, XS], "([T], [T]) => [u64]", "[10, 20, 20, 30].searchsorted([20, 5])", |c| {
         places(c, Builder::searchsorted)
     }),
