@@ -128,13 +128,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: if there is no memory for it, or if there are more than 2^32 different elements.
-    #[doc(alias(
-        "codes",
-        "dictionary_encode",
-        "unique_inverse",
-        "value_index",
-        "label_encode"
-    ))]
+    #[doc(alias("codes", "dictionary_encode", "unique_inverse"))]
     #[track_caller]
     pub fn factorize(&self) -> (Array<u32>, Array<T>) {
         let (codes, found) = Builder::named("factorize").factorize(self.node());
