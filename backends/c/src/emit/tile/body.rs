@@ -33,6 +33,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
     /// Words of which the upper half is zero.
     pub(super) halves: FxHashSet<Value>,
+    /// Of those that are the lower half of a word of the same function, that word.
+    pub(super) words: FxHashMap<Value, Operand>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     /// How the segment that is written is left.
@@ -87,6 +89,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         Writer {
             neighbours,
             halves: FxHashSet::default(),
+            words: FxHashMap::default(),
             unit,
             tile,
             version,

@@ -56,6 +56,8 @@ impl Writer<'_, '_, '_> {
             .filter(|o| !o.begin.is_empty())
             .for_each(|o| self.unit.line(&o.begin));
         self.comb = None;
+        // What another piece has need not be here.
+        self.words.clear();
         self.stmts(stmts);
         self.comb = None;
         own.iter()

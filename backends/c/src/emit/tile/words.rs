@@ -15,8 +15,16 @@ impl Writer<'_, '_, '_> {
             (Op::Shr, [_, Operand::Const(n)]) => (32..64).contains(&n.bits),
             _ => false,
         };
-        if is_half && self.shape(to).ty == Ty::U64 {
-            self.halves.insert(to);
+        if !is_half || self.shape(to).ty != Ty::U64 {
+            return;
+        }
+        self.halves.insert(to);
+        let lower = |a: &Operand| matches!(a, Operand::Const(c) if c.bits == u64::from(u32::MAX));
+        match (op, args) {
+            (Op::And, [word, mask]) | (Op::And, [mask, word]) if lower(mask) => {
+                self.words.insert(to, *word);
+            }
+            _ => {}
         }
     }
 
@@ -44,6 +52,7 @@ impl Writer<'_, '_, '_> {
         };
         let v = self.vector(own);
         let name = format!("{v}_half_product");
+        let low = format!("{}({}ul)", self.all(own), u32::MAX);
         // clang sees it, and has no builtin of that name.
         self.unit.helpers.require(&name, || {
             format!(
@@ -53,10 +62,13 @@ impl Writer<'_, '_, '_> {
                  typedef long long lf_long __attribute__((vector_size({bytes})));\n  \
                  return ({v}){builtin};\n\
                  #else\n  \
-                 return x * y;\n\
+                 return (x & {low}) * (y & {low});\n\
                  #endif\n}}\n"
             )
         });
+        // The instruction takes the lower halves: nothing has to be cut off for it.
+        let word = |x: Operand| x.value().and_then(|v| self.words.get(&v).copied());
+        let [a, b] = [a, b].map(|x| word(x).unwrap_or(x));
         let [a, b] = [a, b].map(|x| self.in_lanes(x, own.lanes));
         Some(format!("{name}({a}, {b})"))
     }
