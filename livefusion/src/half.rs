@@ -70,12 +70,14 @@ impl<H: Half> HalfExp<H> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<H: Half> ToExp<H> for HalfExp<H> {
     fn to_exp(self) -> HalfExp<H> {
         self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<H: Half> IntoExp for HalfExp<H> {
     type Elt = H;
 }
@@ -116,14 +118,17 @@ impl<D: Rank> Array<f32, D> {
 
 macro_rules! element {
     ($($H:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToExp<$H> for $H {
             fn to_exp(self) -> HalfExp<$H> {
                 HalfExp::of_bits(Exp::lit(self.bits()))
             }
         }
+        #[diagnostic::do_not_recommend]
         impl IntoExp for $H {
             type Elt = $H;
         }
+        #[diagnostic::do_not_recommend]
         impl Elt for $H {
             type Exp = HalfExp<$H>;
             const FIELDS: u32 = 1;

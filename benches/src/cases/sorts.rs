@@ -34,15 +34,6 @@ const fn radix(run: fn(&Input) -> Vec<Data>) -> Rust {
     }
 }
 
-/// As it is called on all threads.
-const fn radix_parallel(run: fn(&Input) -> Vec<Data>) -> Rust {
-    Rust {
-        name: "rdst, all threads",
-        parallel: true,
-        run,
-    }
-}
-
 /// Words of 40 bits: about half of what `n` of them are is there twice or more often.
 fn words(n: usize) -> Input {
     let mut random = Random::new(1);
@@ -72,10 +63,7 @@ pub const U64: Case = case(
     "sortU64",
     words,
     |engine, input| prepared(engine, input[0].array::<u64>(), |xs: Array<u64>| xs.sort()),
-    &[
-        radix(|input| sorted::<u64, u64>(input, |x| x, |x| x, false)),
-        radix_parallel(|input| sorted::<u64, u64>(input, |x| x, |x| x, true)),
-    ],
+    &[radix(|input| sorted::<u64, u64>(input, |x| x, |x| x))],
 );
 
 /// Floats.
@@ -83,10 +71,7 @@ pub const F64: Case = case(
     "sortF64",
     floats,
     |engine, input| prepared(engine, input[0].array::<f64>(), |xs: Array<f64>| xs.sort()),
-    &[
-        radix(|input| sorted(input, to_key, from_key, false)),
-        radix_parallel(|input| sorted(input, to_key, from_key, true)),
-    ],
+    &[radix(|input| sorted(input, to_key, from_key))],
 );
 
 /// The places of numbers in order.
@@ -98,10 +83,7 @@ pub const PLACES_U64: Case = case(
             xs.argsort()
         })
     },
-    &[
-        radix(|input| places(input, |x: u64| x, false)),
-        radix_parallel(|input| places(input, |x: u64| x, true)),
-    ],
+    &[radix(|input| places(input, |x: u64| x))],
 );
 
 /// The places of floats in order.
@@ -113,10 +95,7 @@ pub const PLACES_F64: Case = case(
             xs.argsort()
         })
     },
-    &[
-        radix(|input| places(input, to_key, false)),
-        radix_parallel(|input| places(input, to_key, true)),
-    ],
+    &[radix(|input| places(input, to_key))],
 );
 
 /// Values in the order of numbers.
@@ -131,10 +110,7 @@ pub const BY_U64: Case = case(
             |(keys, values): (Array<u64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    &[
-        radix(|input| values(input, |x: u64| x, false)),
-        radix_parallel(|input| values(input, |x: u64| x, true)),
-    ],
+    &[radix(|input| values(input, |x: u64| x))],
 );
 
 /// Values in the order of floats.
@@ -149,10 +125,7 @@ pub const BY_F64: Case = case(
             |(keys, values): (Array<f64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    &[
-        radix(|input| values(input, to_key, false)),
-        radix_parallel(|input| values(input, to_key, true)),
-    ],
+    &[radix(|input| values(input, to_key))],
 );
 
 /// The largest ten.
@@ -296,25 +269,21 @@ fn from_key(key: u64) -> f64 {
 }
 
 /// std's sort for few, the radix sort for many.
-fn in_order<K: RadixKey + Ord + Copy + Send + Sync>(keys: &mut [K], parallel: bool) {
-    match (keys.len() < 100_000, parallel) {
-        (true, _) => keys.sort_unstable(),
-        (false, true) => keys.radix_sort_unstable(),
-        (false, false) => {
-            let sort = keys.radix_sort_builder().with_single_threaded_tuner();
-            sort.with_parallel(false).sort();
-        }
+fn in_order<K: RadixKey + Ord + Copy + Send + Sync>(keys: &mut [K]) {
+    if keys.len() < 100_000 {
+        return keys.sort_unstable();
     }
+    let sort = keys.radix_sort_builder().with_single_threaded_tuner();
+    sort.with_parallel(false).sort();
 }
 
 fn sorted<T: livefusion_backend::Prim, U: livefusion_backend::Prim>(
     input: &Input,
     key: fn(T) -> u64,
     element: fn(u64) -> U,
-    parallel: bool,
 ) -> Vec<Data> {
     let mut keys: Vec<u64> = input[0].of::<T>().iter().map(|x| key(*x)).collect();
-    in_order(&mut keys, parallel);
+    in_order(&mut keys);
     vec![Data::result(keys.into_iter().map(element).collect())]
 }
 
@@ -336,37 +305,25 @@ impl RadixKey for Placed {
     }
 }
 
-fn placed<T: livefusion_backend::Prim>(
-    input: &Input,
-    key: fn(T) -> u64,
-    parallel: bool,
-) -> Vec<Placed> {
+fn placed<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Placed> {
     let keys = input[0].of::<T>().iter().zip(0u32..);
     let placed = keys.map(|(x, place)| Placed {
         key: key(*x),
         place,
     });
     let mut placed: Vec<Placed> = placed.collect();
-    in_order(&mut placed, parallel);
+    in_order(&mut placed);
     placed
 }
 
-fn places<T: livefusion_backend::Prim>(
-    input: &Input,
-    key: fn(T) -> u64,
-    parallel: bool,
-) -> Vec<Data> {
-    let placed = placed(input, key, parallel);
+fn places<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
+    let placed = placed(input, key);
     let places = placed.iter().map(|p| u64::from(p.place));
     vec![Data::result(places.collect())]
 }
 
-fn values<T: livefusion_backend::Prim>(
-    input: &Input,
-    key: fn(T) -> u64,
-    parallel: bool,
-) -> Vec<Data> {
-    let (placed, values) = (placed(input, key, parallel), input[1].of::<u64>());
+fn values<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
+    let (placed, values) = (placed(input, key), input[1].of::<u64>());
     let values = placed.iter().map(|p| values[p.place as usize]);
     vec![Data::result(values.collect())]
 }

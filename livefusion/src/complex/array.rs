@@ -35,6 +35,7 @@ fn in_step<T: Float, D: Rank + Join<E>, E: Rank>(
 
 macro_rules! arrays {
     ($Trait:ident $method:ident: $($L:ty, $R:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Float, D: Rank + Join<E>, E: Rank> $Trait<$R> for $L {
             type Output = Array<Complex<T>, <D as Join<E>>::Joined>;
             #[track_caller]
@@ -47,6 +48,7 @@ macro_rules! arrays {
 
 macro_rules! numbers {
     ($Trait:ident $method:ident: $($A:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Float, D: Rank> $Trait<Complex<T>> for $A {
             type Output = Array<Complex<T>, D>;
             #[track_caller]
@@ -54,6 +56,7 @@ macro_rules! numbers {
                 self.mapped(Builder::named(stringify!($method)), |z| z.$method(r))
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<T: Float, D: Rank> $Trait<T> for $A {
             type Output = Array<Complex<T>, D>;
             #[track_caller]
@@ -61,6 +64,7 @@ macro_rules! numbers {
                 self.mapped(Builder::named(stringify!($method)), |z| z.$method(crate::Exp::lit(r)))
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<T: Float, D: Rank> $Trait<$A> for Complex<T> {
             type Output = Array<Complex<T>, D>;
             #[track_caller]
@@ -91,6 +95,7 @@ operators! {
     Div div;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float, D: Rank> Neg for &Array<Complex<T>, D> {
     type Output = Array<Complex<T>, D>;
     #[track_caller]
@@ -99,6 +104,7 @@ impl<T: Float, D: Rank> Neg for &Array<Complex<T>, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float, D: Rank> Neg for Array<Complex<T>, D> {
     type Output = Array<Complex<T>, D>;
     #[track_caller]
@@ -177,6 +183,7 @@ impl<T: Float, D: Rank> Array<Complex<T>, D> {
 }
 
 /// Both parts are added up, in one loop.
+#[diagnostic::do_not_recommend]
 impl<T: Float> Summed for Complex<T> {
     fn sum_of(builder: Builder, zs: &Arc<Node>) -> Arc<Node> {
         let zs = Array::<Complex<T>>::wrap(zs.clone());

@@ -40,16 +40,19 @@ impl<T: Float> fmt::Debug for ComplexExp<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> ToExp<Complex<T>> for ComplexExp<T> {
     fn to_exp(self) -> ComplexExp<T> {
         self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> IntoExp for ComplexExp<T> {
     type Elt = Complex<T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> ToExp<Complex<T>> for Complex<T> {
     fn to_exp(self) -> ComplexExp<T> {
         ComplexExp {
@@ -59,10 +62,12 @@ impl<T: Float> ToExp<Complex<T>> for Complex<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> IntoExp for Complex<T> {
     type Elt = Complex<T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> Elt for Complex<T> {
     type Exp = ComplexExp<T>;
     const FIELDS: u32 = 2;

@@ -8,6 +8,7 @@ use std::ops::*;
 /// Forwards the caller's place, which `Exp`'s operators take.
 macro_rules! complex {
     ($($Trait:ident $method:ident: $f:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Float, R: ToExp<Complex<T>>> $Trait<R> for ComplexExp<T> {
             type Output = ComplexExp<T>;
             #[track_caller]
@@ -18,6 +19,7 @@ macro_rules! complex {
         complex! { @left $Trait $method $f: f32 f64 }
     )*};
     (@left $Trait:ident $method:ident $f:ident: $($t:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl $Trait<ComplexExp<$t>> for Complex<$t> {
             type Output = ComplexExp<$t>;
             #[track_caller]
@@ -37,6 +39,7 @@ complex! {
 
 macro_rules! real {
     ($($Trait:ident $method:ident: $right:ident, $left:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Float> $Trait<Exp<T>> for ComplexExp<T> {
             type Output = ComplexExp<T>;
             #[track_caller]
@@ -47,6 +50,7 @@ macro_rules! real {
         real! { @of $Trait $method $left: f32 f64 }
     )*};
     (@of $Trait:ident $method:ident $left:ident: $($t:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl $Trait<$t> for ComplexExp<$t> {
             type Output = ComplexExp<$t>;
             #[track_caller]
@@ -54,6 +58,7 @@ macro_rules! real {
                 $Trait::$method(self, Exp::lit(r))
             }
         }
+        #[diagnostic::do_not_recommend]
         impl $Trait<ComplexExp<$t>> for Exp<$t> {
             type Output = ComplexExp<$t>;
             #[track_caller]
@@ -61,6 +66,7 @@ macro_rules! real {
                 $left(self, z)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl $Trait<ComplexExp<$t>> for $t {
             type Output = ComplexExp<$t>;
             #[track_caller]
@@ -78,6 +84,7 @@ real! {
     Div div: over_real, real_over;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Float> Neg for ComplexExp<T> {
     type Output = ComplexExp<T>;
     #[track_caller]

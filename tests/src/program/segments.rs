@@ -109,6 +109,12 @@ impl Making {
     /// the firsts or by the segments.
     fn combinations_s(&mut self) -> Option<Step> {
         let (lengths, data) = self.segments()?;
+        let pairs = self.data[lengths].columns()[0].iter();
+        let pairs = pairs.map(|n| n.saturating_mul(n.saturating_sub(1)) / 2);
+        let most = 4 * self.longest() as u64;
+        if pairs.fold(0, u64::saturating_add) > most {
+            return None;
+        }
         let begins = self.add(Step::Scan(lengths, sum_of_lengths(), ScanKind::Exclusive))?;
         let scope = self.scope();
         let mut m = body::Maker::new(&mut self.rng, &scope, &[Ty::U64; 2]);

@@ -474,7 +474,10 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     fn set(&mut self, to: Value, value: Operand) {
-        self.push(StmtKind::Set { to, value });
+        // What a scalar loop takes along as it is.
+        if value != Operand::Value(to) {
+            self.push(StmtKind::Set { to, value });
+        }
     }
 
     /// Takes what was written since as a body of its own.

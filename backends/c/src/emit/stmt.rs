@@ -96,6 +96,9 @@ impl Unit<'_> {
     fn advance(&mut self, state: &[(Var, Atom)], next: &[Atom]) {
         let mut moves = Vec::new();
         for (i, ((v, _), a)) in state.iter().zip(next).enumerate() {
+            if *a == Atom::Var(*v) {
+                continue;
+            }
             let (ty, value) = (self.program.ty(*v).elem(), self.atom(*a));
             if state.len() == 1 {
                 moves.push(format!("{} = {value};", self.names.var(*v)));
