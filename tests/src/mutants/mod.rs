@@ -18,7 +18,7 @@ use crate::program::buffer;
 use crate::rng::Rng;
 use crate::scalar;
 use loop_lang::Loop;
-use loop_lang::ir::Type;
+use loop_lang::ir::{Atom, RateKind, Type};
 use loop_lang::parse::parse;
 use loop_lang::types::{Const, Ty, canonical};
 use loop_lang::verify::verify;
@@ -147,7 +147,7 @@ impl Stock {
 }
 
 /// Random arguments for a loop's parameters. Arrays are short, and most are of one length; most numbers
-/// that may be lengths are small.
+/// that may be lengths are small; those that say how often a loop is run are always.
 pub fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
     let common = rng.pick(&[0, 1, 3, 8, 31, 32, 33, 64, 70, 131]);
     let argument = |rng: &mut Rng, ty: Type| match ty {
@@ -159,8 +159,19 @@ pub fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
             Argument::Array(buffer(ty, &words))
         }
     };
-    let params = program.params.iter();
-    params.map(|p| argument(rng, program.ty(p.var))).collect()
+    let bounds = program.rates.iter().filter_map(|rate| match rate.kind {
+        RateKind::Root { bound, .. } | RateKind::Nested { bound, .. } => Some(bound),
+        RateKind::Sub { .. } | RateKind::Cursor { .. } => None,
+    });
+    let bounds: Vec<Atom> = bounds.collect();
+    let params = program
+        .params
+        .iter()
+        .map(|p| match bounds.contains(&p.var.into()) {
+            true => Argument::Scalar(Const::u64(rng.below(140) as u64)),
+            false => argument(rng, program.ty(p.var)),
+        });
+    params.collect()
 }
 
 fn word(rng: &mut Rng, ty: Ty) -> u64 {
