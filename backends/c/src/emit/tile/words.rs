@@ -47,7 +47,9 @@ impl Writer<'_, '_, '_> {
         let builtin = match bytes {
             16 => "__builtin_ia32_pmuludq128((lf_int)x, (lf_int)y)",
             32 => "__builtin_ia32_pmuludq256((lf_int)x, (lf_int)y)",
-            64 => "__builtin_ia32_pmuludq512_mask((lf_int)x, (lf_int)y, (lf_long)x, -1)",
+            64 => {
+                "__builtin_ia32_pmuludq512_mask((lf_int)x, (lf_int)y, (__typeof__(long long __attribute__((vector_size(64)))))x, -1)"
+            }
             _ => return None,
         };
         let v = self.vector(own);
@@ -59,7 +61,6 @@ impl Writer<'_, '_, '_> {
                 "static inline {v} {name}({v} x, {v} y) {{\n\
                  #ifndef __clang__\n  \
                  typedef int lf_int __attribute__((vector_size({bytes})));\n  \
-                 typedef long long lf_long __attribute__((vector_size({bytes})));\n  \
                  return ({v}){builtin};\n\
                  #else\n  \
                  return (x & {low}) * (y & {low});\n\
