@@ -17,4 +17,5 @@ mod states;
 mod stream;
 mod uniform;
 mod vectorised;
+mod words;
 mod zips;

@@ -11,7 +11,7 @@ use crate::names::{Facet, Unique, identifier};
 use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Pieces of a body that make the function that calls them a long one.
 const MANY: usize = 16;
@@ -31,10 +31,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) names: Vec<String>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
-    /// Words of which the upper half is zero.
-    pub(super) halves: FxHashSet<Value>,
-    /// Of those that are the lower half of a word of the same function, that word.
-    pub(super) words: FxHashMap<Value, Operand>,
+    /// Words of which the upper half is zero, and what has the same lower half: that word itself, or the one that it was cut off.
+    pub(super) halves: FxHashMap<Value, Operand>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     /// How the segment that is written is left.
@@ -88,8 +86,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let neighbours = neighbours(tile, is_given);
         Writer {
             neighbours,
-            halves: FxHashSet::default(),
-            words: FxHashMap::default(),
+            halves: FxHashMap::default(),
             unit,
             tile,
             version,

@@ -56,8 +56,9 @@ impl Writer<'_, '_, '_> {
             .filter(|o| !o.begin.is_empty())
             .for_each(|o| self.unit.line(&o.begin));
         self.comb = None;
-        // What another piece has need not be here.
-        self.words.clear();
+        // Halves come in from other pieces; the words that they were cut off need not.
+        let halves = self.halves.iter_mut();
+        halves.for_each(|(half, word)| *word = (*half).into());
         self.stmts(stmts);
         self.comb = None;
         own.iter()

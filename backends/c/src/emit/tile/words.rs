@@ -2,34 +2,41 @@
 //! or several. gcc does not see that the halves are zero.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Shape, Value};
+use livefusion_tile::ir::{Operand, Origin, Shape, Value};
 use livefusion_tile::target::Arch;
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 
 impl Writer<'_, '_, '_> {
     /// Notes whether the upper half of a word that an operator gives is zero.
     pub(super) fn note_half(&mut self, to: Value, op: Op, args: &[Operand]) {
-        let is_half = match (op, args) {
-            (Op::And, [a, b]) => is_half_literal(*a) || is_half_literal(*b),
-            (Op::Shr, [_, Operand::Const(n)]) => (32..64).contains(&n.bits),
-            _ => false,
-        };
-        if !is_half || self.shape(to).ty != Ty::U64 {
+        if self.shape(to).ty != Ty::U64 {
             return;
         }
-        self.halves.insert(to);
-        let lower = |a: &Operand| matches!(a, Operand::Const(c) if c.bits == u64::from(u32::MAX));
-        match (op, args) {
-            (Op::And, [word, mask]) | (Op::And, [mask, word]) if lower(mask) => {
-                self.words.insert(to, *word);
+        let word = match (op, args) {
+            (Op::And, [word, mask] | [mask, word]) if is_lower_half(*mask) && self.stays(*word) => {
+                *word
             }
-            _ => {}
-        }
+            (Op::And, [a, b]) if is_half(*a) || is_half(*b) => to.into(),
+            (Op::Shr, [_, Operand::Const(n)]) if (32..64).contains(&n.bits) => to.into(),
+            _ => return,
+        };
+        self.halves.insert(to, word);
     }
 
-    fn is_half(&self, a: Operand) -> bool {
-        is_half_literal(a) || a.value().is_some_and(|v| self.halves.contains(&v))
+    /// Whether nothing sets an operand anew, so that it is what it was.
+    fn stays(&self, a: Operand) -> bool {
+        let origin = |v: Value| self.tile.value(v).origin;
+        a.value()
+            .is_none_or(|v| matches!(origin(v), Origin::Let | Origin::Given(_)))
+    }
+
+    /// What has the same lower half as an operand of which the upper one is zero.
+    fn lower_half(&self, a: Operand) -> Option<Operand> {
+        match a {
+            Operand::Const(_) => is_half(a).then_some(a),
+            Operand::Value(v) => self.halves.get(&v).copied(),
+        }
     }
 
     /// A product of words as an expression on vectors, if the upper halves are zero and there is an instruction for it.
@@ -40,10 +47,11 @@ impl Writer<'_, '_, '_> {
         let target = &self.unit.helpers.target;
         let bytes = own.lanes as usize * own.ty.size();
         let fits = target.arch() == Arch::X86_64 && bytes <= target.vector_bytes();
-        let halves = op == Op::Mul && own.ty == Ty::U64 && self.is_half(a) && self.is_half(b);
-        if !fits || !halves {
+        if !fits || op != Op::Mul || own.ty != Ty::U64 {
             return None;
         }
+        // The instruction takes lower halves: nothing has to be cut off for it.
+        let of = [self.lower_half(a)?, self.lower_half(b)?];
         let builtin = match bytes {
             16 => "__builtin_ia32_pmuludq128((lf_int)x, (lf_int)y)",
             32 => "__builtin_ia32_pmuludq256((lf_int)x, (lf_int)y)",
@@ -67,14 +75,15 @@ impl Writer<'_, '_, '_> {
                  #endif\n}}\n"
             )
         });
-        // The instruction takes the lower halves: nothing has to be cut off for it.
-        let word = |x: Operand| x.value().and_then(|v| self.words.get(&v).copied());
-        let [a, b] = [a, b].map(|x| word(x).unwrap_or(x));
-        let [a, b] = [a, b].map(|x| self.in_lanes(x, own.lanes));
+        let [a, b] = of.map(|x| self.in_lanes(x, own.lanes));
         Some(format!("{name}({a}, {b})"))
     }
 }
 
-fn is_half_literal(a: Operand) -> bool {
+fn is_half(a: Operand) -> bool {
     matches!(a, Operand::Const(c) if c.ty == Ty::U64 && u32::try_from(c.bits).is_ok())
+}
+
+fn is_lower_half(mask: Operand) -> bool {
+    mask == Operand::Const(Const::u64(u32::MAX.into()))
 }
