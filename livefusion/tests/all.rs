@@ -28,6 +28,7 @@ mod lengths;
 mod lowering;
 mod merges;
 mod messages;
+mod mixtures;
 mod nested;
 mod nested_random;
 mod pairs;

@@ -42,24 +42,24 @@ fn a_side_of_much_code_goes_through_memory() -> Result<()> {
     let (a, b) = (kept(&xs, even), kept(&ys, small));
     let len = a.len().min(b.len());
     let want: Vec<i64> = a[..len].iter().zip(&b).map(|(x, y)| long(*x) - y).collect();
-    let mut left = evens(&Array::from(xs)).take(len as u64);
-    for k in 0..700i64 {
-        left = left.map(move |x| x ^ k);
-    }
-    let right = smalls(&Array::from(ys)).take(len as u64);
-    let zipped = left.zip_with(&right, |x, y| x - y);
-    let explained = Engine::interp().explain(&[zipped.node().clone()])?;
-    let combinators: Vec<usize> = explained
-        .loops
-        .iter()
-        .map(|l| l.program.combs.len())
-        .collect();
-    let fits = |n: &usize| *n < 600;
-    assert!(
-        combinators.len() > 2 && combinators.iter().all(fits),
-        "{combinators:?}"
-    );
     for engine in engines() {
+        let mut left = evens(&Array::from(xs.clone())).take(len as u64);
+        for k in 0..700i64 {
+            left = left.map(move |x| x ^ k);
+        }
+        let right = smalls(&Array::from(ys.clone())).take(len as u64);
+        let zipped = left.zip_with(&right, |x, y| x - y);
+        let explained = Engine::interp().explain(&[zipped.node().clone()])?;
+        let combinators: Vec<usize> = explained
+            .loops
+            .iter()
+            .map(|l| l.program.combs.len())
+            .collect();
+        let fits = |n: &usize| *n < 600;
+        assert!(
+            combinators.len() > 2 && combinators.iter().all(fits),
+            "{combinators:?}"
+        );
         assert_eq!(zipped.force_with(&engine)?, want);
     }
     Ok(())

@@ -15,7 +15,7 @@ use livefusion_tile::region::Region;
 use livefusion_tile::schedule::{Aim, Schedules, choose};
 use livefusion_tile::target::{Arch, Target};
 use loop_lang::state::Layout;
-use loop_lang::{Loop, Op};
+use loop_lang::{Loop, Op, Ty, math};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -149,9 +149,14 @@ fn loops() -> Vec<Loop> {
 
 /// Whether a loop has a function that code computes for arguments below a limit only.
 fn has_limits(program: &Loop) -> bool {
-    let limited = [Op::Sin, Op::Cos, Op::Tan].map(|op| format!(" {} ", op.name()));
+    let floats = [Ty::F32, Ty::F64];
+    let limited = Op::ALL
+        .iter()
+        .filter(|op| floats.iter().any(|ty| math::limit(**op, *ty).is_some()));
     let text = program.to_string();
-    limited.iter().any(|name| text.contains(name))
+    limited
+        .map(|op| format!(" {} ", op.name()))
+        .any(|name| text.contains(&name))
 }
 
 impl File {

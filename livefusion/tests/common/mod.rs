@@ -6,7 +6,7 @@ use livefusion::{Clustering, Result, stages};
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-/// The backends that run on any machine.
+/// The backends that run on any machine. What one of them has forced is kept: a program for each is built anew.
 pub fn engines() -> [Engine; 3] {
     [Engine::interp(), Engine::jit(), Engine::c()]
 }

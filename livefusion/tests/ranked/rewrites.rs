@@ -71,15 +71,19 @@ fn folds_of_folds_of_rows_are_one_loop_without_a_nest() -> Result<()> {
     assert_eq!(flattened(&m.sum_axis(1).sum_axis(0), "sum_axis")?, (1, 0));
     let odd = m.any_axis(1, |x| (x & 1).eq(1));
     assert_eq!(flattened(&odd.fold(false, |a, b| a | b), "fold")?, (1, 0));
-    let both = m.map(|x| (x, x));
-    let both = both.fold_axis(1, (0, -1), |(a, b), (c, d)| (a ^ c, b & d));
-    let both = both.fold((3, -1), |(a, b), (c, d)| (a ^ c, b & d));
-    assert_eq!(flattened(&both, "fold")?, (1, 0));
-    let squares = m.map(|x| x * x).sum_axis(1).sum();
-    assert_eq!(flattened(&squares, "sum")?, (1, 0));
     for engine in engines() {
+        let m = matrix();
+        let both = m.map(|x| (x, x));
+        let both = both.fold_axis(1, (0, -1), |(a, b), (c, d)| (a ^ c, b & d));
+        let both = both.fold((3, -1), |(a, b), (c, d)| (a ^ c, b & d));
+        assert_eq!(flattened(&both, "fold")?, (1, 0));
+        let squares = m.map(|x| x * x).sum_axis(1).sum();
+        assert_eq!(flattened(&squares, "sum")?, (1, 0));
         let xs = numbers();
-        assert_eq!(squares.force_with(&engine)?, xs.iter().map(|x| x * x).sum());
+        assert_eq!(
+            squares.force_with(&engine)?,
+            xs.iter().map(|x| x * x).sum::<i64>()
+        );
         let (all, odd) = xs.iter().fold((3, -1), |(a, b), x| (a ^ x, b & x));
         assert_eq!(
             matrix()
@@ -96,18 +100,19 @@ fn folds_of_folds_of_rows_are_one_loop_without_a_nest() -> Result<()> {
 #[test]
 fn three_axes_are_flattened_by_one_or_by_two() -> Result<()> {
     let xs: Vec<i64> = (0..4 * 5 * 6).collect();
-    let cube = Array::from_vec((4, 5, 6), xs.clone());
-    let planes = cube.sum_axis(2).sum_axis(1);
-    assert_eq!(flattened(&planes, "sum_axis")?, (1, 1));
-    assert_eq!(flattened(&cube.sum_axis(2).sum(), "sum")?, (1, 0));
-    assert_eq!(flattened(&planes.sum(), "sum")?, (1, 0));
-    let of_rows = cube.map_rows(|row| row.sum()).map_rows(|row| row.sum());
-    assert_eq!(flattened(&of_rows.sum(), "sum")?, (1, 0));
     for engine in engines() {
+        let cube = Array::from_vec((4, 5, 6), xs.clone());
+        let planes = cube.sum_axis(2).sum_axis(1);
+        assert_eq!(flattened(&planes, "sum_axis")?, (1, 1));
+        assert_eq!(flattened(&cube.sum_axis(2).sum(), "sum")?, (1, 0));
+        assert_eq!(flattened(&planes.sum(), "sum")?, (1, 0));
+        let of_rows = cube.map_rows(|row| row.sum()).map_rows(|row| row.sum());
+        assert_eq!(flattened(&of_rows.sum(), "sum")?, (1, 0));
         let expected: Vec<i64> = xs.chunks(30).map(|plane| plane.iter().sum()).collect();
         assert_eq!(planes.force_with(&engine)?, expected);
         assert_eq!(of_rows.force_with(&engine)?, expected);
-        assert_eq!(planes.sum().force_with(&engine)?, xs.iter().sum());
+        let total = cube.sum_axis(2).sum_axis(1).sum();
+        assert_eq!(total.force_with(&engine)?, xs.iter().sum::<i64>());
     }
     Ok(())
 }
@@ -121,7 +126,7 @@ fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
         let (rows, all) = both.force_with(&engine)?;
         assert_eq!(rows.iter().sum::<i64>(), all);
         let xs = numbers();
-        assert_eq!(all, xs.iter().map(|x| x + 1).sum());
+        assert_eq!(all, xs.iter().map(|x| x + 1).sum::<i64>());
     }
     // Beside the same fold of all elements there is one, and both calls are named.
     let m = matrix();
@@ -189,7 +194,7 @@ fn errors_of_rows_stay() -> Result<()> {
         let line = line!() + 1;
         let total = |rows| shaped(rows).sum_axis(1).sum();
         assert_eq!(flattened(&total(N), "sum")?, (2, 0));
-        assert_eq!(total(N).force_with(&engine)?, numbers().iter().sum());
+        assert_eq!(total(N).force_with(&engine)?, numbers().iter().sum::<i64>());
         let wrong = error(total(N + 1).force_with(&engine));
         assert_eq!(wrong.combinator, "sum_axis");
         assert_eq!(wrong.location.map(|l| l.line()), Some(line));
@@ -208,7 +213,7 @@ fn prepared_programs_are_flattened_too() -> Result<()> {
             "{explained}"
         );
         assert_eq!((explained.loops.len(), nested_rates(&explained)), (1, 0));
-        assert_eq!(program.call(&matrix())?, numbers().iter().sum());
+        assert_eq!(program.call(&matrix())?, numbers().iter().sum::<i64>());
     }
     Ok(())
 }

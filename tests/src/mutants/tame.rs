@@ -1,5 +1,4 @@
-//! An end for every scalar loop, and for segments in any room: a mutant's may have none, or an argument may ask for more than a machine
-//! does in a day, and nothing that runs it would come back.
+//! An end for every scalar loop: a mutant's may have none, and nothing that runs it would come back.
 
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Type, Var, VarData};
@@ -9,12 +8,7 @@ use loop_lang::types::{Const, Ty};
 /// Turns of a scalar loop at most.
 const TURNS: u64 = 40;
 
-/// Room for as many elements as there may be, which is no room for segments of random lengths.
-const ANY_ROOM: u64 = 1 << 48;
-/// What they have instead.
-const ROOM: u64 = 1 << 12;
-
-/// Ends each scalar loop after some turns, and gives segments in any room little of it.
+/// Ends each scalar loop after some turns.
 pub fn tame(program: &mut Loop) {
     let vars = &mut program.vars;
     for block in program.blocks.values_mut() {
@@ -29,14 +23,6 @@ fn tame_stmts(stmts: &mut [Stmt], vars: &mut Vec<VarData>) {
     for stmt in stmts {
         let comb = stmt.comb;
         match &mut stmt.kind {
-            StmtKind::Let(_, Op::Sub, args) => {
-                for a in args
-                    .iter_mut()
-                    .filter(|a| **a == Const::u64(ANY_ROOM).into())
-                {
-                    *a = Const::u64(ROOM).into();
-                }
-            }
             StmtKind::If { then, other, .. } => {
                 tame_stmts(then, vars);
                 tame_stmts(other, vars);
