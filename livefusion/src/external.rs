@@ -70,3 +70,20 @@ impl<T: Scalar> Array<T> {
         Array::wrap(Builder::named("external").external(inputs, gives, function))
     }
 }
+
+/// That there is no memory for a function's result.
+pub(crate) fn no_memory(bytes: usize) -> ErrorKind {
+    ErrorKind::Memory {
+        bytes: bytes as u64,
+        limit: u64::MAX,
+    }
+}
+
+/// Room for so many elements of a function's result, or an error.
+pub(crate) fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
+    let mut room = Vec::new();
+    match room.try_reserve_exact(len) {
+        Ok(()) => Ok(room),
+        Err(_) => Err(no_memory(len.saturating_mul(size_of::<T>()))),
+    }
+}

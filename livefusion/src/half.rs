@@ -11,8 +11,8 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! An array of them has half of the bytes of one of `f32`: loops that wait for memory are up to twice as fast. There is no arithmetic on
-//! what is stored; conversions are a few integer operations, the same bits on every backend, and fuse with what is around them.
+//! An array of them has half of the bytes of one of `f32`. There is no arithmetic on what is stored; conversions are a few integer
+//! operations and fuse with what is around them.
 
 use crate::array::{Array, Rank};
 use crate::ast::Types;

@@ -7,7 +7,7 @@ use crate::complex::Complex;
 use crate::elt::Float;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
-use crate::sort::room;
+use crate::external::room;
 use livefusion_backend::Prim;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -157,23 +157,17 @@ fn half<T: Prim + FftNum>(xs: &[T]) -> Result<Value, ErrorKind> {
 }
 
 fn real<T: Prim + FftNum>(re: &[T], im: &[T], len: u64) -> Result<Value, ErrorKind> {
-    let (got, expected) = (re.len() as u64, (len > 0).then_some(len / 2 + 1));
-    if expected.unwrap_or(0) != got {
-        let expected = expected.unwrap_or(0);
+    let (got, expected) = (re.len() as u64, if len == 0 { 0 } else { len / 2 + 1 });
+    if expected != got {
         return Err(ErrorKind::LengthMismatch { expected, got });
     }
-    let mut xs: Vec<T> = zeros(len as usize)?;
-    let mut zs = pairs(re, im)?;
-    if let [first, .., last] = &mut zs[..] {
-        // Of a real signal these parts are 0.
-        first.im = T::zero();
+    let (mut zs, mut xs) = (pairs(re, im)?, zeros(len as usize)?);
+    if let Some(last) = zs.len().checked_sub(1) {
+        // Numbers that are their own mirrors have no imaginary part, where the signal is real.
+        zs[0].im = T::zero();
         if len.is_multiple_of(2) {
-            last.im = T::zero();
+            zs[last].im = T::zero();
         }
-    } else if let [only] = &mut zs[..] {
-        only.im = T::zero();
-    }
-    if len > 0 {
         let plan = RealFftPlanner::new().plan_fft_inverse(xs.len());
         let mut scratch = zeros(plan.get_scratch_len())?;
         let done = plan.process_with_scratch(&mut zs, &mut xs, &mut scratch);
@@ -276,7 +270,7 @@ impl<T: Float> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* About half of [`fft`](Array::fft), by `realfft`.
+    /// *Cost and fusion.* As of [`fft`](Array::fft), by `realfft`, which transforms half as many complex numbers.
     ///
     /// # Errors
     /// As of [`fft`](Array::fft).

@@ -126,8 +126,8 @@ fn product<T: Prim>(
 }
 
 impl<T: Float> Array<T, Ix2> {
-    /// The product of two matrices by a library (the crate `matrixmultiply`), which computes it block by block. From some hundred rows
-    /// and columns on this is faster than [`matmul`](Array::matmul), which is a loop that fuses.
+    /// The product of two matrices by a library (the crate `matrixmultiply`), which computes it block by block, as caches
+    /// want it. [`matmul`](Array::matmul) is a loop that fuses, and reads large matrices again and again.
     ///
     /// ```
     /// use livefusion::prelude::*;

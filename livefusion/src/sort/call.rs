@@ -4,6 +4,7 @@
 use super::segments::{Places, SortS};
 use crate::ast::{Buffer, Function, Value};
 use crate::error::ErrorKind;
+use crate::external::{no_memory, room};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
 use rdst::{RadixKey, RadixSort};
@@ -81,13 +82,6 @@ pub fn unfit() -> ErrorKind {
     ErrorKind::Malformed {
         expected: "columns of unsigned integers".into(),
         got: "something else".into(),
-    }
-}
-
-pub fn no_memory(bytes: usize) -> ErrorKind {
-    ErrorKind::Memory {
-        bytes: bytes as u64,
-        limit: u64::MAX,
     }
 }
 
@@ -193,13 +187,4 @@ pub fn compare(columns: &[Arc<Buffer>], a: u64, b: u64) -> Ordering {
         .iter()
         .map(|column| key(column, a).cmp(&key(column, b)));
     orders.fold(Ordering::Equal, Ordering::then)
-}
-
-/// Room for so many, or an error.
-pub fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
-    let mut room = Vec::new();
-    match room.try_reserve_exact(len) {
-        Ok(()) => Ok(room),
-        Err(_) => Err(no_memory(len.saturating_mul(size_of::<T>()))),
-    }
 }

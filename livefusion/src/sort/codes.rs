@@ -1,11 +1,12 @@
 //! Elements numbered by what they are: `factorize`.
 
-use super::call::{no_memory, room, unfit};
+use super::call::unfit;
 use crate::array::Array;
 use crate::ast::{Buffer, Builder, Function, Gives, Node, ScanKind, Types, Value, trace};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{Field, Fields};
+use crate::external::{no_memory, room};
 use livefusion_backend::Prim;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};

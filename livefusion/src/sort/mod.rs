@@ -36,8 +36,6 @@ use crate::ast::{Body, Builder, Function, Gives, Node, Types, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::loc::Loc;
-#[cfg(feature = "fft")]
-pub(crate) use call::room;
 use call::{Argsort, Sort};
 use loop_lang::types::Ty;
 use std::sync::Arc;

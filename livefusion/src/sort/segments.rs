@@ -1,10 +1,11 @@
 //! Segments, each sorted alone: `sort_s`, `argsort_s`.
 
-use super::call::{MANY, compare, no_memory, room, unfit};
+use super::call::{MANY, compare, unfit};
 use super::{order, short};
 use crate::ast::{Buffer, Builder, Function, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
+use crate::external::{no_memory, room};
 use crate::segmented::{Segmented, Segments};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;

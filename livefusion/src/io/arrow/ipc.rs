@@ -3,19 +3,19 @@
 use super::super::error::{ErrorKind, Result, shown};
 use super::super::output::Output;
 use super::super::{faulty, open};
-use super::to::{refused, shared};
-use super::{Table, batch, guarded, joined};
+use super::to::{EXPECTED, refused, shared};
+use super::{Appending, Format, Table, guarded, joined};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer as Bytes;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::writer::FileWriter;
 use arrow_ipc::{Block, CompressionType, Message, root_as_footer, root_as_message};
-use arrow_schema::{ArrowError, Schema};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::fmt;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads a table.
@@ -210,11 +210,27 @@ pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
 }
 
 /// A file that is written. Without [`finish`](Writer::finish) nothing is.
-pub struct Writer {
-    path: PathBuf,
-    /// The file until there is a first batch, which says what columns there are.
-    begun: Option<Output>,
-    file: Option<FileWriter<BufWriter<Output>>>,
+pub struct Writer(Appending<Batches>);
+
+/// Batches as they lie in memory.
+struct Batches(FileWriter<BufWriter<Output>>);
+
+impl Format for Batches {
+    const EXPECTED: &'static str = EXPECTED;
+
+    fn begin(to: Output, schema: SchemaRef) -> Result<Batches, ErrorKind> {
+        let to = BufWriter::with_capacity(1 << 16, to);
+        FileWriter::try_new(to, &schema).map(Batches).map_err(kind)
+    }
+
+    fn put(&mut self, batch: &RecordBatch) -> Result<(), ErrorKind> {
+        self.0.write(batch).map_err(kind)
+    }
+
+    fn end(self) -> Result<Output, ErrorKind> {
+        let buffered = self.0.into_inner().map_err(kind)?;
+        Ok(buffered.into_inner().map_err(|e| e.into_error())?)
+    }
 }
 
 /// Begins a file, to which tables are added one by one, as batches: so that not all has to be in memory at once. What was there is
@@ -238,12 +254,7 @@ pub struct Writer {
 /// # Errors
 /// If the file cannot be written.
 pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
-    let path = path.as_ref();
-    Ok(Writer {
-        path: path.to_path_buf(),
-        begun: Some(Output::create(path)?),
-        file: None,
-    })
+    Appending::create(path.as_ref()).map(Writer)
 }
 
 impl Writer {
@@ -251,55 +262,22 @@ impl Writer {
     ///
     /// # Errors
     /// As [`write`](write()), and if it has other columns.
-    pub fn append(mut self, table: &Table) -> Result<Writer> {
-        let batch = batch(table)?;
-        let added = self.put(&batch);
-        added.map_err(|e| kind(e).of(&self.path))?;
-        Ok(self)
-    }
-
-    fn put(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        if let Some(begun) = self.begun.take() {
-            let to = BufWriter::with_capacity(1 << 16, begun);
-            self.file = Some(FileWriter::try_new(to, &batch.schema())?);
-        }
-        match &mut self.file {
-            Some(file) if file.schema().fields() == batch.schema().fields() => file.write(batch),
-            Some(file) => {
-                let [expected, got] = [file.schema(), &batch.schema()].map(|s| s.to_string());
-                Err(ArrowError::SchemaError(format!("{got} below {expected}")))
-            }
-            None => Ok(()),
-        }
+    pub fn append(self, table: &Table) -> Result<Writer> {
+        self.0.append(table).map(Writer)
     }
 
     /// Puts the file into its place.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self) -> Result<()> {
-        // Of no table it is a file without columns.
-        let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
-        let begun = match self.begun {
-            Some(_) => self.put(&none),
-            None => Ok(()),
-        };
-        let path = self.path;
-        let finished = begun.and_then(|()| match self.file {
-            Some(file) => file.into_inner(),
-            None => Err(ArrowError::IpcError("no file".into())),
-        });
-        let buffered = finished.map_err(|e| kind(e).of(&path))?;
-        let output = buffered.into_inner().map_err(|e| e.into_error());
-        output
-            .and_then(Output::finish)
-            .map_err(|e| ErrorKind::from(e).of(&path))
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
     }
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Writer({})", self.path.display())
+        write!(f, "Writer({})", self.0.path().display())
     }
 }
 

@@ -19,6 +19,7 @@
 //! The crates that take these files apart (`arrow-ipc`, `parquet`) panic on some that are damaged. Such a panic ends here and is
 //! an error; what its hook prints is printed.
 
+mod appending;
 mod batches;
 mod c;
 mod from;
@@ -27,6 +28,7 @@ mod ipc;
 mod texts;
 mod to;
 
+pub(super) use appending::{Appending, Format};
 pub(super) use batches::{joined, schema_of};
 pub(super) use guard::guarded;
 pub(super) use texts::Texts;

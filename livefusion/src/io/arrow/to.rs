@@ -29,9 +29,12 @@ pub fn batch(table: &Table) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|e| whole(refused(e)))
 }
 
+/// What is expected of what becomes Arrow's, for messages.
+pub const EXPECTED: &str = "what Arrow can hold";
+
 /// An array that Arrow does not take as it is said.
 pub fn refused(e: ArrowError) -> ErrorKind {
-    ErrorKind::malformed("what Arrow can hold", e.to_string())
+    ErrorKind::malformed(EXPECTED, e.to_string())
 }
 
 /// A column as an array.

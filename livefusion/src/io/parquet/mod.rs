@@ -9,13 +9,13 @@
 
 mod pages;
 
-use super::arrow::{batch, guarded, joined};
+use super::arrow::{Appending, Format, guarded, joined};
 use super::error::{ErrorKind, Result};
 use super::open;
 use super::output::Output;
 use super::table::{Table, no_column};
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -27,7 +27,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads a table.
@@ -181,11 +181,27 @@ pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
 }
 
 /// A file that is written. Without [`finish`](Writer::finish) nothing is.
-pub struct Writer {
-    path: PathBuf,
-    /// The file until there is a first table, which says what columns there are.
-    begun: Option<Output>,
-    file: Option<(ArrowWriter<Output>, SchemaRef)>,
+pub struct Writer(Appending<Groups>);
+
+/// Groups of rows, packed.
+struct Groups(ArrowWriter<Output>);
+
+impl Format for Groups {
+    const EXPECTED: &'static str = "what Parquet can hold";
+
+    fn begin(to: Output, schema: SchemaRef) -> Result<Groups, ErrorKind> {
+        let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let file = ArrowWriter::try_new(to, schema, Some(packed.build()));
+        file.map(Groups).map_err(kind)
+    }
+
+    fn put(&mut self, batch: &RecordBatch) -> Result<(), ErrorKind> {
+        self.0.write(batch).map_err(kind)
+    }
+
+    fn end(self) -> Result<Output, ErrorKind> {
+        self.0.into_inner().map_err(kind)
+    }
 }
 
 /// Begins a file, to which tables are added one by one, so that not all has to be in memory at once. What was there is replaced when
@@ -209,12 +225,7 @@ pub struct Writer {
 /// # Errors
 /// If the file cannot be written.
 pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
-    let path = path.as_ref();
-    Ok(Writer {
-        path: path.to_path_buf(),
-        begun: Some(Output::create(path)?),
-        file: None,
-    })
+    Appending::create(path.as_ref()).map(Writer)
 }
 
 impl Writer {
@@ -222,56 +233,25 @@ impl Writer {
     ///
     /// # Errors
     /// As [`write`](write()), and if it has other columns.
-    pub fn append(mut self, table: &Table) -> Result<Writer> {
-        let batch = batch(table)?;
-        let added = self.put(&batch);
-        added.map_err(|e| kind(e).of(&self.path))?;
-        Ok(self)
-    }
-
-    fn put(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
-        if let Some(begun) = self.begun.take() {
-            let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);
-            let file = ArrowWriter::try_new(begun, batch.schema(), Some(packed.build()))?;
-            self.file = Some((file, batch.schema()));
-        }
-        match &mut self.file {
-            Some((file, schema)) if schema.fields() == batch.schema().fields() => file.write(batch),
-            Some((_, schema)) => {
-                let got = format!("{} below {schema}", batch.schema());
-                Err(ParquetError::General(got))
-            }
-            None => Ok(()),
-        }
+    pub fn append(self, table: &Table) -> Result<Writer> {
+        self.0.append(table).map(Writer)
     }
 
     /// Puts the file into its place.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self) -> Result<()> {
-        // Of no table it is a file without columns.
-        let none = RecordBatch::new_empty(Arc::new(Schema::empty()));
-        let begun = match self.begun {
-            Some(_) => self.put(&none),
-            None => Ok(()),
-        };
-        let path = self.path;
-        let output = begun.and_then(|()| match self.file {
-            Some((file, _)) => file.into_inner(),
-            None => Err(ParquetError::General("no file".into())),
-        });
-        let output = output.map_err(|e| kind(e).of(&path))?;
-        output.finish().map_err(|e| ErrorKind::from(e).of(&path))
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
     }
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Writer({})", self.path.display())
+        write!(f, "Writer({})", self.0.path().display())
     }
 }
 
 fn kind(e: ParquetError) -> ErrorKind {
-    ErrorKind::malformed("what Parquet can hold", e.to_string())
+    ErrorKind::malformed(Groups::EXPECTED, e.to_string())
 }

@@ -1,0 +1,86 @@
+//! Files to which batches are added one by one, whatever their format.
+
+use super::super::error::{ErrorKind, Result};
+use super::super::output::Output;
+use super::{Table, batch};
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a format writes batches.
+pub trait Format: Sized {
+    /// What is expected of what is to be written, for messages.
+    const EXPECTED: &'static str;
+    /// Begins a file of batches of a schema.
+    fn begin(to: Output, schema: SchemaRef) -> Result<Self, ErrorKind>;
+    /// Writes a batch of this schema.
+    fn put(&mut self, batch: &RecordBatch) -> Result<(), ErrorKind>;
+    /// What comes behind all batches, and the file that is to take its place.
+    fn end(self) -> Result<Output, ErrorKind>;
+}
+
+/// A file that is being written.
+pub struct Appending<F> {
+    path: PathBuf,
+    state: State<F>,
+}
+
+enum State<F> {
+    /// Until there is a first batch, which says what columns there are.
+    Begun(Output),
+    /// Batches of this schema are written.
+    Some(F, SchemaRef),
+}
+
+impl<F: Format> Appending<F> {
+    pub fn create(path: &Path) -> Result<Appending<F>> {
+        Ok(Appending {
+            path: path.to_path_buf(),
+            state: State::Begun(Output::create(path)?),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a table below those that are there.
+    pub fn append(self, table: &Table) -> Result<Appending<F>> {
+        let batch = batch(table)?;
+        let Appending { path, state } = self;
+        match put(state, &batch) {
+            Ok((file, schema)) => Ok(Appending {
+                path,
+                state: State::Some(file, schema),
+            }),
+            Err(kind) => Err(kind.of(&path)),
+        }
+    }
+
+    /// Puts the file into its place. Of no table it is a file without columns.
+    pub fn finish(self) -> Result<()> {
+        let none = || RecordBatch::new_empty(Arc::new(Schema::empty()));
+        let file = match self.state {
+            State::Some(file, _) => Ok(file),
+            begun => put(begun, &none()).map(|(file, _)| file),
+        };
+        let output = file.and_then(F::end);
+        let finished = output.and_then(|output| output.finish().map_err(ErrorKind::from));
+        finished.map_err(|kind| kind.of(&self.path))
+    }
+}
+
+fn put<F: Format>(state: State<F>, batch: &RecordBatch) -> Result<(F, SchemaRef), ErrorKind> {
+    let (mut file, schema) = match state {
+        State::Begun(to) => (F::begin(to, batch.schema())?, batch.schema()),
+        State::Some(file, schema) => (file, schema),
+    };
+    if schema.fields() != batch.schema().fields() {
+        let [expected, got] = [&schema, &batch.schema()].map(|schema| schema.to_string());
+        let got = format!("{got} below {expected}");
+        return Err(ErrorKind::malformed(F::EXPECTED, got));
+    }
+    file.put(batch)?;
+    Ok((file, schema))
+}
