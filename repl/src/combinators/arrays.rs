@@ -1,7 +1,7 @@
 //! Combinators of arrays of rank 1, and of elements whatever the rank is.
 
 use super::scalars::{MAX, MIN};
-use super::{Combinator, F1, F2, Kind, XS, row};
+use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::Boundary;
@@ -287,6 +287,46 @@ pub static ROWS: &[Combinator] = &[
             builder.windows(&xs.node, sizes[0], &along, |w| eval.on_window(wrong, &f, w, &sizes, &xs.elt, at))
         })?;
         c.give(node, elt)
+    }),
+    row("flat_map", &[XS, F1, F2], "([T], T -> u64, (T, index) -> U) => [U]", "[2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)", |c| {
+        let xs = c.array(0)?;
+        let (count, _) = c.function(1, &[&xs.elt], Some(&COUNT))?;
+        let (f, elt) = c.function(2, &[&xs.elt, &COUNT], None)?;
+        c.give(c.builder.flat_map(&xs.node, count, &f), elt)
+    }),
+    row("combinations", &[XS], "[T] => [(T, T)]", "[1, 2, 3].combinations()", |c| {
+        let xs = c.array(0)?;
+        let pair = Elt::Tuple(vec![xs.elt.clone(), xs.elt]);
+        c.give(c.builder.combinations(&xs.node), pair)
+    }),
+    row("cartesian", &[XS, XS], "([T], [U]) => [(T, U)]", "[1, 2].cartesian([0.5, 1.5])", |c| {
+        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let pair = Elt::Tuple(vec![xs.elt, ys.elt]);
+        c.give(c.builder.cartesian(&xs.node, &ys.node), pair)
+    }),
+    row("sliding_windows", &[XS, Kind::Count, Kind::Count], "([T], width, stride) => [[T]]", "[1, 2, 4, 8].sliding_windows(3, 1)", |c| {
+        let (xs, width, stride) = (c.array(0)?, c.count(1)?, c.count(2)?);
+        c.give(c.builder.sliding_windows(&xs.node, width, stride), xs.elt)
+    }),
+    row("bincount", &[XS, Kind::Count], "([index], n) => [u64]", "[2, 0, 2].bincount(3)", |c| {
+        let (at, n) = (c.indices(0)?, c.count(1)?.len());
+        c.give(c.builder.bincount(&at, n), COUNT)
+    }),
+    row("histogram", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])", |c| {
+        let (xs, edges) = (c.array(0)?, c.array(1)?);
+        c.give(c.builder.histogram(&xs.node, &edges.node), COUNT)
+    }),
+    row("histogram_uniform", &[XS, Kind::Number, Kind::Number, Kind::Count], "([T], low, high, n) => [u64]", "[0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)", |c| {
+        let xs = c.array(0)?;
+        let [low, high] = [c.scalar(1, Some(&xs.elt))?.0, c.scalar(2, Some(&xs.elt))?.0];
+        let n = c.count(3)?;
+        c.give(c.builder.histogram_uniform(&xs.node, &low, &high, n), COUNT)
+    }),
+    row("linspace", &[Kind::Number, Kind::Number, Kind::Count], "(start, stop, n) => [float]", "linspace(0, 1, 5)", |c| {
+        let float = Elt::Scalar(Ty::F64);
+        let [start, stop] = [c.scalar(0, Some(&float))?.0, c.scalar(1, Some(&float))?.0];
+        let n = c.count(2)?;
+        c.give(c.builder.linspace(n, &start, &stop), float)
     }),
 ];
 

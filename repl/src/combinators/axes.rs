@@ -140,6 +140,11 @@ pub static ROWS: &[Combinator] = &[
         let node = c.builder.backpermute(&xs.node, &shape, |i| i[new..].iter().copied().collect());
         c.give(node, xs.elt)
     }),
+    row("meshgrid", &[XS, XS], "([T], [U]) => ([[T]], [[U]])", "meshgrid([1, 2, 3], [10, 20])", |c| {
+        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let (x, y) = c.builder.meshgrid(&xs.node, &ys.node);
+        Ok(Value::Tuple(vec![c.give(x, xs.elt)?, c.give(y, ys.elt)?]))
+    }),
 ];
 
 /// A combinator along an axis.

@@ -8,14 +8,14 @@ mod nests;
 mod random;
 mod scalars;
 mod segments;
-mod small;
 mod sorts;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
 
 use crate::eval::{Call, Result};
-use crate::value::{Named, Value};
+use crate::value::{Elt, Named, Value};
 use livefusion::Boundary;
+use loop_lang::Ty;
 use std::fmt;
 
 /// A combinator.
@@ -95,6 +95,8 @@ impl Kind {
 const F1: Kind = Kind::Function(1);
 const F2: Kind = Kind::Function(2);
 const XS: Kind = Kind::Array;
+/// What counts are, and places.
+const COUNT: Elt = Elt::Scalar(Ty::U64);
 
 const fn row(
     name: &'static str,
@@ -164,7 +166,6 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         arrays::ROWS,
         axes::ROWS,
         segments::ROWS,
-        small::ROWS,
         sorts::ROWS,
         random::ROWS,
         nests::ROWS,

@@ -1,6 +1,6 @@
 //! Combinators of segments.
 
-use super::{Combinator, F1, F2, Kind, XS, row};
+use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind};
@@ -117,6 +117,41 @@ pub static ROWS: &[Combinator] = &[
     row("to_segmented", &[XS], "[[T]] => segments", "[[1, 2], [3, 4]].to_segmented()", |c| {
         let xs = c.array(0)?;
         c.give_segments(c.builder.to_segmented(&xs.node), xs.elt)
+    }),
+    row("flat_map_s", &[S, F1, F2], "(segments, T -> u64, (T, index) -> U) => segments", "(ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)", |c| {
+        let (s, elt) = c.segments(0)?;
+        let (count, _) = c.function(1, &[&elt], Some(&COUNT))?;
+        let (f, elt) = c.function(2, &[&elt, &COUNT], None)?;
+        c.give_segments(c.builder.flat_map_s(&s, count, &f), elt)
+    }),
+    row("combinations_s", &[S], "segments => segments", "(ragged [[1, 2, 3], [4, 5]]).combinations_s()", |c| {
+        let (s, elt) = c.segments(0)?;
+        let pair = Elt::Tuple(vec![elt.clone(), elt]);
+        c.give_segments(c.builder.combinations_s(&s), pair)
+    }),
+    row("cartesian_s", &[S, S], "(segments, segments) => segments", "(ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])", |c| {
+        let ((s, elt), (other, of_other)) = (c.segments(0)?, c.segments(1)?);
+        c.give_segments(c.builder.cartesian_s(&s, &other), Elt::Tuple(vec![elt, of_other]))
+    }),
+    row("take_s", &[S, Kind::Count], "(segments, n) => segments", "(ragged [[1, 2, 3], [4]]).take_s(2)", |c| {
+        let ((s, elt), n) = (c.segments(0)?, c.amount(1)?);
+        c.give_segments(c.builder.take_s(&s, n), elt)
+    }),
+    row("reverse_s", &[S], "segments => segments", "(ragged [[1, 2, 3], [4]]).reverse_s()", |c| {
+        let (s, elt) = c.segments(0)?;
+        c.give_segments(c.builder.reverse_s(&s), elt)
+    }),
+    row("gather_s", &[S, S], "(segments, segments) => segments", "(ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])", |c| {
+        let ((s, elt), (at, _)) = (c.segments(0)?, c.segments(1)?);
+        c.give_segments(c.builder.gather_s(&s, &at), elt)
+    }),
+    row("chunks", &[XS, Kind::Count], "([T], length) => segments", "[1, 2, 3, 4, 5].chunks(2)", |c| {
+        let (xs, length) = (c.array(0)?, c.count(1)?);
+        c.give_segments(c.builder.chunks(&xs.node, length), xs.elt)
+    }),
+    row("from_flags", &[XS, XS], "([bool], [T]) => segments", "from_flags([true, false, true], [1, 2, 3])", |c| {
+        let (flags, xs) = (c.array(0)?, c.array(1)?);
+        c.give_segments(c.builder.from_flags(&flags.node, &xs.node), xs.elt)
     }),
 ];
 

@@ -1,6 +1,6 @@
 //! Combinators that sort, and what hangs on them.
 
-use super::{Combinator, F2, Kind, XS, row};
+use super::{COUNT, Combinator, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Builder, Node};
@@ -8,7 +8,6 @@ use loop_lang::Ty;
 use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
-const COUNT: Elt = Elt::Scalar(Ty::U64);
 
 /// All of them.
 #[rustfmt::skip]

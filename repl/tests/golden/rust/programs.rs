@@ -995,6 +995,113 @@ mod p73 {
 
 #[allow(warnings, clippy::all)]
 mod p74 {
+    // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([2u64, 0, 3]).flat_map(|x| x, |x, i| 10 * x + i).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p75 {
+    // [1, 2, 3].combinations()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).combinations().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p76 {
+    // [1, 2].cartesian([0.5, 1.5])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).cartesian(&Array::from([0.5f64, 1.5])).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p77 {
+    // [1, 2, 4, 8].sliding_windows(3, 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 4, 8]).sliding_windows(3, 1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p78 {
+    // [2, 0, 2].bincount(3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([2i64, 0, 2]).bincount(3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p79 {
+    // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([0.5f64, 1.0, 3.0])
+            .histogram(&Array::from([0.0f64, 1.0, 3.0]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p80 {
+    // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([0.5f64, 1.0, 3.0]).histogram_uniform(0.0, 3.0, 3).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p81 {
+    // linspace(0, 1, 5)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", linspace(0.0, 1.0, 5).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p82 {
     // [[1, 2, 3], [4, 5, 6]].transpose()
     use livefusion::prelude::*;
 
@@ -1007,7 +1114,7 @@ mod p74 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p75 {
+mod p83 {
     // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
     use livefusion::prelude::*;
 
@@ -1023,7 +1130,7 @@ mod p75 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p76 {
+mod p84 {
     // [[1, 2, 3]].swap_axes(0, 1)
     use livefusion::prelude::*;
 
@@ -1036,7 +1143,7 @@ mod p76 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p77 {
+mod p85 {
     // [[1, 2], [3, 4]].reverse_axis(1)
     use livefusion::prelude::*;
 
@@ -1049,7 +1156,7 @@ mod p77 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p78 {
+mod p86 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -1062,7 +1169,7 @@ mod p78 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p79 {
+mod p87 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1075,7 +1182,7 @@ mod p79 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p80 {
+mod p88 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1088,7 +1195,7 @@ mod p80 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p81 {
+mod p89 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1101,7 +1208,7 @@ mod p81 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p82 {
+mod p90 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1114,7 +1221,7 @@ mod p82 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p83 {
+mod p91 {
     // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1127,7 +1234,7 @@ mod p83 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p84 {
+mod p92 {
     // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1143,7 +1250,7 @@ mod p84 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p85 {
+mod p93 {
     // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1156,7 +1263,7 @@ mod p85 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p86 {
+mod p94 {
     // [[1, 2], [3, 4]].sum_axis(0)
     use livefusion::prelude::*;
 
@@ -1169,7 +1276,7 @@ mod p86 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p87 {
+mod p95 {
     // [[1, 2], [3, 4]].product_axis(0)
     use livefusion::prelude::*;
 
@@ -1182,7 +1289,7 @@ mod p87 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p88 {
+mod p96 {
     // [[1, 2], [3, 4]].min_axis(0)
     use livefusion::prelude::*;
 
@@ -1195,7 +1302,7 @@ mod p88 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p89 {
+mod p97 {
     // [[1, 2], [3, 4]].max_axis(1)
     use livefusion::prelude::*;
 
@@ -1208,7 +1315,7 @@ mod p89 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p90 {
+mod p98 {
     // [[1, 2], [3, 4]].mean_axis(1)
     use livefusion::prelude::*;
 
@@ -1221,7 +1328,7 @@ mod p90 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p91 {
+mod p99 {
     // [[1, 2], [3, 4]].var_axis(1)
     use livefusion::prelude::*;
 
@@ -1234,7 +1341,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p100 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1247,7 +1354,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p101 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1260,7 +1367,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p102 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1273,7 +1380,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p103 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1286,7 +1393,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
+mod p104 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1299,7 +1406,7 @@ mod p96 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p97 {
+mod p105 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1312,7 +1419,7 @@ mod p97 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p98 {
+mod p106 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1328,7 +1435,7 @@ mod p98 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p99 {
+mod p107 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1344,7 +1451,7 @@ mod p99 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p100 {
+mod p108 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1357,7 +1464,7 @@ mod p100 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p101 {
+mod p109 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1370,7 +1477,7 @@ mod p101 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p102 {
+mod p110 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1386,7 +1493,7 @@ mod p102 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p103 {
+mod p111 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1399,7 +1506,7 @@ mod p103 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p104 {
+mod p112 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1412,7 +1519,7 @@ mod p104 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p105 {
+mod p113 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1425,7 +1532,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p114 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1438,7 +1545,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p115 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1454,7 +1561,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p116 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1467,7 +1574,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p117 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1483,7 +1590,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p118 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1496,7 +1603,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p119 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1512,7 +1619,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p120 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1528,7 +1635,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p121 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1544,7 +1651,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p122 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1557,7 +1664,21 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p123 {
+    // meshgrid([1, 2, 3], [10, 20])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3]).meshgrid(&Array::from([10i64, 20]));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p124 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1570,7 +1691,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p125 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1587,7 +1708,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p126 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1604,7 +1725,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p127 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1617,7 +1738,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p128 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1633,7 +1754,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p129 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1646,7 +1767,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p130 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1659,7 +1780,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p131 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1672,7 +1793,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p132 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1685,7 +1806,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p133 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1701,7 +1822,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p134 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1714,7 +1835,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p135 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1727,7 +1848,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p136 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1743,7 +1864,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p137 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1759,7 +1880,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p138 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1775,7 +1896,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p139 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1791,7 +1912,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p140 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -1807,7 +1928,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p141 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1823,7 +1944,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p142 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1839,7 +1960,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p143 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -1855,7 +1976,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p144 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1871,7 +1992,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p145 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1887,7 +2008,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p146 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1903,7 +2024,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p147 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1919,7 +2040,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p148 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -1935,7 +2056,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p149 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -1951,7 +2072,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p150 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -1964,7 +2085,7 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p151 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -1977,7 +2098,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p152 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -1990,7 +2111,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p153 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -2006,7 +2127,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p154 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2019,7 +2140,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p155 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2032,46 +2153,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
-    // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([2u64, 0, 3]).flat_map(|x| x, |x, i| 10 * x + i).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p148 {
-    // [1, 2, 3].combinations()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([1i64, 2, 3]).combinations().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p149 {
-    // [1, 2].cartesian([0.5, 1.5])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([1i64, 2]).cartesian(&Array::from([0.5f64, 1.5])).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p150 {
+mod p156 {
     // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -2087,7 +2169,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p157 {
     // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
     use livefusion::prelude::*;
 
@@ -2103,7 +2185,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p158 {
     // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
@@ -2119,7 +2201,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p159 {
     // (ragged [[1, 2, 3], [4]]).take_s(2)
     use livefusion::prelude::*;
 
@@ -2135,7 +2217,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p160 {
     // (ragged [[1, 2, 3], [4]]).reverse_s()
     use livefusion::prelude::*;
 
@@ -2151,7 +2233,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p161 {
     // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
@@ -2167,7 +2249,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p162 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2180,94 +2262,12 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p163 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         println!("{:?}", Segmented::from_flags(&Array::from([true, false, true]), &Array::from([1i64, 2, 3])).to_vecs()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p158 {
-    // [1, 2, 4, 8].sliding_windows(3, 1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([1i64, 2, 4, 8]).sliding_windows(3, 1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p159 {
-    // [2, 0, 2].bincount(3)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([2i64, 0, 2]).bincount(3).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p160 {
-    // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([0.5f64, 1.0, 3.0])
-            .histogram(&Array::from([0.0f64, 1.0, 3.0]))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p161 {
-    // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([0.5f64, 1.0, 3.0]).histogram_uniform(0.0, 3.0, 3).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p162 {
-    // linspace(0, 1, 5)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", linspace(0.0, 1.0, 5).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p163 {
-    // meshgrid([1, 2, 3], [10, 20])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([1i64, 2, 3]).meshgrid(&Array::from([10i64, 20]));
-        println!("{:?}", (value.0.force()?, value.1.force()?));
         Ok(())
     }
 
