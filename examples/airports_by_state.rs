@@ -32,14 +32,7 @@ fn main() -> Outcome {
         let n = tables.states.len();
         // An airport without a state is counted behind them all.
         let state = pairs.map(|(_, state, is_there)| is_there.cond(state, n as u64));
-        let ones = state.map(|_| 1u64);
-        let counts = reduce_by_index(
-            n + 1,
-            0u64,
-            &state.map(|s| s.cast::<usize>()),
-            &ones,
-            |a, b| a + b,
-        );
+        let counts = state.bincount(n + 1);
         let of_states = counts.take(n);
         let density = of_states.zip_with(&area, |count, area| count.cast::<f64>() / area * 1e4);
         (counts, density.argtop_k(MOST), density)
