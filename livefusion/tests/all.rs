@@ -15,6 +15,7 @@ mod explain;
 mod force;
 mod foreign;
 mod gemm;
+mod groups;
 mod growth;
 mod guests;
 mod halves;

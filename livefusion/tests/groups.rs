@@ -1,0 +1,122 @@
+//! What hangs on sorts: elements numbered by what they are, sums by these numbers, quantiles of segments.
+
+use crate::common::engines;
+use livefusion::error::ErrorKind;
+use livefusion::prelude::*;
+use livefusion::runtime::ExplainedApart;
+use std::fmt::Debug;
+
+#[test]
+fn codes_are_counted_in_the_order_of_elements() {
+    fn check<T: Elt + PartialEq + Debug>(xs: Vec<T>, codes: &[u32], found: &[T]) {
+        let array = Array::from(xs);
+        for engine in engines() {
+            let (got, elements) = array.factorize();
+            let (got, elements) = (&got, &elements).force_with(&engine).unwrap();
+            assert_eq!(got, *codes);
+            assert_eq!(elements.to_vec().unwrap(), found);
+        }
+    }
+    check(vec![7u8, 3, 7, 9, 3], &[0, 1, 0, 2, 1], &[7, 3, 9]);
+    check(
+        vec![-5i64, -5, 1 << 40, 0],
+        &[0, 0, 1, 2],
+        &[-5, 1 << 40, 0],
+    );
+    check(
+        vec![0.0f32, -0.0, 1.5, 0.0],
+        &[0, 1, 2, 0],
+        &[0.0, -0.0, 1.5],
+    );
+    check(vec![true, false, true], &[0, 1, 0], &[true, false]);
+    check(
+        vec![(1u32, true), (1, false), (1, true)],
+        &[0, 1, 0],
+        &[(1, true), (1, false)],
+    );
+    check::<u64>(vec![], &[], &[]);
+    let nan = Array::from(vec![f64::NAN, 1.0, -f64::NAN]).factorize().0;
+    assert_eq!(nan.force().unwrap(), [0, 1, 0]);
+}
+
+#[test]
+fn sums_by_codes_are_one_loop() {
+    for engine in engines() {
+        let keys: Vec<u64> = (0..1000).map(|k| (k * k) % 37 * 1_000_003).collect();
+        let values: Vec<i64> = (0..1000).collect();
+        let (codes, found) = Array::from(keys.clone()).map(|k| k + 1).factorize();
+        let three = Array::from(values.clone()).map(|x| (x, x * x, 1i64));
+        let add = |(a, b, c): (Exp<i64>, Exp<i64>, Exp<i64>), (x, y, z)| (a + x, b + y, c + z);
+        let sums = reduce_by_index(found.len(), (0i64, 0i64, 0i64), &codes, &three, add);
+        let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
+        // One counts the groups, one adds up.
+        assert_eq!(explained.loops.len(), 2, "{explained}");
+        let (found, sums) = (&found, &sums).force_with(&engine).unwrap();
+        for (key, sums) in found.iter().zip(sums.iter()) {
+            let of = keys
+                .iter()
+                .zip(&values)
+                .filter(|(k, _)| **k + 1 == *key)
+                .map(|(_, v)| *v);
+            let expected = of.fold((0, 0, 0), |(a, b, c), x| (a + x, b + x * x, c + 1));
+            assert_eq!(sums, expected);
+        }
+    }
+}
+
+/// By hand: NaN if an element is.
+fn quantile(row: &[f64], share: f64) -> f64 {
+    let mut row = row.to_vec();
+    row.sort_by(f64::total_cmp);
+    let place = share * (row.len() - 1) as f64;
+    let (low, part) = (row[place as usize], place.fract());
+    match row.iter().any(|x| x.is_nan()) {
+        true => f64::NAN,
+        false if part > 0.0 => low + (row[place as usize + 1] - low) * part,
+        false => low,
+    }
+}
+
+#[test]
+fn quantiles_of_segments_are_those_of_each() {
+    let inf = f64::INFINITY;
+    let rows = vec![
+        vec![3.0, 1.0, 2.0, 8.0],
+        vec![f64::NAN, 1.0],
+        vec![-inf, inf, 0.5],
+        vec![7.0],
+        vec![-0.0, 0.0],
+    ];
+    let segments = Segmented::from_vecs(rows.clone());
+    for engine in engines() {
+        for share in [0.0, 0.25, 0.5, 0.9, 1.0] {
+            let got = segments.quantile_s(share).force_with(&engine).unwrap();
+            for (row, got) in rows.iter().zip(&got) {
+                let expected = quantile(row, share);
+                assert!(
+                    *got == expected || (got.is_nan() && expected.is_nan()),
+                    "{row:?}, {share}: {got}"
+                );
+            }
+        }
+        for share in [-0.1, 1.5, f64::NAN] {
+            let error = segments.quantile_s(share).force_with(&engine).map(|_| ());
+            assert!(error.unwrap_err().to_string().contains("quantile_s"));
+        }
+    }
+    let with_none = Segmented::from_vecs(vec![vec![1.0f64], vec![]]);
+    let error = with_none.median_s().force().map(|_| ()).unwrap_err();
+    assert_eq!(
+        (error.combinator, &error.kind),
+        ("median_s", &ErrorKind::Empty)
+    );
+    // What makes the elements is in one loop before.
+    let doubled = segments.map(|x| x * 2.0).quantile_s(0.5);
+    let explained = Engine::interp().explain(&[doubled.node().clone()]).unwrap();
+    let [ExplainedApart::External(apart)] = &explained.apart[..] else {
+        panic!("{explained}");
+    };
+    assert_eq!(apart.inputs.loops.len(), 2, "{explained}");
+    let of_integers = Segmented::from_vecs(vec![vec![1u8, 2], vec![9]]).median_s();
+    assert_eq!(of_integers.force().unwrap(), [1.5, 9.0]);
+}
