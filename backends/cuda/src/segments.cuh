@@ -73,12 +73,13 @@ template <class T> LF_DEVICE T lf_from_first(const T &x, u32 team) {
   return first;
 }
 
-// What the threads of a team come to, in any order.
+// What the threads of a team come to, from the first to the last.
 template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, Fold own, u32 team) {
   const u32 lane = threadIdx.x % LF_WARP, part = team < LF_WARP ? team : LF_WARP;
-  for (u32 reach = part / 2; reach > 0; reach /= 2) {
-    const Fold other = lf_from_lane(own, lane % part < reach ? lane + reach : lane);
-    if (lane % part < reach) own = Fold::join(p, own, other);
+  for (u32 reach = 1; reach < part; reach *= 2) {
+    const bool joins = lane % (2 * reach) == 0;
+    const Fold other = lf_from_lane(own, joins ? lane + reach : lane);
+    if (joins) own = Fold::join(p, own, other);
   }
   if (team > LF_WARP) {
     LF_SHARED_ARRAY(Fold, warps, LF_WARP);
@@ -103,6 +104,15 @@ LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes
     turn(i + 3 * u64(team));
   }
   for (; goes_on && left > 0; --left, i += team) turn(i);
+}
+
+// The same, but each thread has a piece of the row: what comes of them is joined from left to right.
+template <class Turn>
+LF_DEVICE void lf_turns_in_order(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
+  const u64 count = end - begin, size = count / team + (count % team != 0);
+  const u64 first = size * lane < count ? size * lane : count;
+  const u64 last = size < count - first ? first + size : count;
+  for (u64 i = begin + first; goes_on && i < begin + last; ++i) turn(i);
 }
 
 // The row of a team.

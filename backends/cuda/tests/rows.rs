@@ -53,8 +53,8 @@ fn faults_of_teams_are_found() {
     let faults = [
         (
             "half of a team is left out",
-            "for (u32 reach = part / 2;",
-            "for (u32 reach = part / 4;",
+            "for (u32 reach = 1; reach < part;",
+            "for (u32 reach = 1; reach < part / 2;",
         ),
         (
             "a block's warps are not waited for",

@@ -107,7 +107,8 @@ impl Groups {
     }
 }
 
-fn commutes(group: &Group) -> bool {
+/// Whether what a group's parts come to may be joined in any order.
+pub(super) fn commutes(group: &Group) -> bool {
     match group.combine {
         Some(Combine::Op(op)) => {
             matches!(

@@ -29,7 +29,7 @@ pub mod phases;
 pub mod plan;
 pub mod shape;
 pub mod streams;
-mod team;
+pub mod team;
 
 use loop_lang::Loop;
 use loop_lang::ir::RateId;

@@ -1,7 +1,8 @@
 //! Rows that a team of threads has, a power of two of neighbours in a block: each has every so many elements of a pass over the
-//! row, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
+//! row, or a piece of it where order matters, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
 //! when they are read again, and nothing has to be kept of a row between them.
 
+use super::form::commutes;
 use super::shape::{FEW_WORDS, may_leave, nest_left};
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{
@@ -14,7 +15,10 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// Why it may not.
-pub fn folds(program: &Loop, facts: &Facts<'_>) -> Result<FxHashMap<RateId, Vec<GroupId>>, String> {
+pub(super) fn folds(
+    program: &Loop,
+    facts: &Facts<'_>,
+) -> Result<FxHashMap<RateId, Vec<GroupId>>, String> {
     let passes = passes(program)?;
     for placed in &facts.blocks {
         let Place::At { rate, section, .. } = placed.place else {
@@ -80,16 +84,23 @@ fn passes(program: &Loop) -> Result<Vec<RateId>, String> {
     Ok(passes)
 }
 
-/// Whether elements may be joined in any order, and none reads what came of those before it.
+/// Whether what a pass folds is joined from left to right: then each thread has a piece of the row. Elsewhere neighbours have
+/// neighbouring elements.
+pub fn in_pieces(program: &Loop, folds: &[GroupId]) -> bool {
+    let mut groups = folds.iter().map(|g| &program.groups[g.index()]);
+    groups.any(|g| g.order != Order::Exact && !commutes(g))
+}
+
+/// Whether pieces may be folded apart, and no element reads what came of those before it.
 fn is_fold(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
     let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
-    let in_any_order = match group.order {
+    let apart = match group.order {
         // The verifier sees to it that nobody reads a lane.
         Order::Lanes(_) => true,
         Order::Exact => !is_read(program, facts, group),
         Order::Runs(_) | Order::Prefix(_) | Order::Sequential => false,
     };
-    whole && !group.circle && in_any_order
+    whole && !group.circle && apart
 }
 
 /// Whether anything in the loop that updates a group reads it, but for what it takes next.

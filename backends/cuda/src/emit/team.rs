@@ -1,7 +1,8 @@
 //! Rows that a team of threads has: see [`livefusion_tile::threads::team`]. All of a team do what is outside of its passes, and one of them writes;
-//! a pass goes by as many elements at a time as there are threads, each with its own part of the folds.
+//! a pass goes by as many elements at a time as there are threads, or by a piece for each, with its own part of the folds.
 
 use super::Emit;
+use livefusion_tile::threads::team::in_pieces;
 use loop_lang::ir::{GroupId, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
 /// Statements of a pass up to which its turns go by several.
@@ -92,7 +93,10 @@ impl Emit<'_> {
             self.line(&format!("u64 {name} = {place};"));
         }
         let ty = format!("Fold{}", rate.index());
-        let light = self.is_light(rate);
+        let turns = match in_pieces(self.shape.program, &groups) {
+            true => "lf_turns_in_order".to_string(),
+            false => format!("lf_turns<{}>", self.is_light(rate)),
+        };
         if !vars.is_empty() {
             let held = self.held(&vars);
             self.line(&format!("const {ty} lf_before = {ty}{{{held}}};"));
@@ -108,7 +112,7 @@ impl Emit<'_> {
         self.depth -= 1;
         self.line("};");
         self.line(&format!(
-            "lf_turns<{light}>({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
+            "{turns}({name}, lf_end, lf_lane, lf_team, lf_ok, lf_turn);"
         ));
         self.line(&format!("{name} = lf_end;"));
         if let Some(place) = &place {
