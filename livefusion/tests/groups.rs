@@ -23,6 +23,15 @@ fn codes_are_counted_in_the_order_of_elements() {
         &[0, 0, 1, 2],
         &[-5, 1 << 40, 0],
     );
+    // Integers that are near each other: as far apart as may be, and one farther.
+    check(vec![-1i64, 3, 0, 3, -1], &[0, 1, 2, 1, 0], &[-1, 3, 0]);
+    check(
+        vec![u64::MAX, u64::MAX - 2, u64::MAX],
+        &[0, 1, 0],
+        &[u64::MAX, u64::MAX - 2],
+    );
+    check(vec![4u16, 0, 4, 4], &[0, 1, 0, 0], &[4, 0]);
+    check(vec![9u32], &[0], &[9]);
     check(
         vec![0.0f32, -0.0, 1.5, 0.0],
         &[0, 1, 2, 0],

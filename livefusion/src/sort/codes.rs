@@ -59,10 +59,10 @@ impl Function for Codes {
         };
         let codes = match &columns[..] {
             [column] => match column.ty() {
-                Ty::U8 => numbered(elements::<u8>(column)),
-                Ty::U16 => numbered(elements::<u16>(column)),
-                Ty::U32 => numbered(elements::<u32>(column)),
-                Ty::U64 => numbered(elements::<u64>(column)),
+                Ty::U8 => of_integers::<u8>(column),
+                Ty::U16 => of_integers::<u16>(column),
+                Ty::U32 => of_integers::<u32>(column),
+                Ty::U64 => of_integers::<u64>(column),
                 _ => Err(unfit()),
             },
             columns => {
@@ -80,8 +80,37 @@ impl Function for Codes {
     }
 }
 
-fn elements<W: Prim>(column: &Buffer) -> impl ExactSizeIterator<Item = W> {
-    column.as_slice::<W>().unwrap_or_default().iter().copied()
+/// Integers that are not far apart have places in a table of all between them; others are looked for.
+fn of_integers<W: Prim + Hash + Eq + Ord>(column: &Buffer) -> Result<Vec<u32>, ErrorKind> {
+    let keys = column.as_slice::<W>().unwrap_or_default();
+    let (Some(least), Some(most)) = (keys.iter().min(), keys.iter().max()) else {
+        return Ok(Vec::new());
+    };
+    let (least, most) = (least.to_word(), most.to_word());
+    match usize::try_from(most - least) {
+        Ok(span) if span < keys.len() && span < u32::MAX as usize => {
+            let places = keys.iter().map(|key| (key.to_word() - least) as usize);
+            by_place(places, span + 1)
+        }
+        _ => numbered(keys.iter().copied()),
+    }
+}
+
+/// Of places below `n`, which are at most as many as there may be codes.
+fn by_place(places: impl ExactSizeIterator<Item = usize>, n: usize) -> Result<Vec<u32>, ErrorKind> {
+    // One more than the code; nothing where none is known.
+    let mut known: Vec<u32> = room(n)?;
+    known.resize(n, 0);
+    let (mut codes, mut last) = (room(places.len())?, 0);
+    for place in places {
+        let number = &mut known[place];
+        if *number == 0 {
+            last += 1;
+            *number = last;
+        }
+        codes.push(*number - 1);
+    }
+    Ok(codes)
 }
 
 fn numbered<K: Hash + Eq>(keys: impl ExactSizeIterator<Item = K>) -> Result<Vec<u32>, ErrorKind> {
@@ -123,8 +152,9 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A table of the different elements, which is asked for each: of few it is much faster than a sort. It runs apart; what
-    /// makes the elements is in the loop before, what uses the codes in those behind.
+    /// *Cost and fusion.* A table of the different elements, which is asked for each: of few it is much faster than a sort. Integers that are
+    /// less far apart than there are elements have their places in it, and need not be looked for. It runs apart; what makes the elements
+    /// is in the loop before, what uses the codes in those behind.
     /// [`group_by_key`](Array::group_by_key) puts the elements of each group side by side, for what is no sum.
     ///
     /// # Errors
