@@ -141,6 +141,7 @@ fn loops_over_segments() {
         "segment aligned",
         "segment once",
         "segment in a segment",
+        "rehearse",
         "halves beat",
         "leave of a segment",
         "room at a sum",
@@ -157,6 +158,7 @@ fn loops_over_segments() {
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
+    assert!(drawn.undone > 20, "{drawn:#?}");
 }
 
 #[test]

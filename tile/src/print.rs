@@ -189,7 +189,9 @@ impl Shown<'_> {
                 _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
             }
             match &first.kind {
-                StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
+                StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+                    open.push((body, depth + 1, None));
+                }
                 StmtKind::Segment {
                     body, tail, rest, ..
                 } => {
@@ -403,6 +405,7 @@ impl Shown<'_> {
                     write!(f, " room {} at {}", self.var(*array), self.operand(*index))
                 })
             }
+            StmtKind::Rehearse { .. } => write!(f, "rehearse"),
             StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
             StmtKind::While { .. } => write!(f, "while"),
         }

@@ -129,6 +129,11 @@ fn segments_with_a_scan() {
 }
 
 #[test]
+fn segments_that_are_rehearsed() {
+    golden("pairs_in_groups");
+}
+
+#[test]
 fn segments_with_an_exit() {
     golden("exit_of_segments");
 }

@@ -10,6 +10,7 @@ mod functions;
 mod golden;
 mod large;
 mod operators;
+mod pairs;
 mod phases;
 mod segments;
 mod spans;

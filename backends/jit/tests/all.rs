@@ -6,5 +6,6 @@ mod common;
 mod failures;
 mod large;
 mod operators;
+mod pairs;
 mod spans;
 mod uniform;

@@ -118,6 +118,8 @@ struct Making {
     lean: bool,
     /// Whether the segment that is being made may end within: then vectors have no lanes of its own.
     ends: bool,
+    /// Whether segments join onto elements.
+    joins: bool,
     /// How many of the statements may trap.
     traps: usize,
     trap_lines: Vec<String>,

@@ -1,6 +1,6 @@
 //! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, segments in these, filters in those,
-//! reads and writes at the counters, at sums of them, and at filters' counts, folds and scans of the whole and of each segment, exits. Segments
-//! are short, with some that are long or empty.
+//! reads and writes at the counters, at sums of them, and at filters' counts, folds and scans of the whole and of each segment, joins onto
+//! elements in segments of segments, exits. Segments are short, with some that are long or empty.
 
 use super::{Argument, Making, RandomLoop, TYPES};
 use crate::program::buffer;
@@ -107,7 +107,9 @@ impl Making {
         self.emit("body", &comb, format!("let {at} = rem {counter} {SIZES}"));
         self.emit("body", &comb, format!("let {size} = readArray sizes {at}"));
         self.reads(&comb, &counter);
+        self.joins = self.rng.chance(60);
         let inner = self.segments(i, &size);
+        self.joins = false;
         let behind = format!("g{comb}");
         self.combs
             .push(format!("comb {behind} map at r{i} stage 1"));
@@ -213,6 +215,9 @@ impl Making {
         }
         if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
             self.segment_write(&comb, counter);
+        }
+        if self.joins && self.rng.chance(80) {
+            self.plain_join(&comb);
         }
         let filters = match depth {
             _ if self.lean => self.rng.weighted(&[80, 20]) * usize::from(depth == 0),

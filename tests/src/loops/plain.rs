@@ -262,7 +262,7 @@ impl Making {
 
     /// An array that values are joined onto anywhere, or written to; seldom one that others use, too, or two of them by a
     /// function.
-    fn plain_join(&mut self, comb: &str) {
+    pub(super) fn plain_join(&mut self, comb: &str) {
         if self.rng.chance(20) {
             return self.plain_pair(comb);
         }

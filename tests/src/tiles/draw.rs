@@ -22,6 +22,8 @@ pub struct Drawn {
     pub refused: BTreeMap<Cow<'static, str>, u64>,
     /// How often tiles were left within their range.
     pub left: u64,
+    /// How often those were that rehearse.
+    pub undone: u64,
     /// How many steps were taken by tiles with segments.
     pub in_segments: u64,
     /// How many were taken through buffers.
@@ -97,6 +99,7 @@ impl Drawn {
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
+                StmtKind::Rehearse { .. } => Some("rehearse"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Segment { aligned: true, .. } => Some("segment aligned"),
                 StmtKind::Segment { once: true, .. } => Some("segment once"),

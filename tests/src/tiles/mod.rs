@@ -14,7 +14,7 @@ use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::eval;
-use livefusion_tile::ir::{Tile, Zip};
+use livefusion_tile::ir::{StmtKind, Tile, Zip};
 use livefusion_tile::lower;
 use livefusion_tile::region::{self, Region};
 use livefusion_tile::schedule::Schedule;
@@ -37,6 +37,8 @@ pub struct Evaluated {
     taken: Mutex<Vec<u64>>,
     /// How often tiles were left within their range.
     left: AtomicU64,
+    /// How often those were that rehearse.
+    undone: AtomicU64,
     /// How many steps each zip has taken.
     zipped: Mutex<Vec<u64>>,
 }
@@ -120,6 +122,7 @@ impl Evaluated {
             rng: Mutex::new(Rng::new(seed)),
             taken: Mutex::new(vec![0; tiles.len()]),
             left: AtomicU64::new(0),
+            undone: AtomicU64::new(0),
             zips: Vec::new(),
             zipped: Mutex::default(),
             tiles,
@@ -149,6 +152,7 @@ impl Evaluated {
     /// Counts what its tiles did, which are of this schedule. How many steps they took.
     pub fn count(&self, schedule: &Schedule, drawn: &mut Drawn) -> u64 {
         drawn.left += self.left();
+        drawn.undone += self.undone.load(Ordering::Relaxed);
         drawn.in_segments += self.in_segments();
         let taken = self.taken();
         for (tile, _) in &taken {
@@ -245,6 +249,10 @@ impl Evaluated {
         // Where its guard ends the loop, a tile may take nothing.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
+        let mut rehearses = false;
+        tile.each_stmt(&mut |s| rehearses |= matches!(s.kind, StmtKind::Rehearse { .. }));
+        let undone = if rehearses { within } else { 0 };
+        self.undone.fetch_add(undone, Ordering::Relaxed);
         eval::World::keep(&mut state, tile.counter, left.at);
         frame.words[1] += left.steps;
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += left.steps;

@@ -8,7 +8,7 @@ mod zip;
 
 pub use zip::zip;
 
-use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, rehearsal};
 use loop_lang::eval::eval;
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -88,6 +88,7 @@ pub fn run(
         stop: None,
         rest: most,
         turn: tile.has_segments().then(Turn::default),
+        rehearsed: false,
         trapped: false,
     };
     run.stmts(&tile.body)?;
@@ -130,6 +131,8 @@ struct Run<'a> {
     rest: u64,
     /// The turn over the range, of a tile with segments.
     turn: Option<Turn>,
+    /// Whether its segments are known to fit.
+    rehearsed: bool,
     trapped: bool,
 }
 
@@ -451,7 +454,7 @@ impl Run<'_> {
                 let range = (to.wrapping_sub(from), *step);
                 let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(begins, room.1);
                 let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
-                if (from < to || *once) && (*again || self.enter_segment(range, *once, &rooms)) {
+                if (from < to || *once) && (*again || self.enter_segment(range, *once, &rooms)?) {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
                     if *once && to.wrapping_sub(from) > *step {
@@ -483,6 +486,7 @@ impl Run<'_> {
                     self.stop = around;
                 }
             }
+            StmtKind::Rehearse { body } => self.rehearse(body)?,
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
                 true => self.stmts(then)?,
                 false => self.stmts(other)?,
@@ -527,13 +531,41 @@ impl Run<'_> {
         self.leaving &= self.left.is_some();
     }
 
+    /// Goes through statements without what they change, and does them if the turn was not undone by that.
+    fn rehearse(&mut self, body: &[Stmt]) -> Result<(), Fault> {
+        let rehearsal = rehearsal(self.tile, body);
+        let rehearsal = rehearsal.map_err(|why| Fault {
+            what: why.to_string(),
+        })?;
+        let steps = |run: &Self| run.turn.as_ref().map(|turn| turn.rest);
+        let before = (self.values.clone(), steps(self));
+        self.stmts(&rehearsal)?;
+        if self.leaving {
+            return Ok(());
+        }
+        self.values = before.0;
+        let after = steps(self);
+        if let (Some(turn), Some(rest)) = (&mut self.turn, before.1) {
+            turn.rest = rest;
+        }
+        self.rehearsed = true;
+        self.stmts(body)?;
+        self.rehearsed = false;
+        match steps(self) == after {
+            true => Ok(()),
+            false => Err(Fault {
+                what: "other steps are taken than were rehearsed".to_string(),
+            }),
+        }
+    }
+
     /// Takes steps for a segment, or undoes the turn.
     fn enter_segment(
         &mut self,
         (size, step): (u64, u64),
         once: bool,
         rooms: &[((Var, Operand), bool)],
-    ) -> bool {
+    ) -> Result<bool, Fault> {
         let turns = size.max(u64::from(once)).checked_next_multiple_of(step);
         let room = |((array, index), whole): &((Var, Operand), bool)| {
             let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
@@ -544,16 +576,21 @@ impl Run<'_> {
         };
         let fits = rooms.iter().all(room);
         let Some(turn) = &mut self.turn else {
-            return false;
+            return Ok(false);
         };
         if fits && size < turn.rest {
             turn.rest -= size;
-            return true;
+            return Ok(true);
+        }
+        if self.rehearsed {
+            return Err(Fault {
+                what: "a segment does not fit that was rehearsed".to_string(),
+            });
         }
         self.values = std::mem::take(&mut turn.before);
         self.left = Some(turn.at);
         self.leaving = true;
-        false
+        Ok(false)
     }
 }
 

@@ -14,14 +14,15 @@
 //! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
 
 mod entry;
+mod rehearse;
 mod rename;
 mod stmt;
 mod zip;
 
 pub(crate) use entry::letter;
 pub use entry::{Asked, Entry, Proof, Sum};
-pub(crate) use stmt::changed;
-pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, each_stmt, named};
+pub use rehearse::rehearsal;
+pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, changed, each_stmt, named};
 pub use zip::{Side, Zip};
 
 use loop_lang::ir::{RateId, Var};
@@ -361,6 +362,7 @@ fn asks_for_steps(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| match &s.kind {
         StmtKind::Segment { again, .. } => !again,
         StmtKind::If { then, other, .. } => asks_for_steps(then) && asks_for_steps(other),
+        StmtKind::Rehearse { body } => asks_for_steps(body),
         _ => false,
     })
 }

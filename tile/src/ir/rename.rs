@@ -142,6 +142,9 @@ impl StmtKind {
                 let inner = body.iter_mut().chain(tail).chain(rest);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }
+            StmtKind::Rehearse { body } => {
+                body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
+            }
             StmtKind::If { cond, then, other } => {
                 operand(cond, f);
                 let inner = then.iter_mut().chain(other);

@@ -351,6 +351,13 @@ pub enum StmtKind {
         /// What is done in each step from the turn on that was left, if turns have several.
         rest: Vec<Stmt>,
     },
+    /// `rehearse { .. }`: what is in it is done once all of its segments are known to fit. Before, it is gone through without
+    /// what it changes ([`rehearsal`](super::rehearsal)); if a segment does not fit then, the turn is undone, as ever. Its
+    /// segments are not asked again when it is done. What it defines is known behind it.
+    Rehearse {
+        /// What is done.
+        body: Vec<Stmt>,
+    },
     /// `if c { .. } else { .. }`, of a scalar condition.
     If {
         /// The condition.
@@ -375,7 +382,7 @@ impl StmtKind {
     /// The statements within it, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
-            StmtKind::For { body, .. } => vec![body],
+            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => vec![body],
             StmtKind::Segment {
                 body, tail, rest, ..
             } => vec![body, tail, rest],
@@ -412,6 +419,7 @@ impl StmtKind {
             | StmtKind::Compress { .. }
             | StmtKind::Trap { .. }
             | StmtKind::Leave { .. }
+            | StmtKind::Rehearse { .. }
             | StmtKind::If { .. }
             | StmtKind::While { .. } => None,
         }
@@ -492,7 +500,7 @@ impl StmtKind {
                 f(*value);
                 f(*under);
             }
-            StmtKind::Length { .. } => {}
+            StmtKind::Length { .. } | StmtKind::Rehearse { .. } => {}
             StmtKind::Count { of, .. }
             | StmtKind::Any { of, .. }
             | StmtKind::Scan { of, .. }
@@ -558,7 +566,7 @@ pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
 }
 
 /// What statements set, those in their bodies included: registers, and what is carried.
-pub(crate) fn changed(stmts: &[Stmt]) -> Vec<Value> {
+pub fn changed(stmts: &[Stmt]) -> Vec<Value> {
     let mut all = Vec::new();
     each_stmt(stmts, &mut |s| match s.kind {
         StmtKind::Set { to, .. } | StmtKind::SetLane { to, .. } => all.push(to),

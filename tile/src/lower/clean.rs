@@ -51,6 +51,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         | StmtKind::Leave { .. }
         | StmtKind::For { .. }
         | StmtKind::Segment { .. }
+        | StmtKind::Rehearse { .. }
         | StmtKind::While { .. } => true,
         // What tells whether nothing is to be done is needed by nobody.
         StmtKind::If { then, other, .. } => {
@@ -64,7 +65,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
 fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     for s in stmts.iter_mut() {
         match &mut s.kind {
-            StmtKind::For { body, .. } => keep(tile, body, needed),
+            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => keep(tile, body, needed),
             StmtKind::Segment {
                 body, tail, rest, ..
             } => {

@@ -58,6 +58,7 @@ pub use zip::zip;
 
 use crate::ir::{
     Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value,
+    rehearsal,
 };
 use crate::region::{Case, Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
@@ -181,10 +182,22 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Til
     lower.middles = &middles;
     lower.write();
     let tile = finish(lower.tile)?;
+    is_rehearsed(&tile).map_err(NoTile::NoWords)?;
     let steps = schedule.jams(nest.outer.rate);
     let jammed = steps.and_then(|steps| jam::jam(&tile, steps));
     let jammed = jammed.and_then(|tile| finish(tile).ok());
     Ok(jammed.into_iter().chain([tile]).collect())
+}
+
+/// Whether what is to be rehearsed can be.
+fn is_rehearsed(tile: &Tile) -> Result<(), &'static str> {
+    let mut all = Ok(());
+    tile.each_stmt(&mut |s| {
+        if let StmtKind::Rehearse { body } = &s.kind {
+            all = all.and(rehearsal(tile, body).map(|_| ()));
+        }
+    });
+    all
 }
 
 /// A tile that is not too deep, without what nobody needs.

@@ -104,13 +104,27 @@ impl<'r, 'a> Lower<'r, 'a> {
                     }
                 }
                 NestPart::Inner(k) => {
-                    if let Some(inner) = self.region.inner(nest.inner[*k]) {
-                        self.segment(inner);
+                    let Some(inner) = self.region.inner(nest.inner[*k]) else {
+                        continue;
+                    };
+                    let root = nest.outer.rate == self.tile.rate;
+                    let last = *k + 1 == nest.inner.len();
+                    match root && last && nest.is_rehearsed(self.region) {
+                        true => self.rehearse(inner),
+                        false => self.segment(inner),
                     }
                 }
             }
         }
         self.now.extend(outer.map(|outer| (counter, outer)));
+    }
+
+    /// The steps of an inner loop, once all that is in it is known to fit.
+    fn rehearse(&mut self, inner: Inner<'r, 'a>) {
+        let around = std::mem::take(&mut self.out);
+        self.segment(inner);
+        let body = self.body(around);
+        self.push(StmtKind::Rehearse { body });
     }
 
     /// The steps of an inner loop.

@@ -19,9 +19,9 @@ impl<'t> Parser<'t> {
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
             "let", "across", "store", "put", "compress", "set", "trap", "leave", "for", "segment",
-            "if", "while",
+            "rehearse", "if", "while",
         ];
-        let what = "`let`, `across`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `if` or `while`";
+        let what = "`let`, `across`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `rehearse`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let kind = match word {
             "let" => self.let_(line)?,
@@ -57,6 +57,7 @@ impl<'t> Parser<'t> {
             }
             "for" => self.for_(line)?,
             "segment" => self.segment(line)?,
+            "rehearse" => StmtKind::Rehearse { body: Vec::new() },
             "if" => StmtKind::If {
                 cond: self.operand(line)?,
                 then: Vec::new(),
@@ -89,7 +90,9 @@ impl<'t> Parser<'t> {
     /// What stands below the line of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
-            StmtKind::For { body, .. } => *body = self.body(depth + 1)?,
+            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+                *body = self.body(depth + 1)?;
+            }
             StmtKind::Segment {
                 body, tail, rest, ..
             } => {

@@ -2,7 +2,7 @@
 
 use super::{Region, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, Order, RateId, StmtKind, Var};
+use loop_lang::ir::{Atom, Order, RateId, RateKind, StmtKind, Var};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -130,10 +130,36 @@ impl<'a> Nest<'a> {
 
     /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
     /// again, but nothing may be read before it that it changes. What changes elements by what they are has to be last: it
-    /// begins when nothing is undone any more.
+    /// begins when nothing is undone any more. A nest that does is gone through before, as far as it takes to know that; there
+    /// are no exits in it then.
     pub fn can_be_undone(&self, region: &Region) -> bool {
-        let last = self.inner.last().filter(|r| region.sweep(**r).is_some());
-        let last = last.map(|_| NestPart::Inner(self.inner.len() - 1));
+        let last = self.inner.last().and_then(|r| region.inner(*r));
+        let Some(Inner::Nest(nest)) = last.filter(|_| self.is_rehearsed(region)) else {
+            let last = last.filter(|inner| matches!(inner, Inner::Sweep(_)));
+            return self.leaves_nothing(region, last.is_some());
+        };
+        let inside = nest.inside(region);
+        self.leaves_nothing(region, true)
+            && nest.outer.exits.is_empty()
+            && inside.iter().all(|sweep| sweep.exits.is_empty())
+    }
+
+    /// Whether the last of its inner loops is a nest that would leave something behind where it is undone. Rows that are all as
+    /// long are mostly long, and have a tile of their own: to enter that for each takes less.
+    pub fn is_rehearsed(&self, region: &Region) -> bool {
+        let last = self.inner.last().and_then(|r| region.inner(*r));
+        let uniform = |nest: &Nest| {
+            let kind = &region.program.rate(nest.outer.rate).kind;
+            matches!(kind, RateKind::Nested { uniform: true, .. })
+        };
+        matches!(last, Some(Inner::Nest(nest)) if !uniform(nest))
+            && !self.leaves_nothing(region, false)
+    }
+
+    /// Whether an iteration that is undone leaves nothing behind; given whether its last inner loop is not undone once something
+    /// was changed in it.
+    fn leaves_nothing(&self, region: &Region, but_last: bool) -> bool {
+        let last = but_last.then(|| NestPart::Inner(self.inner.len() - 1));
         let mut read: BTreeSet<Var> = BTreeSet::new();
         self.parts.iter().all(|part| {
             let (blocks, repeats): (Vec<usize>, bool) = match part {

@@ -52,6 +52,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         segment: None,
         fitted: Vec::new(),
         undoable: false,
+        rehearsed: false,
     };
     walk.know_given();
     walk.stmts(&tile.body);
@@ -78,8 +79,10 @@ pub(super) struct Walk<'f, 'a> {
     pub(super) segment: Option<Around<'a>>,
     /// The segments that were gone through in this turn on the way here.
     pub(super) fitted: Vec<Fitted>,
-    /// Whether the turn over the range may still be undone: no lanes have changed in it.
+    /// Whether the turn over the range may still be undone: nothing has changed in it that stays.
     pub(super) undoable: bool,
+    /// Whether the segments here were rehearsed.
+    pub(super) rehearsed: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -103,7 +106,7 @@ impl<'a> Walk<'_, 'a> {
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
         self.begun = (self.begun).filter(|_| !self.carries(kind) && self.begins_turn(kind));
-        self.undoable &= !self.keeps_lanes(kind);
+        self.undoable &= !self.stays(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
@@ -171,6 +174,7 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::For { .. } => self.turns(kind),
             StmtKind::Segment { .. } => self.segment(kind),
+            StmtKind::Rehearse { body } => self.rehearse(body),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
                 let (begun, fitted) = (self.begun, self.fitted.clone());

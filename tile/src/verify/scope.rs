@@ -93,6 +93,10 @@ impl<'a> Scope<'_, 'a> {
                 });
                 return;
             }
+            // What it defines is known behind it.
+            StmtKind::Rehearse { body } => {
+                return body.iter().for_each(|s| self.stmt(s, mine));
+            }
             StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => {
                 s.kind.each_operand(&mut |a| self.uses(a));
                 let mut inner = Vec::new();

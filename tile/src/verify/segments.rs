@@ -3,8 +3,11 @@
 //! A segment is a range of its own, and its rooms are entries that are asked where it begins, for its steps: what the tail
 //! accesses is under a mask of those that are there, also where turns begin at multiples of their steps, and so in front of
 //! the segment. Some are asked for whole turns ([`Tile::asks_whole_turns`]), and need none. The turn around is undone where it
-//! does not fit: that is state, so no lanes have changed before it. Steps of a segment may have segments in them; these undo the
+//! does not fit: that is state, so no lanes have changed before it, and nothing was joined onto elements. Steps of a segment may have segments in them; these undo the
 //! same turn.
+//!
+//! What is rehearsed is in such a turn, and in no segment. What changes in it is nothing that a rehearsal looks at; its
+//! segments have fitted by then, and behind it nothing is undone.
 //!
 //! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
 //!
@@ -18,7 +21,9 @@
 use super::Faults;
 use super::bounds::Walk;
 use super::places::Place;
-use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, each_stmt};
+use crate::ir::{
+    Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, each_stmt, rehearsal,
+};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
@@ -182,13 +187,15 @@ impl<'a> Walk<'_, 'a> {
             let message = "a segment in vectors is left to a rest";
             return self.faults.add(message);
         }
-        let keeps = |b: &&Vec<Stmt>| self.any_keeps_lanes(b);
-        self.undoable &= ![body, tail, rest].iter().any(keeps) || !has_segments(body);
+        let stays = |b: &&Vec<Stmt>| self.any_stays(b);
+        self.undoable &= ![body, tail, rest].iter().any(stays) || !has_segments(body);
+        let fits = self.undoable || self.rehearsed;
         match (self.step, &self.segment) {
             (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
-            (Some(_), None | Some(Around { step: 1, .. })) if self.undoable => {}
+            (Some(_), None | Some(Around { step: 1, .. })) if fits => {}
             (Some(_), None | Some(Around { step: 1, .. })) => {
-                return self.faults.add("lanes have changed, which is not undone");
+                let message = "lanes or elements have changed, which is not undone";
+                return self.faults.add(message);
             }
             _ => {
                 let message = "a segment is in a turn over the range, and in no segment in vectors";
@@ -248,6 +255,20 @@ impl<'a> Walk<'_, 'a> {
             });
         }
         self.unfit(&changed);
+    }
+
+    /// What is done once its segments are known to fit.
+    pub(super) fn rehearse(&mut self, body: &'a [Stmt]) {
+        if self.step.is_none() || self.segment.is_some() || !self.undoable {
+            let message = "what is rehearsed is in a turn over the range that may be undone, and in no segment";
+            return self.faults.add(message);
+        }
+        if let Err(why) = rehearsal(self.tile, body) {
+            return self.faults.add(why);
+        }
+        self.rehearsed = true;
+        self.stmts(body);
+        (self.rehearsed, self.undoable) = (false, false);
     }
 
     /// A segment is gone through again: one with its range and turns, and all of its rooms, was before.
@@ -328,14 +349,16 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Set { to, .. } => state(to),
             // Its steps have been taken.
             StmtKind::Segment { .. } => true,
-            kind => self.keeps_lanes(kind),
+            kind => self.stays(kind),
         }
     }
 
-    /// Whether a statement changes lanes in the frame that are more than a segment's: these begin anew.
-    pub(super) fn keeps_lanes(&self, kind: &StmtKind) -> bool {
-        let StmtKind::Store { into, .. } = kind else {
-            return false;
+    /// Whether a statement joins onto elements, or changes lanes in the frame that are more than a segment's: these begin anew.
+    pub(super) fn stays(&self, kind: &StmtKind) -> bool {
+        let into = match kind {
+            StmtKind::Store { into, .. } => into,
+            StmtKind::Put { by, .. } => return by.is_some(),
+            _ => return false,
         };
         let group = match into {
             Memory::Array(_) | Memory::Register(_) | Memory::Buffer(_) => return false,
@@ -348,9 +371,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The same of statements and all that is in them.
-    fn any_keeps_lanes(&self, stmts: &[Stmt]) -> bool {
+    fn any_stays(&self, stmts: &[Stmt]) -> bool {
         let mut any = false;
-        each_stmt(stmts, &mut |s| any |= self.keeps_lanes(&s.kind));
+        each_stmt(stmts, &mut |s| any |= self.stays(&s.kind));
         any
     }
 

@@ -333,6 +333,7 @@ impl<'a> Types<'_, 'a> {
                     self.scalar(*index, Ty::U64, "an index");
                 }
             }
+            StmtKind::Rehearse { .. } => {}
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => {
                 self.scalar(*cond, Ty::Bool, "a condition");
             }

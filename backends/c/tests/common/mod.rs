@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod operators;
+pub mod pairs;
 pub mod uniform;
 
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, Value, View};

@@ -17,6 +17,30 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "around.is_some_and(|around| around.leaves(a))",
     },
     Fault {
+        what: "joined elements are undone",
+        file: "verify/segments.rs",
+        sound: "return by.is_some(),",
+        faulty: "return by.is_some() && false,",
+    },
+    Fault {
+        what: "behind a rehearsal steps are undone",
+        file: "verify/segments.rs",
+        sound: "(self.rehearsed, self.undoable) = (false, false);",
+        faulty: "self.rehearsed = false;",
+    },
+    Fault {
+        what: "a rehearsal reads what it leaves unchanged",
+        file: "ir/rehearse.rs",
+        sound: "match self.written.contains(array) {",
+        faulty: "match self.written.contains(array) && false {",
+    },
+    Fault {
+        what: "a rehearsal goes through the steps of segments",
+        file: "ir/rehearse.rs",
+        sound: "if !segments && !stmts.is_empty() {",
+        faulty: "if !segments && stmts.len() > 99 {",
+    },
+    Fault {
         what: "a compress has room for one element",
         file: "verify/bounds.rs",
         sound: "let lanes = u64::from(self.tile.operand_shape(*under).lanes); self.access((Memory::Array(*array), *at), lanes, *proof, None);",

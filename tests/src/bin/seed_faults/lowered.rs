@@ -53,6 +53,12 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "sound &= Some(*part) != last || !read",
     },
     Fault {
+        what: "what is not undone is not rehearsed",
+        file: "lower/nest.rs",
+        sound: "match root && last && nest.is_rehearsed(self.region) {",
+        faulty: "match root && last && *k > 99 {",
+    },
+    Fault {
         what: "the steps of the other rows are not counted",
         file: "lower/jam/segments.rs",
         sound: "Const::u64(parts.len() as u64 - 1)",

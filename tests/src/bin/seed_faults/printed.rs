@@ -1,9 +1,27 @@
-//! Faults of what calls a zip's tiles.
+//! Faults of what calls a zip's tiles, and of what goes through segments before they are done.
 
 use super::Fault;
 
-/// Faults of what calls a zip's tiles, by their files from the workspace's root.
+/// Faults of these, by their files from the workspace's root.
 pub(super) const PRINTED: &[Fault] = &[
+    Fault {
+        what: "Cranelift: nothing is rehearsed",
+        file: "backends/jit/src/emit/tile/nest.rs",
+        sound: "self.stmts(&rehearsal); for (v, was) in before { self.set_scalar(v, was); } self.rehearsed(true);",
+        faulty: "let _ = (rehearsal, before); self.rehearsed(false);",
+    },
+    Fault {
+        what: "Cranelift: what a rehearsal has set stays",
+        file: "backends/jit/src/emit/tile/nest.rs",
+        sound: "for (v, was) in before { self.set_scalar(v, was); }",
+        faulty: "let _ = before;",
+    },
+    Fault {
+        what: "the evaluator goes on with what a rehearsal has set",
+        file: "tile/src/eval/mod.rs",
+        sound: "self.values = before.0;",
+        faulty: "let _ = before.0;",
+    },
     Fault {
         what: "Cranelift: a side of a zip has delivered what it packed first",
         file: "backends/jit/src/emit/tile/zip.rs",

@@ -8,7 +8,7 @@ use crate::emit::ideas::Idea;
 use crate::emit::unit::{Unit, comment};
 use crate::facts::Source;
 use crate::names::{Facet, Unique, identifier};
-use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, changed};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -28,6 +28,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) has_segments: bool,
     /// Whether segments ask for the steps of the turns that they are in.
     pub(super) segments_ask: bool,
+    /// Whether what is written was rehearsed, so that its segments fit.
+    pub(super) rehearsed: bool,
     pub(super) names: Vec<String>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
@@ -93,6 +95,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             leaves: tile.leaves(),
             has_segments: tile.has_segments(),
             segments_ask: false,
+            rehearsed: false,
             masks,
             names,
             part: 0,
@@ -191,7 +194,15 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     fn register(&mut self, v: Value) {
         let (ty, name) = (self.vector(self.shape(v)), &self.names[v.index()]);
+        // What a rehearsal sets is kept meanwhile, whether it was set before or not.
+        let mut kept = false;
+        self.tile.each_stmt(&mut |s| {
+            if let StmtKind::Rehearse { body } = &s.kind {
+                kept |= self.tile.shape(v).is_scalar() && changed(body).contains(&v);
+            }
+        });
         let text = match self.parts(self.tile.shape(v).lanes) {
+            1 if kept => format!("{ty} {name} = 0;"),
             1 => format!("{ty} {name};"),
             parts => format!("{ty} {name}[{parts}];"),
         };
@@ -421,6 +432,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 }
             }
             StmtKind::Segment { .. } => self.segment(kind),
+            StmtKind::Rehearse { body } => self.rehearse(body),
             StmtKind::If { cond, then, other } => {
                 let cond = self.operand(*cond);
                 self.unit.open(format!("if ({cond}) {{"));

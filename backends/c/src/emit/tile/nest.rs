@@ -1,7 +1,7 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value, each_stmt};
+use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value, changed, each_stmt, rehearsal};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 
@@ -72,9 +72,32 @@ impl Writer<'_, '_, '_> {
         self.unit.line("rest = after;");
     }
 
+    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
+    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+        // The verifier has seen to it that there is one.
+        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
+        let mut set = changed(&rehearsal);
+        set.sort_unstable();
+        set.dedup();
+        self.unit.open("{");
+        for v in &set {
+            let (ty, name) = (self.shape(*v).ty.name(), self.name(*v));
+            self.unit
+                .line(format!("const {ty} lf_was_{name} = {name};"));
+        }
+        self.stmts(&rehearsal);
+        for v in &set {
+            let name = self.name(*v);
+            self.unit.line(format!("{name} = lf_was_{name};"));
+        }
+        self.unit.close();
+        self.rehearsed = true;
+        self.stmts(body);
+        self.rehearsed = false;
+    }
+
     pub(super) fn segment(&mut self, kind: &StmtKind) {
         let StmtKind::Segment {
-            counter,
             from,
             to,
             step,
@@ -85,10 +108,12 @@ impl Writer<'_, '_, '_> {
             body,
             tail,
             rest,
+            ..
         } = kind
         else {
             return;
         };
+        let fits = *again || self.rehearsed;
         let begins = *from;
         let (from, to) = (self.operand(*from), self.operand(*to));
         self.unit.open(match once {
@@ -97,15 +122,41 @@ impl Writer<'_, '_, '_> {
         });
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
-        if !again {
+        if !fits {
             self.enter_segment((*step, *once), begins, rooms);
             if self.segment.is_none() && self.is_carried(begins) {
                 self.fetch_ahead(begins, rooms);
             }
         }
-        self.is_roomy(*step, *aligned, rooms);
+        // In a rehearsal it does no more than to fit.
+        if [body, tail, rest].iter().any(|body| !body.is_empty()) {
+            self.is_roomy(*step, *aligned, rooms);
+            self.turns_of_segment(kind);
+        }
         // One without steps asks for the turn's own.
-        let asks = self.segments_ask && self.segment.is_none() && !(*again || *once);
+        if self.segments_ask && self.segment.is_none() && !(fits || *once) {
+            self.unit.depth -= 1;
+            self.unit.open("} else if (after == 0) {");
+            self.undo();
+        }
+        self.unit.close();
+    }
+
+    /// The turns of a segment, from its first counter on.
+    fn turns_of_segment(&mut self, kind: &StmtKind) {
+        let StmtKind::Segment {
+            counter,
+            step,
+            aligned,
+            once,
+            body,
+            tail,
+            rest,
+            ..
+        } = kind
+        else {
+            return;
+        };
         let name = self.name(*counter);
         let out = format!("out_{name}");
         let to_rest = format!("rest_{name}");
@@ -180,12 +231,6 @@ impl Writer<'_, '_, '_> {
         }
         self.segment = around;
         self.picks = around_picks;
-        if asks {
-            self.unit.depth -= 1;
-            self.unit.open("} else if (after == 0) {");
-            self.undo();
-        }
-        self.unit.close();
     }
 
     /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.

@@ -163,6 +163,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             } => self.unrolled(*counter, (*from, *to), *step, body),
             StmtKind::For { .. } => self.for_(kind),
             StmtKind::Segment { .. } => self.segment(kind),
+            StmtKind::Rehearse { body } => self.rehearse(body),
             StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
             StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
         }

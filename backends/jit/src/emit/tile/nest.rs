@@ -6,7 +6,7 @@ use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind};
+use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind, changed, rehearsal};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -22,6 +22,8 @@ pub(super) struct Turns {
     segment: Option<Out>,
     /// Whether segments ask for the steps of the turns that they are in.
     segments_ask: bool,
+    /// Whether what is written was rehearsed, so that its segments fit.
+    rehearsed: bool,
 }
 
 /// How a segment is left.
@@ -51,6 +53,7 @@ impl Printer<'_, '_, '_> {
             before: Vec::new(),
             segment: None,
             segments_ask: self.tile.each_turn_asks(),
+            rehearsed: false,
         });
     }
 
@@ -126,6 +129,27 @@ impl Printer<'_, '_, '_> {
         }
     }
 
+    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
+    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+        // The verifier has seen to it that there is one.
+        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
+        let set = changed(&rehearsal).into_iter();
+        let before: Vec<_> = set.map(|v| (v, self.scalar(v.into()))).collect();
+        self.stmts(&rehearsal);
+        for (v, was) in before {
+            self.set_scalar(v, was);
+        }
+        self.rehearsed(true);
+        self.stmts(body);
+        self.rehearsed(false);
+    }
+
+    fn rehearsed(&mut self, rehearsed: bool) {
+        if let Some(turns) = &mut self.turns {
+            turns.rehearsed = rehearsed;
+        }
+    }
+
     pub(super) fn segment(&mut self, kind: &StmtKind) {
         let StmtKind::Segment {
             counter,
@@ -147,7 +171,8 @@ impl Printer<'_, '_, '_> {
             return;
         };
         let after = turns.after;
-        let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !again;
+        let fits = *again || turns.rehearsed;
+        let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !fits;
         let begins = from;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
         let done = self.emit.builder.create_block();
@@ -173,10 +198,15 @@ impl Printer<'_, '_, '_> {
             true => self.emit.u64(*step),
             false => self.whole(size, *step),
         };
-        if !again {
+        if !fits {
             let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*begins, room.1);
             let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
             self.enter_segment(after, (size, turns), &rooms);
+        }
+        // In a rehearsal it does no more than to fit.
+        if [body, tail, rest].iter().all(|body| body.is_empty()) {
+            self.emit.builder.ins().jump(done, &[]);
+            return self.emit.begin(done);
         }
         let one_by_one = (!rest.is_empty()).then(|| {
             let begin = self.emit.builder.declare_var(types::I64);

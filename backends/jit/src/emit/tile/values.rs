@@ -230,19 +230,12 @@ impl Printer<'_, '_, '_> {
     /// `set r = v`.
     pub(super) fn set(&mut self, to: ir::Value, value: Operand) {
         let lanes = self.tile.shape(to).lanes;
-        let kept = match self.tile.value(to).origin {
-            Origin::State(v) => Some((v, self.emit.seen(v))),
-            Origin::Scan(v, kept) => Some((v, facet_of(kept))),
-            _ => None,
-        };
-        if let Some((v, facet)) = kept {
+        if lanes == 1 {
             let value = self.scalar(value);
-            self.emit.set(v, facet, value);
-            return;
+            return self.set_scalar(to, value);
         }
         let registers = self.registers[&to].clone();
         let values = match self.shape(value).is_scalar() {
-            true if lanes == 1 => vec![self.scalar(value)],
             true => {
                 let one = self.wide(value, 1);
                 vec![one[0]; registers.len()]
@@ -251,6 +244,15 @@ impl Printer<'_, '_, '_> {
         };
         for (register, value) in registers.into_iter().zip(values) {
             self.emit.builder.def_var(register, value);
+        }
+    }
+
+    /// The same of a scalar.
+    pub(super) fn set_scalar(&mut self, to: ir::Value, value: Value) {
+        match self.tile.value(to).origin {
+            Origin::State(v) => self.emit.set(v, self.emit.seen(v), value),
+            Origin::Scan(v, kept) => self.emit.set(v, facet_of(kept), value),
+            _ => self.emit.builder.def_var(self.registers[&to][0], value),
         }
     }
 

@@ -1,0 +1,61 @@
+//! Pairs within segments, which are counted: what has been counted is not undone where a span ends within a segment.
+
+use super::{Data, Numbers, args, loop_file, run, run_by_turns};
+use livefusion_backend::{Backend, Kernel, Outcome};
+use livefusion_interp::InterpBackend;
+use loop_lang::Const;
+
+/// Elements are below this.
+const MOST: u64 = 1 << 20;
+
+/// Segments of few elements, some of none, one that has most of all pairs.
+fn sizes(numbers: &mut Numbers) -> Vec<u64> {
+    let mut sizes: Vec<u64> = (0..24).map(|_| numbers.below(7)).collect();
+    sizes[9] = 40;
+    sizes[10] = 0;
+    sizes
+}
+
+/// A backend counts what the interpreter counts, wherever spans end, and whoever goes on. Where there are fewer elements than
+/// segments have, it reads none that are not there; an element that traps does.
+pub fn agree(backend: &dyn Backend) {
+    let interp = InterpBackend::new();
+    let mut numbers = Numbers(29);
+    for name in ["pairs", "pairs_in_groups"] {
+        let program = loop_file(name);
+        let alone = interp.compile(&program).expect("it verifies");
+        let kernel = backend.compile(&program).expect("it verifies");
+        let sizes = sizes(&mut numbers);
+        let total = sizes.iter().sum::<u64>() as usize;
+        let grouped = name == "pairs_in_groups";
+        let groups = grouped.then(|| Data::U64(vec![3, 0, 5, 1, 8, 0, 7]));
+        for (n, most) in [
+            (total, MOST),
+            (total + 5, MOST),
+            (total - 20, MOST),
+            (total, MOST / 2),
+        ] {
+            let xs: Vec<u64> = (0..n).map(|_| numbers.below(MOST)).collect();
+            let others = [
+                Data::U64(sizes.clone()),
+                Data::U64(xs),
+                Data::Scalar(Const::u64(most)),
+            ];
+            let data: Vec<Data> = groups.iter().cloned().chain(others).collect();
+            check([&*kernel, &*alone], &data);
+        }
+    }
+}
+
+fn check([kernel, interp]: [&dyn Kernel; 2], data: &[Data]) {
+    let args = args(data);
+    let want = run(interp, &args);
+    for span in (1..70).chain([500, 900, 1000, u64::MAX]) {
+        for kernels in [&[kernel][..], &[kernel, interp]] {
+            let got = run_by_turns(kernels, &[span, 3], &args);
+            assert_eq!(got.0, want.0, "in spans of {span}");
+            let same = got == want || want.0 != Outcome::Done;
+            assert!(same, "in spans of {span}");
+        }
+    }
+}

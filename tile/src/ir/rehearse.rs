@@ -1,0 +1,128 @@
+//! Rehearsals: what statements do as far as it takes to know whether their segments fit.
+
+use super::{Memory, Stmt, StmtKind, Tile, Value, each_stmt};
+use loop_lang::ir::Var;
+use rustc_hash::FxHashSet;
+
+/// Statements without what they change: their segments, and what it takes to know where these begin, where they end, and what
+/// they ask for. Who goes through them sets nothing but scalars. These are to be set back; then the statements themselves do
+/// the same, and their segments are the same.
+///
+/// Errors: the statements may be left, or where segments are hangs on what is no scalar, on what is changed, or on the steps of a
+/// segment without others in it.
+pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
+    let mut all = Vec::new();
+    each_stmt(stmts, &mut |s| all.push(&s.kind));
+    if all
+        .iter()
+        .any(|kind| matches!(kind, StmtKind::Leave { .. }))
+    {
+        return Err("what is rehearsed may be left");
+    }
+    let mut needed = FxHashSet::default();
+    loop {
+        let before = needed.len();
+        for kind in all.iter().rev() {
+            if is_kept(kind, &needed) {
+                kind.each_operand(&mut |a| needed.extend(a.value()));
+            }
+        }
+        if needed.len() == before {
+            break;
+        }
+    }
+    let written: FxHashSet<Var> = all.iter().filter_map(|kind| written(kind)).collect();
+    let kept = Kept {
+        tile,
+        needed,
+        written,
+    };
+    kept.of(stmts)
+}
+
+/// Whether a statement has a segment that asks, or sets what is needed, it or what is in it.
+fn is_kept(kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
+    let asks = matches!(kind, StmtKind::Segment { again: false, .. });
+    let sets = |v: Option<Value>| v.is_some_and(|v| needed.contains(&v));
+    let stores = matches!(kind, StmtKind::Store { .. } | StmtKind::Across { .. });
+    let mut inner = kind.bodies().into_iter().flatten();
+    // Bodies are in each other no deeper than a tile's.
+    asks || sets(kind.target())
+        || stores && sets(kind.own())
+        || inner.any(|s| is_kept(&s.kind, needed))
+}
+
+/// The array that a statement writes.
+fn written(kind: &StmtKind) -> Option<Var> {
+    match kind {
+        StmtKind::Store {
+            into: Memory::Array(array),
+            ..
+        }
+        | StmtKind::Put { array, .. }
+        | StmtKind::Compress { array, .. } => Some(*array),
+        _ => None,
+    }
+}
+
+/// What is kept of statements.
+struct Kept<'a> {
+    tile: &'a Tile,
+    needed: FxHashSet<Value>,
+    written: FxHashSet<Var>,
+}
+
+impl Kept<'_> {
+    fn of(&self, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
+        let kept = stmts.iter().filter(|s| is_kept(&s.kind, &self.needed));
+        let kept = kept.map(|s| {
+            let kind = self.stmt(&s.kind)?;
+            Ok(Stmt { comb: s.comb, kind })
+        });
+        kept.collect()
+    }
+
+    fn stmt(&self, kind: &StmtKind) -> Result<StmtKind, &'static str> {
+        let reads = |array: &Var| match self.written.contains(array) {
+            true => Err("where segments are hangs on what is changed"),
+            false => Ok(kind.clone()),
+        };
+        match kind {
+            StmtKind::Let { .. } | StmtKind::Length { .. } => Ok(kind.clone()),
+            StmtKind::Set { to, .. } if self.tile.shape(*to).is_scalar() => Ok(kind.clone()),
+            StmtKind::Load {
+                from: Memory::Array(array),
+                ..
+            }
+            | StmtKind::Gather { array, .. } => reads(array),
+            StmtKind::If { cond, then, other } => Ok(StmtKind::If {
+                cond: *cond,
+                then: self.of(then)?,
+                other: self.of(other)?,
+            }),
+            StmtKind::Segment { .. } => self.segment(kind),
+            _ => Err("where segments are hangs on what is no scalar"),
+        }
+    }
+
+    fn segment(&self, kind: &StmtKind) -> Result<StmtKind, &'static str> {
+        let mut kept = kind.clone();
+        let StmtKind::Segment {
+            body, tail, rest, ..
+        } = &mut kept
+        else {
+            return Ok(kept);
+        };
+        let mut segments = false;
+        for stmts in [body, tail, rest] {
+            each_stmt(stmts, &mut |s| {
+                segments |= matches!(s.kind, StmtKind::Segment { .. });
+            });
+            *stmts = self.of(stmts)?;
+            if !segments && !stmts.is_empty() {
+                return Err("where segments are hangs on the steps of one");
+            }
+        }
+        Ok(kept)
+    }
+}
