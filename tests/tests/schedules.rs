@@ -18,6 +18,7 @@ use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::threads;
 use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, tiles};
+use livefusion_tile::ir::StmtKind;
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
@@ -43,6 +44,8 @@ const TOGETHER: usize = 60;
 /// So many of the plain loops have tiles that are changed.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
+/// How often loops that rehearse are cut.
+const CUTS: u64 = 8;
 /// What ends with results in both compiled backends, of zips.
 const IN_ZIPS: [&str; 9] = [
     "buffer",
@@ -159,6 +162,36 @@ fn loops_over_segments() {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
     assert!(drawn.undone > 20, "{drawn:#?}");
+}
+
+/// What segments of segments join onto elements is joined once, wherever spans end.
+#[test]
+fn segments_that_are_rehearsed() {
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
+    let mut rehearsed = 0;
+    for seed in first..first + 6 * count {
+        let l = nested(seed);
+        let mut rehearses = false;
+        for tile in tiles(&l.program, &Schedule::new()) {
+            tile.each_stmt(&mut |s| rehearses |= matches!(s.kind, StmtKind::Rehearse { .. }));
+        }
+        if !rehearses {
+            continue;
+        }
+        rehearsed += 1;
+        let interp = InterpBackend::new().compile(&l.program);
+        let interp = interp.expect("it is interpreted");
+        let want = loops::run(&*interp, Pass::Emit, STEPS, &l.args());
+        let jit = JitBackend::new().compile_under(&l.program, &Schedule::new());
+        let jit = jit.expect("it compiles");
+        for k in 0..CUTS {
+            let cut = Cut::new(vec![jit.clone()], seed * CUTS + k);
+            let got = loops::run(&cut, Pass::Emit, STEPS, &l.args());
+            assert_eq!(want.differs(&got), None, "seed {seed}.{k}\n{}", l.program);
+        }
+    }
+    println!("{rehearsed} loops");
+    assert!(rehearsed > 50, "{rehearsed} loops");
 }
 
 #[test]
