@@ -11,7 +11,7 @@ use crate::names::{Facet, Unique, identifier};
 use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, changed};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pieces of a body that make the function that calls them a long one.
 const MANY: usize = 16;
@@ -30,6 +30,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) segments_ask: bool,
     /// Whether what is written was rehearsed, so that its segments fit.
     pub(super) rehearsed: bool,
+    /// What a rehearsal sets, and so is kept meanwhile, whether it was set before or not.
+    kept: FxHashSet<Value>,
     pub(super) names: Vec<String>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
@@ -86,6 +88,12 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let source = &unit.facts.source;
         let is_given = |a| matches!(source.get(&a), Some(Source::Param(_)));
         let neighbours = neighbours(tile, is_given);
+        let mut kept = FxHashSet::default();
+        tile.each_stmt(&mut |s| {
+            if let StmtKind::Rehearse { body } = &s.kind {
+                kept.extend(changed(body).iter().filter(|v| tile.shape(**v).is_scalar()));
+            }
+        });
         Writer {
             neighbours,
             halves: FxHashMap::default(),
@@ -96,6 +104,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             has_segments: tile.has_segments(),
             segments_ask: false,
             rehearsed: false,
+            kept,
             masks,
             names,
             part: 0,
@@ -194,15 +203,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     fn register(&mut self, v: Value) {
         let (ty, name) = (self.vector(self.shape(v)), &self.names[v.index()]);
-        // What a rehearsal sets is kept meanwhile, whether it was set before or not.
-        let mut kept = false;
-        self.tile.each_stmt(&mut |s| {
-            if let StmtKind::Rehearse { body } = &s.kind {
-                kept |= self.tile.shape(v).is_scalar() && changed(body).contains(&v);
-            }
-        });
         let text = match self.parts(self.tile.shape(v).lanes) {
-            1 if kept => format!("{ty} {name} = 0;"),
+            1 if self.kept.contains(&v) => format!("{ty} {name} = 0;"),
             1 => format!("{ty} {name};"),
             parts => format!("{ty} {name}[{parts}];"),
         };
