@@ -151,8 +151,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "lanes are undone",
         file: "verify/segments.rs",
-        sound: "(Some(_), None | Some(Around { step: 1, .. })) if self.undoable => {}",
-        faulty: "(Some(_), None | Some(Around { step: 1, .. })) if self.undoable || !again => {}",
+        sound: "(Some(_), None | Some(Around { step: 1, .. })) if fits => {}",
+        faulty: "(Some(_), None | Some(Around { step: 1, .. })) if fits || !again => {}",
     },
     Fault {
         what: "what is masked is at a multiple of the mask",
