@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of one size.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 100;
 
 /// Programs that are forced step by step.
-const STEPWISE: u64 = 25;
+const STEPWISE: u64 = 40;
 
 /// Several tiles, and parts of one.
 const LONG: Options = Options {

@@ -81,18 +81,23 @@ impl Function for Codes {
 }
 
 /// Integers that are not far apart have places in a table of all between them; others are looked for.
-fn of_integers<W: Prim + Hash + Eq + Ord>(column: &Buffer) -> Result<Vec<u32>, ErrorKind> {
+fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Vec<u32>, ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
-    let (Some(least), Some(most)) = (keys.iter().min(), keys.iter().max()) else {
+    let Some(first) = keys.first().map(|key| key.to_word()) else {
         return Ok(Vec::new());
     };
-    let (least, most) = (least.to_word(), most.to_word());
-    match usize::try_from(most - least) {
-        Ok(span) if span < keys.len() && span < u32::MAX as usize => {
+    // Those that are far apart mostly show it soon.
+    let most_apart = keys.len().min(u32::MAX as usize) as u64;
+    let ends = keys.iter().try_fold((first, first), |(least, most), key| {
+        let (least, most) = (least.min(key.to_word()), most.max(key.to_word()));
+        (most - least < most_apart).then_some((least, most))
+    });
+    match ends {
+        Some((least, most)) => {
             let places = keys.iter().map(|key| (key.to_word() - least) as usize);
-            by_place(places, span + 1)
+            by_place(places, (most - least) as usize + 1)
         }
-        _ => numbered(keys.iter().copied()),
+        None => numbered(keys.iter().copied()),
     }
 }
 
