@@ -1,7 +1,8 @@
 //! Segmented combinators: one nested loop, however deep, and errors that name what does not match.
 
-use livefusion::ast::Node;
+use livefusion::ast::{Builder, Node};
 use livefusion::prelude::*;
+use livefusion::runtime::force_nodes;
 use livefusion::{Clustering, ErrorKind, Result};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
@@ -322,4 +323,24 @@ fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// As many segments as tags, so that both have one length, which tells nothing of the elements.
+#[test]
+fn tags_end_where_they_end() {
+    for engine in engines() {
+        for (lengths, needed) in [(vec![1000], 1000), (vec![1, 2], 2), (vec![2, 2, 0], 2)] {
+            let tags = Array::from(vec![false; lengths.len()]);
+            let beside = Array::from(vec![0i8; 4]);
+            let lengths = Array::from(lengths);
+            let counts = Builder::named("count_s").count_s(lengths.node(), tags.node());
+            let both = Builder::named("zip").zip_shortest(&[counts.clone(), beside.node().clone()]);
+            for node in [counts, both] {
+                let error = force_nodes(&engine, &[node]).map(|_| ()).unwrap_err();
+                let is_it =
+                    matches!(error.kind, ErrorKind::Segments { needed: n, .. } if n == needed);
+                assert!(is_it, "{error}");
+            }
+        }
+    }
 }

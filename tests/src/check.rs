@@ -1,13 +1,13 @@
 //! Runs programs on engines and holds what they give against the naive evaluator and each other.
 
 use crate::naive::order::Candidate;
-use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
+use crate::naive::{self, Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
 use crate::program::{Graph, Program, shrink};
 use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
 use crate::threads;
 use livefusion::Engine;
-use livefusion::ast::{Node, Value};
+use livefusion::ast::{After, Node, Value};
 use livefusion::error::{Error, ErrorKind};
 use livefusion::runtime::{Explanation, force_nodes};
 use loop_lang::ir::{Rate, RateId, RateKind, TrapKind};
@@ -115,10 +115,23 @@ impl Ran {
 
 /// Runs a program on an engine. Errors: the program could not be planned or compiled.
 pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
-    run_graph(program.build(), engine)
+    run_graph(program, program.build(), engine)
 }
 
-fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
+/// What is forced is a graph of its own, if something in it runs apart: loops behind are planned once it has run, so it has to
+/// have run in the graph that is explained.
+fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, String> {
+    let below = naive::reachable(&graph.roots).into_iter();
+    let apart: Vec<Arc<Node>> = below
+        .filter(|n| matches!(n.after, After::Apart(..)))
+        .collect();
+    let forced = match apart.is_empty() {
+        true => graph.roots.clone(),
+        false => {
+            force_nodes(engine, &apart).map_err(|e| format!("what runs apart: {e}"))?;
+            program.build().roots
+        }
+    };
     let explanation = engine
         .explain(&graph.roots)
         .map_err(|e| format!("explain: {e}"))?;
@@ -145,7 +158,7 @@ fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
         Some((*i, *all.iter().find(has_rate).or(anywhere)?))
     };
     let places = combs.iter().filter_map(first).collect();
-    let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
+    let result = force_nodes(engine, &forced).map(|values| values.iter().map(data).collect());
     Ok(Ran {
         graph,
         explanation,
@@ -181,7 +194,7 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     // First, for it refuses what would take too long.
     let mut naive = Naive::default();
     roots.iter().for_each(|r| drop(naive.eval(r)));
-    let ran = run_graph(graph, engine)?;
+    let ran = run_graph(program, graph, engine)?;
     if let Err(e) = &ran.result
         && (lengths_differ(&naive, &ran, e) || hangs_on_bits(&naive, &ran, e))
     {

@@ -41,7 +41,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::TakeWhile(..) => "take_while",
         Step::Take(..) => "take",
         Step::Append(..) => "append",
-        Step::Sorted(..) => "sort",
+        Step::Part(..) => "part",
     }
 }
 

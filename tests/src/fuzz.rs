@@ -31,10 +31,10 @@ pub fn parser(bytes: &[u8]) {
 pub fn program(bytes: &[u8]) {
     let mut rng = Rng::scripted(bytes);
     let turn = rng.word();
-    let options = if turn.is_multiple_of(4) {
-        Options::SMALL
-    } else {
-        Options::WIRED
+    let options = match turn % 4 {
+        0 => Options::SMALL,
+        1 => Options::PARTS,
+        _ => Options::WIRED,
     };
     let program = drawn(rng, turn / 4, options);
     if let Err(why) = against_naive(&program, &Engine::interp()) {

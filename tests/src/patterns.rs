@@ -154,7 +154,7 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
         let deepest = deepest.unwrap_or(0);
         let (rate, class, changes) = match step {
             Step::Data(columns) => (Rate::Root, Class::Long(columns[0].1.len()), 0),
-            Step::Sorted(..) => (Rate::Fresh, Class::Own(at), 0),
+            Step::Part(..) => (Rate::Fresh, Class::Own(at), 0),
             Step::Generate(Length::Known(n), _) => (Rate::Root, Class::Long(*n as usize), 0),
             Step::Generate(..) => (Rate::Fresh, Class::Own(at), deepest.max(1)),
             Step::Map(inputs, _)

@@ -23,7 +23,7 @@ mod loops;
 mod machines;
 mod mutants;
 mod parallel;
+mod parts;
 mod recognised;
 mod schedules;
-mod sorts;
 mod structure;

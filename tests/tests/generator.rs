@@ -66,7 +66,7 @@ fn kind(step: &Step) -> usize {
         Step::ZipShortest(_) => 20,
         Step::Merge(..) => 21,
         Step::ScanByIndex(..) => 22,
-        Step::Sorted(..) => 23,
+        Step::Part(..) => 23,
     }
 }
 

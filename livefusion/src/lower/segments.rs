@@ -80,7 +80,7 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
     let rates = &p.scope.plan.rates;
     let inputs = p.scope.inputs(user);
     let own = |len: &Length| !matches!(len, Length::Nothing);
-    let runs_here = rates.runs_at(user) == Some(class);
+    let runs_here = rates.consumes_at(p.scope.graph, user) == Some(class);
     let first = match p.scope.graph.node(user).kind {
         Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS if runs_here => 1,
         Kind::Map(_) | Kind::Zip | Kind::Fields(_) if runs_here => 0,

@@ -60,11 +60,12 @@ fn args() -> Result<Args, String> {
     Ok(args)
 }
 
-/// A seed's program: mostly wired or dense, sometimes of long arrays.
+/// A seed's program: mostly wired or dense, sometimes of parts or of long arrays.
 fn program(seed: u64) -> Program {
     let options = match seed % 100 {
         99 => Options::CHUNKS,
-        k if k % 4 == 0 => Options::SMALL,
+        k if k % 8 == 0 => Options::SMALL,
+        k if k % 8 == 4 => Options::PARTS,
         k if k % 4 == 1 => Options::DENSE,
         _ => Options::WIRED,
     };

@@ -6,18 +6,18 @@ mod dense;
 mod exits;
 mod fold;
 mod merges;
+mod parts;
 mod random;
 mod segments;
 mod show;
 mod shrink;
 mod sides;
 mod slices;
-mod sorts;
 mod wiring;
 
+pub use parts::Part;
 pub use random::{Options, Way, drawn, programs, programs_of, random};
 pub use shrink::shrink;
-pub use sorts::Sorting;
 
 use crate::naive::{Data, Naive};
 use livefusion::ast::{
@@ -89,8 +89,8 @@ pub enum Step {
     Take(usize, Body),
     /// One behind the other.
     Append(Vec<usize>),
-    /// A sort, or what hangs on one.
-    Sorted(Sorting, Vec<usize>),
+    /// A part that is more than one combinator.
+    Part(Part, Vec<usize>),
 }
 
 /// The length of a generator.
@@ -319,7 +319,7 @@ impl Step {
             }
             Step::Take(input, n) => b.take(&nodes[*input], n.build(nodes)),
             Step::Append(parts) => b.append(&of(parts)),
-            Step::Sorted(sorting, inputs) => sorting.build(b, &of(inputs)),
+            Step::Part(part, inputs) => part.build(b, &of(inputs)),
         }
     }
 
@@ -328,7 +328,7 @@ impl Step {
         let body = |b: &Body| b.build(plain);
         let kind = match self {
             // Values are shared with what was built.
-            Step::Data(_) | Step::Sorted(..) => Kind::Manifest,
+            Step::Data(_) | Step::Part(..) => Kind::Manifest,
             Step::Constant(fields) => Kind::Compute(body::literals(fields).build(plain)),
             Step::Generate(len, b) => {
                 let len = match len {
@@ -369,12 +369,12 @@ impl Step {
         };
         let value = match self {
             Step::Data(_) => built.value.clone(),
-            Step::Sorted(sorting, inputs) => sorted(*sorting, inputs, plain, &built.types).into(),
+            Step::Part(part, inputs) => given(part, inputs, plain, built).into(),
             _ => Default::default(),
         };
-        // What a sort gave is there.
+        // What a part gave is there.
         let inputs = match self {
-            Step::Sorted(..) => Vec::new(),
+            Step::Part(..) => Vec::new(),
             _ => self.inputs(),
         };
         Arc::new(Node {
@@ -403,7 +403,7 @@ impl Step {
                 | Step::ScanTotal(_)
                 | Step::Compute(_)
                 | Step::Len(_)
-        )
+        ) && !matches!(self, Step::Part(part, _) if part.is_scalar())
     }
 
     /// Its bodies.
@@ -424,7 +424,7 @@ impl Step {
             | Step::ZipShortest(inputs)
             | Step::Merge(inputs, _)
             | Step::Append(inputs)
-            | Step::Sorted(_, inputs) => {
+            | Step::Part(_, inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
             Step::Fields(i, _)
@@ -466,7 +466,7 @@ impl Step {
             | Step::ZipShortest(inputs)
             | Step::Merge(inputs, _)
             | Step::Append(inputs)
-            | Step::Sorted(_, inputs) => inputs.clone(),
+            | Step::Part(_, inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)
             | Step::Fold(i, _)
@@ -552,20 +552,35 @@ impl Body {
     }
 }
 
-/// What a sort gives.
-fn sorted(sorting: Sorting, inputs: &[usize], plain: &[Arc<Node>], types: &[Ty]) -> Value {
+/// What a part gives.
+fn given(part: &Part, inputs: &[usize], plain: &[Arc<Node>], built: &Node) -> Value {
     let mut naive = Naive::default();
     let data: Vec<_> = inputs.iter().map(|i| naive.eval(&plain[*i])).collect();
     let typed = inputs.iter().zip(&data);
     let typed: Vec<(&[Ty], &Data)> = typed
         .map(|(i, e)| (&plain[*i].types[..], &e.data))
         .collect();
-    let given = match sorting.fits(&typed) {
-        true => sorting.value(&typed),
-        false => Data::Array(vec![Vec::new(); types.len()], 0),
+    let nothing = || match built.rank {
+        0 => Data::Scalar(vec![0; built.types.len()]),
+        _ => Data::Array(vec![Vec::new(); built.types.len()], 0),
     };
-    let columns = given.columns().iter().zip(types);
-    Value::Array(columns.map(|(words, ty)| buffer(*ty, words)).collect())
+    match part.value(&typed).unwrap_or_else(nothing) {
+        Data::Array(columns, _) => {
+            let columns = columns.iter().zip(&built.types);
+            Value::Array(columns.map(|(words, ty)| buffer(*ty, words)).collect())
+        }
+        Data::Scalar(fields) => {
+            let fields = fields.iter().zip(&built.types);
+            Value::Scalar(
+                fields
+                    .map(|(bits, ty)| Const {
+                        ty: *ty,
+                        bits: *bits,
+                    })
+                    .collect(),
+            )
+        }
+    }
 }
 
 /// A buffer of words.

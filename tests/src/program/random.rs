@@ -29,8 +29,8 @@ pub enum Way {
     Drawn,
     /// A few arrays are used in drawn ways.
     Wired,
-    /// As drawn, and some are sorted.
-    Sorted,
+    /// As drawn, with parts that are more than one combinator.
+    Parts,
     /// All arrays are, whatever they are: they have one type and few lengths, so that most can be beside each other.
     Dense,
 }
@@ -44,9 +44,10 @@ impl Options {
         ],
         way: Way::Drawn,
     };
-    /// As small ones, with sorts in them.
-    pub const SORTED: Options = Options {
-        way: Way::Sorted,
+    /// As small ones, with parts that are more than one combinator in them.
+    pub const PARTS: Options = Options {
+        steps: 16,
+        way: Way::Parts,
         ..Options::SMALL
     };
     /// Arrays of several chunks.
@@ -123,7 +124,7 @@ pub(super) struct Making {
 impl Making {
     fn run(&mut self, turn: u64) {
         match self.options.way {
-            Way::Drawn | Way::Sorted => {}
+            Way::Drawn | Way::Parts => {}
             Way::Wired => {
                 self.wire(turn);
                 if self.rng.chance(70) && !self.program.steps.is_empty() {
@@ -144,8 +145,8 @@ impl Making {
             if self.program.steps.len() >= want + 3 {
                 break;
             }
-            match self.options.way == Way::Sorted && self.rng.chance(25) {
-                true => drop(self.sorting()),
+            match self.options.way == Way::Parts && self.rng.chance(60) {
+                true => drop(self.part()),
                 false => self.combinator(),
             }
         }
@@ -156,7 +157,7 @@ impl Making {
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
         let keep_traps = self.rng.chance(match self.options.way {
             Way::Dense => 3,
-            Way::Drawn | Way::Sorted | Way::Wired => 60,
+            Way::Drawn | Way::Parts | Way::Wired => 60,
         });
         self.add_if(step, keep_traps)
     }

@@ -69,7 +69,7 @@ impl fmt::Display for Step {
             Step::FoldS(l, i, fold) => write!(f, "fold_s step{l} step{i} {fold}"),
             Step::ScanS(l, i, fold, kind) => write!(f, "scan_s {kind:?} step{l} step{i} {fold}"),
             Step::CountS(l, t) => write!(f, "count_s step{l} step{t}"),
-            Step::Sorted(sorting, inputs) => write!(f, "{sorting:?} {}", steps(inputs)),
+            Step::Part(part, inputs) => write!(f, "{part:?} {}", steps(inputs)),
             Step::Append(parts) => write!(f, "append {}", steps(parts)),
             Step::Take(i, b) => write!(f, "take step{i} {b}"),
             Step::TakeWhile(i, b, true) => write!(f, "take_while and one more step{i} {b}"),

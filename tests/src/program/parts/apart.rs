@@ -1,0 +1,183 @@
+//! What runs apart: transforms, of which sums of products of small integers are made, so that they are known to the bit; functions of
+//! users; and memory of others.
+
+use super::table::Table;
+use super::{Made, Part, one};
+use crate::naive::Data;
+use crate::program::{Step, random::Making};
+use livefusion::Exp;
+use livefusion::array::Array;
+use livefusion::ast::{
+    Buffer, Builder, Const, Field, Fields, Function, Gives, Node, Op, Ty, Types, Value, trace,
+};
+use livefusion::complex::ComplexExp;
+use livefusion::error::ErrorKind;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// What is made of the inputs.
+#[derive(Clone, Copy, Debug)]
+pub enum Apart {
+    /// The circular convolution of two inputs, as remainders of their first fields, by transforms of complex numbers.
+    Convolution,
+    /// The same by transforms of real numbers.
+    RealConvolution,
+    /// The sum of squares, by the power of the transform.
+    Power,
+    /// The elements from behind, by a function of a user.
+    Turned,
+    /// Every second element, by a function of a user.
+    Halved,
+    /// What is in memory, as memory of others.
+    Foreign,
+}
+
+/// The remainders are of this number.
+const BELOW: i64 = 50;
+
+/// Remainders as floats.
+fn small(b: Builder, xs: &Arc<Node>) -> Array<f64> {
+    let loc = b.loc();
+    let body = trace(&xs.types, |x| {
+        let number = [
+            x[0].cast(Ty::I64, loc),
+            Field::literal(Const::int(Ty::I64, BELOW)),
+        ];
+        Fields::from_slice(&[Field::op(Op::Rem, &number, loc).cast(Ty::F64, loc)])
+    });
+    Array::from_node(b.map(std::slice::from_ref(xs), body)).expect("floats")
+}
+
+fn smalls(table: &Table<'_>) -> Vec<i64> {
+    table.integers().into_iter().map(|x| x % BELOW).collect()
+}
+
+/// Elements that a function of a user takes: from behind, or every second one.
+#[derive(Clone, Copy)]
+struct Taken {
+    from_behind: bool,
+}
+
+impl Taken {
+    fn places(self, n: usize) -> Vec<usize> {
+        match self.from_behind {
+            true => (0..n).rev().collect(),
+            false => (0..n).step_by(2).collect(),
+        }
+    }
+}
+
+impl Function for Taken {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        let [Value::Array(columns)] = inputs else {
+            return Err(ErrorKind::Empty);
+        };
+        let places = self.places(columns.first().map_or(0, |column| column.len()));
+        let take = |column: &Arc<Buffer>| {
+            let words = places.iter().filter_map(|i| column.get_word(*i));
+            crate::program::buffer(column.ty(), &words.collect::<Vec<_>>())
+        };
+        Ok(Value::Array(columns.iter().map(take).collect()))
+    }
+}
+
+/// Memory whose owner is another buffer.
+fn foreign(column: &Arc<Buffer>) -> Arc<Buffer> {
+    let at = NonNull::from(column.as_bytes()).cast();
+    // SAFETY: the elements are there and stay as they are as long as the buffer lives, which owns them: it is shared, so nobody
+    // changes it.
+    let foreign = unsafe { Buffer::foreign(column.ty(), column.len(), at, column.clone()) };
+    Arc::new(foreign.expect("memory that is aligned"))
+}
+
+impl Made for Apart {
+    fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let first = &inputs[0];
+        let rounded = |xs: Array<f64>| xs.map(|x| x.round().cast::<i64>()).node().clone();
+        let taken = |from_behind: bool| {
+            let gives = Gives {
+                types: Types::from_slice(&first.types),
+                rank: 1,
+                like: from_behind.then_some(0),
+            };
+            b.external(
+                std::slice::from_ref(first),
+                gives,
+                Arc::new(Taken { from_behind }),
+            )
+        };
+        match self {
+            Apart::Convolution => {
+                let turned = |xs: &Arc<Node>| {
+                    let zs = small(b, xs).map(|x| ComplexExp::new(x, 0.0));
+                    zs.fft()
+                };
+                rounded((turned(first) * turned(&inputs[1])).ifft().re())
+            }
+            Apart::RealConvolution => {
+                let (xs, ys) = (small(b, first), small(b, &inputs[1]));
+                rounded((xs.rfft() * ys.rfft()).irfft(xs.len()))
+            }
+            Apart::Power => {
+                let zs = small(b, first).map(|x| ComplexExp::new(x, x));
+                // Half of what the squares of both parts come to.
+                let (power, n) = (zs.fft().norm_sqr().sum(), zs.len());
+                let power =
+                    |i: Exp<u64>| i.cast::<f64>() + power.value() / (n.value().cast::<f64>() * 2.0);
+                rounded(livefusion::array::generate(1, power))
+            }
+            Apart::Turned => taken(true),
+            Apart::Halved => taken(false),
+            Apart::Foreign => match first.value.get() {
+                Some(Value::Array(columns)) => b.manifest(columns.iter().map(foreign).collect()),
+                _ => first.clone(),
+            },
+        }
+    }
+
+    fn fits(&self, inputs: &[Table<'_>]) -> bool {
+        match self {
+            Apart::Power => inputs[0].len() > 0,
+            _ => inputs[0].len() == inputs[inputs.len() - 1].len(),
+        }
+    }
+
+    fn value(&self, inputs: &[Table<'_>]) -> Data {
+        let first = &inputs[0];
+        let n = first.len();
+        match self {
+            Apart::Convolution | Apart::RealConvolution => {
+                let (xs, ys) = (smalls(first), smalls(&inputs[1]));
+                let at = |k: usize| (0..n).map(|i| xs[i] * ys[(n + k - i) % n]).sum::<i64>() as u64;
+                one((0..n).map(at).collect())
+            }
+            Apart::Power => one(vec![smalls(first).iter().map(|x| x * x).sum::<i64>() as u64]),
+            Apart::Turned => first.rows(&Taken { from_behind: true }.places(n)),
+            Apart::Halved => first.rows(&Taken { from_behind: false }.places(n)),
+            Apart::Foreign => first.rows(&(0..n).collect::<Vec<_>>()),
+        }
+    }
+}
+
+impl Making {
+    pub(super) fn apart_part(&mut self) -> Option<(Part, Vec<usize>)> {
+        let array = self.array()?;
+        let beside = self.as_long_as(array);
+        let beside = self.rng.pick(&beside);
+        let (apart, inputs) = match self.rng.below(6) {
+            0 => (Apart::Convolution, vec![array, beside]),
+            1 => (Apart::RealConvolution, vec![array, beside]),
+            2 => (Apart::Power, vec![array]),
+            3 => (Apart::Turned, vec![array]),
+            4 => (Apart::Halved, vec![array]),
+            _ => {
+                let steps = 0..self.program.steps.len();
+                let in_memory: Vec<usize> = steps
+                    .filter(|i| matches!(self.program.steps[*i], Step::Data(_)))
+                    .collect();
+                (Apart::Foreign, vec![self.rng.pick(&in_memory)])
+            }
+        };
+        Some((Part::Apart(apart), inputs))
+    }
+}

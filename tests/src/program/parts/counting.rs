@@ -1,0 +1,184 @@
+//! Histograms, differences, running folds, windows, grids.
+
+use super::table::Table;
+use super::{Made, Part, converted, one};
+use crate::naive::Data;
+use crate::program::random::Making;
+use livefusion::ast::{
+    Axis, Body, Buffer, Builder, Const, Field, Fields, Len, Node, Op, Ty, trace,
+};
+use std::sync::Arc;
+
+/// What is made of the first field of the input, as an integer or a float.
+#[derive(Clone, Copy, Debug)]
+pub enum Counting {
+    /// How often each remainder is there.
+    Bincount(u64),
+    /// How many are between the edges.
+    Histogram,
+    /// How many are in so many bins of one width.
+    HistogramUniform(usize),
+    /// Differences of neighbours.
+    Diff,
+    /// Running products.
+    Cumprod,
+    /// The largest so far.
+    Cummax,
+    /// The smallest so far.
+    Cummin,
+    /// Running sums, from this number, which comes first.
+    ScanWithStart(i64),
+    /// Sums of windows of a width, one every so many elements.
+    Windows(usize, usize),
+    /// The same; both are known when it runs.
+    DelayedWindows(usize, usize),
+    /// Sums along the rows of a grid of products; the second input goes along them.
+    Grid,
+}
+
+/// Edges of bins.
+const EDGES: [f64; 6] = [-100.0, -2.5, 0.0, 1.0, 7.0, 1e4];
+/// Where bins of one width begin and end.
+const ENDS: (f64, f64) = (-3.5, 12.0);
+
+/// NumPy's rule: a bin has its lower edge, the last one both.
+fn binned(xs: &[f64], edges: &[f64]) -> Data {
+    let bins = edges.len() - 1;
+    let mut counts = vec![0; bins];
+    for x in xs {
+        let within = |k: &usize| {
+            let [low, high] = [edges[*k], edges[k + 1]];
+            low <= *x && (*x < high || *k == bins - 1 && *x == high)
+        };
+        if let Some(k) = (0..bins).find(within) {
+            counts[k] += 1;
+        }
+    }
+    one(counts)
+}
+
+fn running(xs: Vec<i64>, join: fn(i64, i64) -> i64) -> Data {
+    let states = xs.iter().scan(None, |state: &mut Option<i64>, x| {
+        *state = Some(state.map_or(*x, |state| join(state, *x)));
+        *state
+    });
+    one(states.map(|x| x as u64).collect())
+}
+
+fn literal(value: Const) -> Body {
+    trace(&[], |_| Fields::from_slice(&[Field::literal(value)]))
+}
+
+impl Made for Counting {
+    fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let loc = b.loc();
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let integers = |k: usize| converted(b, &inputs[k], 0, Ty::I64);
+        let floats = || converted(b, &inputs[0], 0, Ty::F64);
+        let windows = |width: Axis, stride: Axis| {
+            b.sum_axes(&b.sliding_windows(&integers(0), width, stride), &[1])
+        };
+        match *self {
+            Counting::Bincount(n) => {
+                let rest = trace(&[Ty::U64], |x| {
+                    Fields::from_slice(&[op(Op::Rem, &[x[0], Field::literal(Const::u64(n))])])
+                });
+                let words = converted(b, &inputs[0], 0, Ty::U64);
+                b.bincount(&b.map(&[words], rest), Len::Known(n))
+            }
+            Counting::Histogram => {
+                let edges = b.manifest(vec![Arc::new(Buffer::from_vec(EDGES.to_vec()))]);
+                b.histogram(&floats(), &edges)
+            }
+            Counting::HistogramUniform(n) => {
+                let [low, high] = [ENDS.0, ENDS.1].map(|end| literal(Const::f64(end)));
+                b.histogram_uniform(&floats(), &low, &high, Axis::from(n as u64))
+            }
+            Counting::Diff => b.diff(&integers(0)),
+            Counting::Cumprod => b.cumprod(&integers(0)),
+            Counting::Cummax => b.cummax(&integers(0)),
+            Counting::Cummin => b.cummin(&integers(0)),
+            Counting::ScanWithStart(start) => {
+                let sum = trace(&[Ty::I64; 2], |p| Fields::from_slice(&[op(Op::Add, p)]));
+                b.scan_with_start(&integers(0), literal(Const::int(Ty::I64, start)), sum)
+            }
+            Counting::Windows(width, stride) => {
+                windows(Axis::from(width as u64), Axis::from(stride as u64))
+            }
+            Counting::DelayedWindows(width, stride) => {
+                let delayed = |n: usize| b.compute(literal(Const::u64(n as u64)));
+                windows(
+                    Axis::delayed(delayed(width)),
+                    Axis::delayed(delayed(stride)),
+                )
+            }
+            Counting::Grid => {
+                let (xs, ys) = b.meshgrid(&integers(1), &integers(0));
+                b.sum_axes(&b.operator(Op::Mul, &[xs, ys]), &[1])
+            }
+        }
+    }
+
+    fn value(&self, inputs: &[Table<'_>]) -> Data {
+        let (of, xs) = (&inputs[0], inputs[0].integers());
+        let words = |xs: &mut dyn Iterator<Item = i64>| one(xs.map(|x| x as u64).collect());
+        let sum = |xs: &[i64]| xs.iter().fold(0i64, |a, x| a.wrapping_add(*x));
+        match *self {
+            Counting::Bincount(n) => {
+                let mut counts = vec![0; n as usize];
+                of.converted(0, Ty::U64)
+                    .for_each(|x| counts[(x % n) as usize] += 1);
+                one(counts)
+            }
+            Counting::Histogram => binned(&of.floats(0), &EDGES),
+            Counting::HistogramUniform(n) => {
+                let step = (ENDS.1 - ENDS.0) / n as f64;
+                let mut edges: Vec<f64> = (0..n).map(|k| ENDS.0 + k as f64 * step).collect();
+                edges.push(ENDS.1);
+                binned(&of.floats(0), &edges)
+            }
+            Counting::Diff => words(&mut xs.windows(2).map(|w| w[1].wrapping_sub(w[0]))),
+            Counting::Cumprod => running(xs, i64::wrapping_mul),
+            Counting::Cummax => running(xs, i64::max),
+            Counting::Cummin => running(xs, i64::min),
+            Counting::ScanWithStart(start) => {
+                running([&[start], &xs[..]].concat(), i64::wrapping_add)
+            }
+            Counting::Windows(width, stride) | Counting::DelayedWindows(width, stride) => {
+                let begins = (0..=xs.len())
+                    .step_by(stride)
+                    .filter(|at| at + width <= xs.len());
+                words(&mut begins.map(|at| sum(&xs[at..at + width])))
+            }
+            Counting::Grid => {
+                let all = sum(&inputs[1].integers());
+                words(&mut xs.iter().map(|x| x.wrapping_mul(all)))
+            }
+        }
+    }
+}
+
+impl Making {
+    pub(super) fn counting_part(&mut self) -> Option<(Part, Vec<usize>)> {
+        let array = self.array()?;
+        let (n, width, stride) = (
+            self.rng.range(1, 12),
+            self.rng.below(6),
+            self.rng.range(1, 4),
+        );
+        let counting = match self.rng.below(11) {
+            0 => Counting::Bincount(n as u64),
+            1 => Counting::Histogram,
+            2 => Counting::HistogramUniform(n),
+            3 => Counting::Diff,
+            4 => Counting::Cumprod,
+            5 => Counting::Cummax,
+            6 => Counting::Cummin,
+            7 => Counting::ScanWithStart(n as i64 - 6),
+            8 => Counting::Windows(width, stride),
+            9 => Counting::DelayedWindows(width, stride),
+            _ => return Some((Part::Counting(Counting::Grid), vec![array, self.array()?])),
+        };
+        Some((Part::Counting(counting), vec![array]))
+    }
+}

@@ -1,0 +1,238 @@
+//! Pairs of elements, several elements for each, and what is done within segments.
+
+use super::table::Table;
+use super::{Made, Part, convert, converted, one};
+use crate::naive::Data;
+use crate::program::random::Making;
+use livefusion::array::Amount;
+use livefusion::ast::{Axis, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::segmented::Segments;
+use loop_lang::eval::eval;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is made; of segments the inputs are lengths and data.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut {
+    /// All pairs of elements.
+    Combinations,
+    /// All pairs of an element and one of a second input.
+    Cartesian,
+    /// Each element as often as its first field says, up to 3 times, with a number.
+    FlatMap,
+    /// All pairs within segments.
+    CombinationsS,
+    /// How many these are.
+    PairsS,
+    /// All pairs within segments of an element and one of a third input, cut alike.
+    CartesianS,
+    /// The first so many of each segment.
+    TakeS(usize),
+    /// Each segment from behind.
+    ReverseS,
+    /// Of each segment elements at drawn places.
+    GatherS,
+    /// The lengths of segments of so many elements.
+    Chunks(usize),
+    /// The lengths of segments that begin where an element's first field is not 0.
+    FromFlags,
+    /// The lengths of segments, from offsets that begin with this number.
+    FromOffsets(i32),
+}
+
+/// How many elements an element becomes.
+fn times(ty: Ty, word: u64) -> usize {
+    convert(ty, Ty::U64, word) as usize % 4
+}
+
+/// All pairs of places of a range, in order.
+fn combinations(of: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let end = of.end;
+    of.flat_map(move |i| (i + 1..end).map(move |j| (i, j)))
+}
+
+impl Made for Cut {
+    fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let loc = b.loc();
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let of = || Segments {
+            lengths: inputs[0].clone(),
+            data: inputs[1].clone(),
+        };
+        let first = &inputs[0];
+        match *self {
+            Cut::Combinations => b.combinations(first),
+            Cut::Cartesian => b.cartesian(first, &inputs[1]),
+            Cut::FlatMap => {
+                let count = trace(&first.types, |x| {
+                    let four = Field::literal(Const::u64(4));
+                    Fields::from_slice(&[op(Op::Rem, &[x[0].cast(Ty::U64, loc), four])])
+                });
+                let params = [&first.types[..], &[Ty::U64]].concat();
+                b.flat_map(first, count, &trace(&params, Fields::from_slice))
+            }
+            Cut::CombinationsS => b.combinations_s(&of()).data,
+            Cut::PairsS => b.combinations_s(&of()).lengths,
+            Cut::CartesianS => {
+                b.cartesian_s(&of(), &of().with_data(inputs[2].clone()))
+                    .data
+            }
+            Cut::TakeS(n) => b.take_s(&of(), Amount::Known(n as u64)).data,
+            Cut::ReverseS => b.reverse_s(&of()).data,
+            Cut::GatherS => {
+                let places = b.indices_s(first);
+                let lengths = b.replicate_s(first, first);
+                let square = trace(&[Ty::U64; 2], |p| {
+                    let square = op(Op::Mul, &[p[0], p[0]]);
+                    Fields::from_slice(&[op(Op::Rem, &[square, p[1]])])
+                });
+                let places = b.map(&[places.data, lengths.data], square);
+                b.gather_s(&of(), &of().with_data(places)).data
+            }
+            Cut::Chunks(n) => b.chunks(first, Axis::from(n as u64)).lengths,
+            Cut::FromFlags => {
+                let flag = trace(&first.types, |x| {
+                    let zero = Field::literal(Const::zero(x[0].ty()));
+                    Fields::from_slice(&[op(Op::Ne, &[x[0], zero])])
+                });
+                let flags = b.map(std::slice::from_ref(first), flag);
+                b.from_flags(&flags, first).lengths
+            }
+            Cut::FromOffsets(begin) => {
+                let [start, step] = [begin, 0].map(|_| Ty::I32);
+                let start = trace(&[], |_| {
+                    Fields::from_slice(&[Field::literal(Const {
+                        ty: start,
+                        bits: begin as i64 as u64,
+                    })])
+                });
+                let sum = trace(&[step; 2], |p| Fields::from_slice(&[op(Op::Add, p)]));
+                let lengths = converted(b, first, 0, Ty::I32);
+                b.from_offsets(&b.scan_with_start(&lengths, start, sum), &inputs[1])
+                    .lengths
+            }
+        }
+    }
+
+    fn fits(&self, inputs: &[Table<'_>]) -> bool {
+        let width: usize = inputs.iter().map(|input| input.types.len()).sum();
+        match self {
+            Cut::Combinations | Cut::Cartesian | Cut::FlatMap => width <= 6,
+            Cut::Chunks(_) | Cut::FromFlags => true,
+            _ => {
+                let lengths = inputs.iter().skip(1).map(Table::len);
+                width <= 8 && lengths.into_iter().all(|n| inputs[0].describes(n))
+            }
+        }
+    }
+
+    fn value(&self, inputs: &[Table<'_>]) -> Data {
+        let first = &inputs[0];
+        let in_segments = |places: &dyn Fn(Range<usize>) -> Vec<usize>| {
+            let segments = inputs[0].segments().into_iter();
+            inputs[1].rows(&segments.flat_map(places).collect::<Vec<_>>())
+        };
+        match *self {
+            Cut::Combinations => {
+                let pairs: Vec<_> = combinations(0..first.len()).collect();
+                first.pairs(first, &pairs)
+            }
+            Cut::Cartesian => {
+                let second = |i| (0..inputs[1].len()).map(move |j| (i, j));
+                let pairs: Vec<_> = (0..first.len()).flat_map(second).collect();
+                first.pairs(&inputs[1], &pairs)
+            }
+            Cut::FlatMap => {
+                let (ty, column) = (first.types[0], first.column(0));
+                let each = |i: usize| (0..times(ty, column[i])).map(move |k| (i, k as u64));
+                let (places, numbers): (Vec<usize>, Vec<u64>) =
+                    (0..first.len()).flat_map(each).unzip();
+                let mut columns = first.rows(&places).columns().to_vec();
+                columns.push(numbers);
+                Data::Array(columns, places.len())
+            }
+            Cut::CombinationsS => {
+                let segments = first.segments().into_iter();
+                let pairs: Vec<_> = segments.flat_map(combinations).collect();
+                inputs[1].pairs(&inputs[1], &pairs)
+            }
+            Cut::PairsS => {
+                let counts = first.column(0).iter();
+                one(counts.map(|n| n * n.saturating_sub(1) / 2).collect())
+            }
+            Cut::CartesianS => {
+                let all = |segment: Range<usize>| {
+                    let seconds = segment.clone();
+                    segment.flat_map(move |i| seconds.clone().map(move |j| (i, j)))
+                };
+                let pairs: Vec<_> = first.segments().into_iter().flat_map(all).collect();
+                inputs[1].pairs(&inputs[2], &pairs)
+            }
+            Cut::TakeS(n) => in_segments(&|segment| segment.take(n).collect()),
+            Cut::ReverseS => in_segments(&|segment| segment.rev().collect()),
+            Cut::GatherS => in_segments(&|segment| {
+                let (begin, n) = (segment.start, segment.len());
+                (0..n).map(|i| begin + i * i % n).collect()
+            }),
+            Cut::Chunks(n) => {
+                let chunks = (0..first.len()).step_by(n);
+                one(chunks
+                    .map(|begin| n.min(first.len() - begin) as u64)
+                    .collect())
+            }
+            Cut::FromFlags => {
+                let ty = first.types[0];
+                let mut lengths: Vec<u64> = vec![];
+                for word in first.column(0) {
+                    let begins = eval(Op::Ne, ty, Ty::Bool, &[*word, Const::zero(ty).bits]) != 0;
+                    match lengths.last_mut() {
+                        Some(length) if !begins => *length += 1,
+                        _ => lengths.push(1),
+                    }
+                }
+                one(lengths)
+            }
+            Cut::FromOffsets(_) => one(first.column(0).to_vec()),
+        }
+    }
+}
+
+impl Making {
+    pub(super) fn cut_part(&mut self) -> Option<(Part, Vec<usize>)> {
+        let array = self.array()?;
+        let beside = self.as_long_as(array);
+        let beside = self.rng.pick(&beside);
+        // What all pairs are made of is short.
+        let most = self.longest();
+        let mut short = self.arrays();
+        short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);
+        let n = self.rng.below(6);
+        let begin = self.rng.pick(&[0, 1, 7, 1000]);
+        let (cut, mut inputs) = match self.rng.below(12) {
+            0 | 1 if short.is_empty() => return None,
+            0 => (Cut::Combinations, vec![self.rng.pick(&short)]),
+            1 => (
+                Cut::Cartesian,
+                [(); 2].map(|()| self.rng.pick(&short)).to_vec(),
+            ),
+            2 => (Cut::FlatMap, vec![array]),
+            3 => (Cut::Chunks(n + 1), vec![array]),
+            4 => (Cut::FromFlags, vec![array]),
+            5 => (Cut::CombinationsS, vec![array]),
+            6 => (Cut::PairsS, vec![array]),
+            7 => (Cut::CartesianS, vec![array, beside]),
+            8 => (Cut::TakeS(n), vec![array]),
+            9 => (Cut::ReverseS, vec![array]),
+            10 => (Cut::GatherS, vec![array]),
+            _ => (Cut::FromOffsets(begin), vec![array]),
+        };
+        let is_whole = matches!(
+            cut,
+            Cut::Combinations | Cut::Cartesian | Cut::FlatMap | Cut::Chunks(_) | Cut::FromFlags
+        );
+        if !is_whole {
+            inputs.insert(0, self.descriptor(array, true)?);
+        }
+        Some((Part::Cut(cut), inputs))
+    }
+}

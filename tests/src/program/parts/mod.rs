@@ -1,0 +1,167 @@
+//! Parts that are more than one combinator, as steps of programs: how each is built, and what it gives, by plain loops.
+//!
+//! | file | parts |
+//! | --- | --- |
+//! | `sorting` | sorts, and what hangs on them |
+//! | `drawing` | random numbers, and others that are made of an index |
+//! | `cut` | pairs, and what is done within segments |
+//! | `counting` | histograms, running folds, windows, grids |
+//! | `numbers` | complex numbers, halves, what is close |
+//! | `apart` | transforms, functions of users, memory of others |
+//! | `table` | what a part is given |
+
+mod apart;
+mod counting;
+mod cut;
+mod drawing;
+mod numbers;
+mod sorting;
+mod table;
+
+use super::Step;
+use super::random::Making;
+use crate::naive::Data;
+use livefusion::ast::{Builder, Fields, Node, Op, Ty, trace};
+use loop_lang::eval::eval;
+use std::fmt;
+use std::sync::Arc;
+use table::Table;
+
+/// A part. What it is made of is known to the bit and cannot trap.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// A sort, or what hangs on one.
+    Sorting(sorting::Sorting),
+    /// What is made of an index.
+    Drawing(drawing::Drawing),
+    /// What is done within segments.
+    Cut(cut::Cut),
+    /// Counts, running folds, windows.
+    Counting(counting::Counting),
+    /// What is done to each number.
+    Numbers(numbers::Numbers),
+    /// What runs apart.
+    Apart(apart::Apart),
+}
+
+/// What a part knows of itself.
+trait Made: fmt::Debug {
+    /// How it is built.
+    fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node>;
+    /// Whether these inputs are as they must be: programs that are made smaller may have others.
+    fn fits(&self, _inputs: &[Table<'_>]) -> bool {
+        true
+    }
+    /// What it gives, if they are.
+    fn value(&self, inputs: &[Table<'_>]) -> Data;
+}
+
+impl Part {
+    fn made(&self) -> &dyn Made {
+        match self {
+            Part::Sorting(part) => part,
+            Part::Drawing(part) => part,
+            Part::Cut(part) => part,
+            Part::Counting(part) => part,
+            Part::Numbers(part) => part,
+            Part::Apart(part) => part,
+        }
+    }
+
+    /// How it is built.
+    pub fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
+        self.made().build(b, inputs)
+    }
+
+    /// What it gives; nothing if its inputs do not fit.
+    pub fn value(&self, inputs: &[(&[Ty], &Data)]) -> Option<Data> {
+        let tables: Vec<Table<'_>> = inputs.iter().map(|input| Table::of(*input)).collect();
+        let made = self.made();
+        made.fits(&tables).then(|| made.value(&tables))
+    }
+
+    /// Whether it gives a delayed scalar.
+    pub fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Part::Sorting(sorting::Sorting::Quantile(_))
+                | Part::Drawing(drawing::Drawing::Split(_))
+        )
+    }
+
+    /// Its name, without what it is told; of complex numbers that of the function.
+    pub fn name(&self) -> String {
+        if let Part::Numbers(numbers::Numbers::Complex(of) | numbers::Numbers::ComplexOfF32(of)) =
+            self
+        {
+            return format!("{of:?}");
+        }
+        let name = format!("{:?}", self.made());
+        let end = name.find(|c: char| !c.is_alphanumeric());
+        name[..end.unwrap_or(name.len())].to_string()
+    }
+}
+
+/// An array of a column.
+fn one(column: Vec<u64>) -> Data {
+    let n = column.len();
+    Data::Array(vec![column], n)
+}
+
+/// A field of each element, converted.
+fn converted(b: Builder, xs: &Arc<Node>, field: usize, to: Ty) -> Arc<Node> {
+    let loc = b.loc();
+    let body = trace(&xs.types, |x| Fields::from_slice(&[x[field].cast(to, loc)]));
+    b.map(std::slice::from_ref(xs), body)
+}
+
+/// A word, converted.
+fn convert(from: Ty, to: Ty, word: u64) -> u64 {
+    match from == to {
+        true => word,
+        false => eval(Op::Cast, from, to, &[word]),
+    }
+}
+
+impl Making {
+    /// A part of what is known to the bit and cannot trap: what runs apart runs before all else.
+    pub(super) fn part(&mut self) -> Option<usize> {
+        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 12]) {
+            0 => self.sorting_part(),
+            1 => self.drawing_part(),
+            2 => self.cut_part(),
+            3 => self.counting_part(),
+            4 => self.numbers_part(),
+            _ => self.apart_part(),
+        }?;
+        let is_unknown = |i: &usize| !self.is_exact(*i) || self.may_trap(*i);
+        if inputs.iter().any(is_unknown) {
+            return None;
+        }
+        let given = inputs.iter().map(|i| (self.types(*i), &self.data[*i]));
+        part.value(&given.collect::<Vec<_>>())?;
+        self.add(Step::Part(part, inputs))
+    }
+}
+
+impl Making {
+    /// One field of an array that is a number: the array itself, or a step of its own.
+    fn number(&mut self, array: usize) -> Option<usize> {
+        let types = self.types(array).to_vec();
+        let all: Vec<usize> = (0..types.len()).filter(|k| types[*k] != Ty::Bool).collect();
+        if types.len() == 1 || all.is_empty() {
+            return (types != [Ty::Bool])
+                .then_some(array)
+                .filter(|_| !all.is_empty());
+        }
+        let field = self.rng.pick(&all) as u32;
+        self.add(Step::Fields(array, field..field + 1))
+    }
+
+    /// Lengths of segments of an array, none of which is empty.
+    fn filled(&mut self, array: usize) -> Option<usize> {
+        let mut lengths = self.pieces(self.data[array].len());
+        lengths.retain(|length| *length > 0);
+        self.add_lengths(lengths)
+    }
+}

@@ -1,0 +1,262 @@
+//! Sorts, and what hangs on them, by std's stable sort.
+
+use super::table::Table;
+use super::{Made, Part, one};
+use crate::naive::Data;
+use crate::program::random::Making;
+use livefusion::ast::{Body, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::segmented::Segments;
+use std::sync::Arc;
+
+/// What is made of the inputs.
+#[derive(Clone, Copy, Debug)]
+pub enum Sorting {
+    /// The elements in order.
+    Sort,
+    /// Their places.
+    Argsort,
+    /// Values in the order of keys.
+    ByKey,
+    /// The elements in descending order of their first field, which is an integer.
+    By,
+    /// The largest so many.
+    TopK(usize),
+    /// Their places.
+    ArgtopK(usize),
+    /// What so many hundredths of numbers are below of.
+    Quantile(u8),
+    /// That of each segment of numbers: lengths and data.
+    QuantileS(u8),
+    /// Each element with how often it is there.
+    UniqueCounts,
+    /// The codes of elements.
+    Codes,
+    /// The elements that these stand for.
+    Found,
+    /// The keys of groups of values by keys.
+    GroupKeys,
+    /// Those values.
+    GroupValues,
+    /// Places of values in the sorted elements.
+    Search,
+    /// Numbers of bins of values between the sorted elements.
+    Digitize,
+    /// Pairs of places of equal elements.
+    Join,
+    /// As `Join`, with one for what is equal to nothing.
+    LeftJoin,
+    /// Lengths and data: each segment in order.
+    SortS,
+    /// Lengths and data: places within segments.
+    ArgsortS,
+}
+
+/// So many hundredths.
+fn share(hundredths: u8) -> f64 {
+    f64::from(hundredths) / 100.0
+}
+
+fn share_body(hundredths: u8) -> Body {
+    trace(&[], |_| {
+        Fields::from_slice(&[Field::literal(Const::f64(share(hundredths)))])
+    })
+}
+
+/// The number between two neighbours in the order of some that this share of them is below of.
+fn quantile(mut xs: Vec<f64>, share: f64) -> f64 {
+    if xs.iter().any(|x| x.is_nan()) {
+        return f64::NAN;
+    }
+    xs.sort_by(f64::total_cmp);
+    let place = share * (xs.len() - 1) as f64;
+    let (at, part) = (place.floor() as usize, place.fract());
+    match part > 0.0 {
+        true => xs[at] + (xs[at + 1] - xs[at]) * part,
+        false => xs[at],
+    }
+}
+
+impl Made for Sorting {
+    fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let (first, last) = (&inputs[0], &inputs[inputs.len() - 1]);
+        let segments = || Segments {
+            lengths: first.clone(),
+            data: last.clone(),
+        };
+        match *self {
+            Sorting::Sort => b.sort(first),
+            Sorting::Argsort => b.argsort(first),
+            Sorting::ByKey => b.sort_by_key(first, last),
+            Sorting::By => {
+                let both = [&first.types[..], &first.types[..]].concat();
+                let greater = trace(&both, |fields| {
+                    let operands = [fields[0], fields[first.types.len()]];
+                    Fields::from_slice(&[Field::op(Op::Gt, &operands, b.loc())])
+                });
+                b.sort_by(first, &greater)
+            }
+            Sorting::TopK(k) => b.top_k(first, k),
+            Sorting::ArgtopK(k) => b.argtop_k(first, k),
+            Sorting::Quantile(share) => b.quantile(first, &share_body(share)),
+            Sorting::QuantileS(share) => b.quantile_s(&segments(), &share_body(share)),
+            Sorting::UniqueCounts => b.unique_counts(first),
+            Sorting::Codes => b.factorize(first).0,
+            Sorting::Found => b.factorize(first).1,
+            Sorting::GroupKeys => b.group_by_key(first, last).0,
+            Sorting::GroupValues => b.group_by_key(first, last).1.data,
+            Sorting::Search => b.searchsorted(&b.sort(first), last),
+            Sorting::Digitize => b.searchsorted_right(&b.sort(first), last),
+            Sorting::Join => b.join(first, last),
+            Sorting::LeftJoin => b.left_join(first, last),
+            Sorting::SortS => b.sort_s(&segments()).data,
+            Sorting::ArgsortS => b.argsort_s(&segments()).data,
+        }
+    }
+
+    fn fits(&self, inputs: &[Table<'_>]) -> bool {
+        let (first, last) = (&inputs[0], &inputs[inputs.len() - 1]);
+        let is_number = matches!(last.types, [ty] if *ty != Ty::Bool);
+        match self {
+            Sorting::ByKey | Sorting::GroupKeys | Sorting::GroupValues => first.len() == last.len(),
+            Sorting::SortS | Sorting::ArgsortS => first.describes(last.len()),
+            Sorting::Quantile(_) => is_number && last.len() > 0,
+            Sorting::QuantileS(_) => {
+                is_number && first.describes(last.len()) && !first.column(0).contains(&0)
+            }
+            _ => true,
+        }
+    }
+
+    fn value(&self, inputs: &[Table<'_>]) -> Data {
+        let (of, last) = (&inputs[0], &inputs[inputs.len() - 1]);
+        let places = |table: &Table<'_>| table.in_order((0..table.len()).collect());
+        let words = |places: &[usize]| -> Vec<u64> { places.iter().map(|i| *i as u64).collect() };
+        let falling = |k: usize| {
+            let mut all: Vec<usize> = (0..of.len()).collect();
+            all.sort_by(|a, b| of.falls(*a, *b));
+            all.truncate(k);
+            all
+        };
+        let in_order_s = |origin: &dyn Fn(usize) -> usize| -> Vec<usize> {
+            let segments = of.segments().into_iter();
+            let sorted = segments.flat_map(|segment| {
+                let begin = segment.start;
+                let places = last.in_order(segment.collect()).into_iter();
+                places.map(move |i| i - origin(begin))
+            });
+            sorted.collect()
+        };
+        // Of each element the place of the first one that is equal, and of these the first of each group.
+        let equal = |i: usize| (0..i).find(|j| of.to(i, of, *j).is_eq()).unwrap_or(i);
+        let found = || -> Vec<usize> { (0..of.len()).filter(|i| equal(*i) == *i).collect() };
+        let places_of = |is_before: &dyn Fn(std::cmp::Ordering) -> bool| {
+            let before = |j: usize| {
+                let before = (0..of.len()).filter(|i| is_before(of.to(*i, last, j)));
+                before.count() as u64
+            };
+            one((0..last.len()).map(before).collect())
+        };
+        match *self {
+            Sorting::Sort => of.rows(&places(of)),
+            Sorting::Argsort => one(words(&places(of))),
+            Sorting::ByKey | Sorting::GroupValues => of.rows(&places(last)),
+            Sorting::By => {
+                let mut all: Vec<usize> = (0..of.len()).collect();
+                all.sort_by(|a, b| of.compare_field(0, *b, *a));
+                of.rows(&all)
+            }
+            Sorting::TopK(k) => of.rows(&falling(k)),
+            Sorting::ArgtopK(k) => one(words(&falling(k))),
+            Sorting::Quantile(hundredths) => {
+                let found = quantile(of.floats(0), share(hundredths));
+                Data::Scalar(vec![found.to_bits()])
+            }
+            Sorting::QuantileS(hundredths) => {
+                let (xs, segments) = (last.floats(0), of.segments().into_iter());
+                let found = segments.map(|s| quantile(xs[s].to_vec(), share(hundredths)).to_bits());
+                one(found.collect())
+            }
+            Sorting::UniqueCounts => {
+                let (first, counts) = of.groups();
+                let mut columns = of.rows(&first).columns().to_vec();
+                columns.push(counts);
+                Data::Array(columns, first.len())
+            }
+            Sorting::Codes => {
+                let found = found();
+                let code = |i| found.iter().position(|j| *j == equal(i)).unwrap_or(0) as u64;
+                one((0..of.len()).map(code).collect())
+            }
+            Sorting::Found => of.rows(&found()),
+            Sorting::GroupKeys => last.rows(&last.groups().0),
+            Sorting::Search => places_of(&|order| order.is_lt()),
+            Sorting::Digitize => places_of(&|order| order.is_le()),
+            Sorting::Join | Sorting::LeftJoin => {
+                let mut columns = vec![vec![], vec![], vec![]];
+                for i in 0..of.len() {
+                    let equal = (0..last.len()).filter(|j| of.to(i, last, *j).is_eq());
+                    let mut pairs: Vec<[u64; 3]> = equal.map(|j| [i as u64, j as u64, 1]).collect();
+                    if pairs.is_empty() && matches!(self, Sorting::LeftJoin) {
+                        pairs.push([i as u64, 0, 0]);
+                    }
+                    for pair in pairs {
+                        columns.iter_mut().zip(pair).for_each(|(c, x)| c.push(x));
+                    }
+                }
+                if matches!(self, Sorting::Join) {
+                    columns.pop();
+                }
+                let n = columns[0].len();
+                Data::Array(columns, n)
+            }
+            Sorting::SortS => last.rows(&in_order_s(&|_| 0)),
+            Sorting::ArgsortS => one(words(&in_order_s(&|begin| begin))),
+        }
+    }
+}
+
+impl Making {
+    pub(super) fn sorting_part(&mut self) -> Option<(Part, Vec<usize>)> {
+        let first = self.array()?;
+        let types = self.types(first).to_vec();
+        let k = self.rng.below(7);
+        let share = self.rng.below(101) as u8;
+        let beside = self.as_long_as(first);
+        let mut alike = self.arrays();
+        alike.retain(|a| self.types(*a) == types);
+        let (beside, alike) = (self.rng.pick(&beside), self.rng.pick(&alike));
+        let (sorting, inputs) = match self.rng.below(19) {
+            0 => (Sorting::Sort, vec![first]),
+            1 => (Sorting::Argsort, vec![first]),
+            2 => (Sorting::ByKey, vec![first, beside]),
+            3 if !types[0].is_float() => (Sorting::By, vec![first]),
+            3 | 4 => (Sorting::TopK(k), vec![first]),
+            5 => (Sorting::ArgtopK(k), vec![first]),
+            6 => (Sorting::UniqueCounts, vec![first]),
+            7 => (Sorting::GroupKeys, vec![first, beside]),
+            8 => (Sorting::GroupValues, vec![first, beside]),
+            9 => (Sorting::Search, vec![first, alike]),
+            10 => (Sorting::Join, vec![first, alike]),
+            11 => (Sorting::LeftJoin, vec![first, alike]),
+            12 => (Sorting::SortS, vec![self.descriptor(first, true)?, first]),
+            13 => (
+                Sorting::ArgsortS,
+                vec![self.descriptor(first, true)?, first],
+            ),
+            14 => (Sorting::Codes, vec![first]),
+            15 => (Sorting::Found, vec![first]),
+            16 => (Sorting::Digitize, vec![first, alike]),
+            k => {
+                let number = self.number(first)?;
+                match k {
+                    17 => (Sorting::Quantile(share), vec![number]),
+                    _ => (
+                        Sorting::QuantileS(share),
+                        vec![self.filled(number)?, number],
+                    ),
+                }
+            }
+        };
+        Some((Part::Sorting(sorting), inputs))
+    }
+}
