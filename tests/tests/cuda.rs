@@ -9,7 +9,7 @@ use livefusion_cuda::device::session::Session;
 use livefusion_cuda::run::Phase;
 use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
-use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one};
+use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one, run};
 use livefusion_tests::program::{Options, Program, Way, programs, programs_of};
 use livefusion_tile::threads::Asked;
 use loop_lang::Loop;
@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of one size.
 const PROGRAMS: u64 = 100;
+
+/// Programs with parts in them that are more than one combinator.
+const PARTS: u64 = 20;
 
 /// Programs that are forced step by step.
 const STEPWISE: u64 = 40;
@@ -97,12 +100,10 @@ fn devices_give_what_programs_mean() {
     };
     let programs: Vec<_> = programs(PROGRAMS * times(), small)
         .chain(programs(PROGRAMS * times(), LONG))
+        .chain(programs(PARTS * times(), Options::PARTS))
         .collect();
-    let explained = |_, program: &Program, engine: &Engine| {
-        let explained = engine.explain(&program.build().roots);
-        explained.map(drop).map_err(|e| e.to_string())
-    };
-    let (driver, engine) = device(&programs, explained);
+    // Loops behind what runs apart are planned once it has run.
+    let (driver, engine) = device(&programs, |_, p, engine| run(p, engine).map(drop));
     let check = |_, program: &Program| {
         let ran = against_naive(program, &engine)?;
         match &ran.result {
