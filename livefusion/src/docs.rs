@@ -67,6 +67,7 @@ const SOURCES: &[&str] = &[
     include_str!("sort/search.rs"),
     include_str!("sort/segments.rs"),
     include_str!("sort/top.rs"),
+    include_str!("complex/fft.rs"),
     include_str!("nested/mod.rs"),
     include_str!("iterate/mod.rs"),
     include_str!("exp/compare.rs"),

@@ -216,6 +216,186 @@ fn windows_go_into_the_loop_before_and_powers_into_the_one_behind() {
     }
 }
 
+/// Segments of these lengths, mixed.
+fn rows() -> Vec<Vec<C>> {
+    [3, 0, 8, 1, 12, 0, 97, 2, 8, 3, 0].map(signal).to_vec()
+}
+
+#[test]
+fn segments_are_transformed_alone() {
+    let rows = rows();
+    for engine in engines() {
+        let force = |made: Segmented<C>| {
+            let all = (&made.lengths().clone(), made.data());
+            let (lengths, data) = all.force_with(&engine).unwrap();
+            let mut data = data.to_vec().unwrap().into_iter();
+            let row = |n: &u64| data.by_ref().take(*n as usize).collect();
+            lengths.iter().map(row).collect::<Vec<Vec<C>>>()
+        };
+        let given = Segmented::from_vecs(rows.clone());
+        let real = given.map(|z| z.re);
+        let made = [
+            force(given.fft_s()),
+            force(given.fft_s().ifft_s()),
+            force(given.map_segments(|row| row.fft())),
+            force(given.map_segments(|row| row.fft().ifft())),
+            force(real.rfft_s()),
+            force(
+                real.rfft_s()
+                    .irfft_s(real.lengths())
+                    .map(|x| ComplexExp::new(x, 0.0)),
+            ),
+        ];
+        for (k, zs) in rows.iter().enumerate() {
+            let xs: Vec<C> = zs.iter().map(|z| C::new(z.re, 0.0)).collect();
+            let (sums, mut half) = (by_hand(zs, -1.0), by_hand(&xs, -1.0));
+            half.truncate(zs.len() / 2 + 1);
+            for (made, expected) in made.iter().zip([&sums, zs, &sums, zs, &half, &xs]) {
+                assert_eq!(made.len(), rows.len());
+                near(&made[k], expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn segments_of_smaller_floats_are_transformed_too() {
+    let rows: Vec<Vec<f32>> = [3, 0, 8, 1, 12, 97, 2]
+        .map(|n| signal(n).iter().map(|z| z.re as f32).collect())
+        .to_vec();
+    let given = Segmented::from_vecs(rows.clone());
+    let again = given
+        .rfft_s()
+        .irfft_s(&given.lengths().map(|n| n.cast::<i32>()));
+    let full = given.map(|x| ComplexExp::new(x, 0.0)).fft_s();
+    let whole = full.ifft_s().map(|z| z.re);
+    let (again, whole) = (again.to_vecs().unwrap(), whole.to_vecs().unwrap());
+    for ((xs, again), whole) in rows.iter().zip(again).zip(whole) {
+        assert_eq!((xs.len(), xs.len()), (again.len(), whole.len()));
+        for ((x, again), whole) in xs.iter().zip(again).zip(whole) {
+            assert!((x - again).abs() < 1e-3 && (x - whole).abs() < 1e-3);
+        }
+    }
+    let powers = given.rfft_s().map(|z| z.norm_sqr()).to_vecs().unwrap();
+    for (xs, powers) in rows.iter().zip(powers) {
+        let xs: Vec<C> = xs.iter().map(|x| C::new((*x).into(), 0.0)).collect();
+        for (power, z) in powers.into_iter().zip(by_hand(&xs, -1.0)) {
+            assert!((f64::from(power) - z.norm_sqr()).abs() <= 1e-4 * z.norm_sqr() + 1e-2);
+        }
+    }
+}
+
+/// As many as several threads share.
+#[test]
+fn many_segments_are_as_each_is_alone() {
+    let n = 60_000;
+    let lengths: Vec<u64> = (0..n).map(|k| [5, 0, 4, 1][k % 4]).collect();
+    let len = lengths.iter().sum::<u64>();
+    let xs = iota(len).map(|i| ((i * 7919) % 1013).cast::<f64>());
+    let rows = Segmented::new(&Array::from(lengths), &xs);
+    let again = rows.rfft_s().irfft_s(rows.lengths());
+    let whole = rows.map(|x| ComplexExp::new(x, -x)).fft_s().ifft_s();
+    let off = |ys: Array<f64>| (ys - &xs).map(|e| e.abs()).max().force().unwrap();
+    assert!(off(again.data().clone()) < 1e-9);
+    assert!(off(whole.data().re()) < 1e-9);
+    assert!(off(-whole.data().im()) < 1e-9);
+    let first = (rows.rfft_s().data().re().take(3), rows.sum_s().take(1));
+    let (first, sum) = (&first.0, &first.1).force().unwrap();
+    assert_eq!(first[0], sum[0]);
+}
+
+#[test]
+fn the_powers_of_a_spectrogram_are_in_the_loop_behind() {
+    let program = || {
+        let xs = iota(100).map(|i| i.cast::<f64>() * 0.1);
+        let window = xs.map(|x| x * (1.0 - x)).chunks(16);
+        window.rfft_s().map(|z| z.norm_sqr()).sum_s()
+    };
+    let powers = program();
+    let explained = Engine::interp().explain(&[powers.node().clone()]).unwrap();
+    assert_eq!(explained.loops.len(), 1, "{explained}");
+    let xs: Vec<C> = (0..100)
+        .map(|i| f64::from(i) * 0.1)
+        .map(|x| C::new(x * (1.0 - x), 0.0))
+        .collect();
+    let power = |xs: &[C]| {
+        let half = xs.len() / 2 + 1;
+        let sums = by_hand(xs, -1.0);
+        sums[..half].iter().map(|z| z.norm_sqr()).sum::<f64>()
+    };
+    for engine in engines() {
+        let got = program().force_with(&engine).unwrap();
+        assert_eq!(got.len(), 7);
+        for (got, xs) in got.iter().zip(xs.chunks(16)) {
+            assert!((got / power(xs) - 1.0).abs() < 1e-10, "{got}");
+        }
+    }
+}
+
+#[test]
+fn segments_that_do_not_fit_are_errors() {
+    let wrong = |result: livefusion::Result<()>, name: &str| {
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        error.kind
+    };
+    let zs = Array::from(signal(6));
+    for lengths in [
+        vec![],
+        vec![6u64, 1],
+        vec![5],
+        vec![u64::MAX, 7],
+        vec![u64::MAX],
+    ] {
+        let rows = Segmented::new(&Array::from(lengths.clone()), &zs);
+        let of_real = Segmented::new(rows.lengths(), &zs.re());
+        for (made, name) in [
+            (rows.fft_s().data().re(), "fft_s"),
+            (rows.ifft_s().data().re(), "ifft_s"),
+            (of_real.rfft_s().data().re(), "rfft_s"),
+            (rows.irfft_s(rows.lengths()).data().clone(), "irfft_s"),
+        ] {
+            let kind = wrong(made.force().map(|_| ()), name);
+            assert!(
+                matches!(kind, ErrorKind::Segments { room: 6, .. }),
+                "{kind:?}"
+            );
+        }
+    }
+    // Of 4 numbers 6 or 7 floats are made, of 2 of them 2 or 3.
+    let rows = Segmented::new(&Array::from(vec![4u64, 0, 2]), &zs);
+    for (lengths, wanted, count) in [
+        (vec![6i64, 0], 3, 2),
+        (vec![6, 0, 2, 0], 3, 4),
+        (vec![], 3, 0),
+        (vec![4, 0, 2], 3, 4),
+        (vec![6, 1, 2], 1, 0),
+        (vec![7, 0, 0], 0, 2),
+        (vec![6, 0, 4], 3, 2),
+        (vec![i64::MIN, 0, 3], 1 + (1 << 62), 4),
+        (vec![-1, 0, 3], 1 << 63, 4),
+    ] {
+        let made = rows.irfft_s(&Array::from(lengths));
+        let kind = wrong(made.data().force().map(|_| ()), "irfft_s");
+        let ErrorKind::LengthMismatch { expected, got } = kind else {
+            panic!("{kind:?}");
+        };
+        assert_eq!((expected, got), (wanted, count));
+    }
+    assert_eq!(
+        rows.irfft_s(&Array::from(vec![7u8, 0, 3]))
+            .data()
+            .force()
+            .unwrap()
+            .len(),
+        10
+    );
+    let ints = Segmented::from_vecs(vec![vec![1i64]]).nodes();
+    let made = livefusion::ast::Builder::named("rfft_s").rfft_s(&ints);
+    let made = Array::<C>::from_node(made.data);
+    assert!(made.is_ok(), "a mistake is told when it is forced");
+}
+
 #[test]
 fn lengths_that_do_not_fit_are_errors() {
     let zs = Array::from(signal(4));

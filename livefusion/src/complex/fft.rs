@@ -1,56 +1,93 @@
-//! Fourier transforms, by `rustfft` and `realfft`: functions of whole arrays, which run apart. What makes their elements (a window) is in
+//! Fourier transforms: functions of whole arrays, and of each of some segments, which run apart. What makes their elements (a window) is in
 //! the loop before, what is made of their results (the power, a scale) in the one behind.
 
+use super::transform::{Each, Transform, Whole};
 use crate::array::Array;
-use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, Types, Value, show_types};
+use crate::ast::{Body, Builder, Function, Gives, Node, Types, show_types};
 use crate::complex::Complex;
-use crate::elt::Float;
+use crate::elt::{Float, Int};
 use crate::error::ErrorKind;
-use crate::exp::{Field, ToExp, trace, value};
-use crate::external::room;
-use livefusion_backend::Prim;
+use crate::exp::{Field, Fields, ToExp, trace, value};
+use crate::segmented::{Segmented, Segments};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
-use realfft::{FftNum, RealFftPlanner};
-use rustfft::num_traits::Zero;
-use rustfft::{FftDirection, FftPlanner};
+use loop_lang::types::{Const, Ty};
+use rustfft::FftDirection;
 use std::sync::Arc;
 
 /// Beside the typed methods. Complex numbers are pairs of floats.
 impl Builder {
     /// The Fourier transform of an array of pairs.
     pub fn fft(self, zs: &Arc<Node>) -> Arc<Node> {
-        self.transformed(&[zs], 2, 2, Transform::Of(FftDirection::Forward))
+        self.transformed(Transform::Of(FftDirection::Forward), None, zs, None)
     }
 
     /// Its inverse: what [`fft`](Builder::fft) gave back, the factor `1/n` included.
     pub fn ifft(self, zs: &Arc<Node>) -> Arc<Node> {
-        let sums = self.transformed(&[zs], 2, 2, Transform::Of(FftDirection::Inverse));
-        let len = self.len(&sums);
-        self.shared_out(&sums, &len)
+        let of = Transform::Of(FftDirection::Inverse);
+        self.shared_out(&self.transformed(of, None, zs, None))
     }
 
     /// The first half of the Fourier transform of an array of floats, as pairs; the other half mirrors it.
     pub fn rfft(self, xs: &Arc<Node>) -> Arc<Node> {
-        self.transformed(&[xs], 1, 2, Transform::Real)
+        self.transformed(Transform::Real, None, xs, None)
     }
 
     /// What [`rfft`](Builder::rfft) gave back, of so many floats (a body without parameters that gives a `u64`).
     pub fn irfft(self, zs: &Arc<Node>, len: &Body) -> Arc<Node> {
         let len = self.compute(len.clone());
-        let sums = self.transformed(&[zs, &len], 2, 1, Transform::ToReal);
-        self.shared_out(&sums, &len)
+        self.shared_out(&self.transformed(Transform::ToReal, None, zs, Some(&len)))
     }
 
-    /// A transform of an array whose elements are so many floats of one type, to another one.
+    /// The Fourier transform of each segment of pairs.
+    pub fn fft_s(self, of: &Segments) -> Segments {
+        self.of_each(of, |row| self.fft(row))
+    }
+
+    /// The inverse of each segment's.
+    pub fn ifft_s(self, of: &Segments) -> Segments {
+        self.of_each(of, |row| self.ifft(row))
+    }
+
+    /// The first half of the Fourier transform of each segment of floats, as pairs.
+    pub fn rfft_s(self, of: &Segments) -> Segments {
+        let loc = self.loc();
+        let op = |op, n: Field, by| Field::op(op, &[n, Field::literal(Const::u64(by))], loc);
+        let halves = trace::trace(&[Ty::U64], |n| {
+            let (half, some) = (op(Op::Div, n[0], 2), op(Op::Ne, n[0], 0));
+            let some = some.cast(Ty::U64, loc);
+            Fields::from_slice(&[Field::op(Op::Add, &[half, some], loc)])
+        });
+        Segments {
+            lengths: self.map(std::slice::from_ref(&of.lengths), halves),
+            data: self.transformed(Transform::Real, Some(&of.lengths), &of.data, None),
+        }
+    }
+
+    /// What [`rfft_s`](Builder::rfft_s) gave back, of segments of these lengths, one integer each.
+    pub fn irfft_s(self, of: &Segments, lengths: &Arc<Node>) -> Segments {
+        let wanted = self.segments(lengths, &of.data).lengths;
+        let to_real = Transform::ToReal;
+        let sums = Segments {
+            data: self.transformed(to_real, Some(&of.lengths), &of.data, Some(&wanted)),
+            lengths: wanted,
+        };
+        self.of_each(&sums, |row| self.shared_out(row))
+    }
+
+    /// A transform of an array, or of segments of these lengths, to one that is as long, or as long as is wanted.
     fn transformed(
         self,
-        inputs: &[&Arc<Node>],
-        from: usize,
-        to: usize,
         of: Transform,
+        lengths: Option<&Arc<Node>>,
+        elements: &Arc<Node>,
+        wanted: Option<&Arc<Node>>,
     ) -> Arc<Node> {
-        let types = &inputs[0].types;
+        let (from, to) = match of {
+            Transform::Of(_) => (2, 2),
+            Transform::Real => (1, 2),
+            Transform::ToReal => (2, 1),
+        };
+        let types = &elements.types;
         let ty = types.first().copied().unwrap_or(Ty::F64);
         let gives = Gives {
             types: Types::from_elem(ty, to),
@@ -64,141 +101,25 @@ impl Builder {
             };
             return self.fault(&gives.types, 1, kind);
         }
-        let inputs: Vec<Arc<Node>> = inputs.iter().copied().cloned().collect();
-        self.external(&inputs, gives, Arc::new(of))
+        let function: Arc<dyn Function> = match lengths {
+            Some(_) => Arc::new(Each(of)),
+            None => Arc::new(Whole(of)),
+        };
+        let inputs = lengths.into_iter().chain([elements]).chain(wanted);
+        let inputs: Vec<Arc<Node>> = inputs.cloned().collect();
+        self.external(&inputs, gives, function)
     }
 
-    /// Each float over a count.
-    fn shared_out(self, xs: &Arc<Node>, count: &Arc<Node>) -> Arc<Node> {
-        let loc = self.loc();
+    /// Each float over the number of elements.
+    fn shared_out(self, xs: &Arc<Node>) -> Arc<Node> {
+        let (count, loc) = (self.len(xs), self.loc());
         let share = trace::trace(&xs.types, |parts| {
-            let count = trace::scalar(count, 0, Ty::U64, loc);
+            let count = trace::scalar(&count, 0, Ty::U64, loc);
             let share = |x: &Field| Field::op(Op::Div, &[*x, count.cast(x.ty(), loc)], loc);
             parts.iter().map(share).collect()
         });
         self.map(std::slice::from_ref(xs), share)
     }
-}
-
-/// What is computed.
-#[derive(Clone, Copy)]
-enum Transform {
-    /// Pairs of pairs.
-    Of(FftDirection),
-    /// Pairs of floats.
-    Real,
-    /// Floats of pairs and a length, not divided by that.
-    ToReal,
-}
-
-impl Function for Transform {
-    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
-        let ty = match inputs {
-            [Value::Array(columns), ..] => columns.first().map(|column| column.ty()),
-            _ => None,
-        };
-        match ty {
-            Some(Ty::F32) => transform::<f32>(*self, inputs),
-            Some(Ty::F64) => transform::<f64>(*self, inputs),
-            _ => Err(unfit()),
-        }
-    }
-
-    fn why(&self) -> &str {
-        "a Fourier transform looks at all elements before it gives the first"
-    }
-}
-
-fn unfit() -> ErrorKind {
-    ErrorKind::Malformed {
-        expected: "columns of floats".into(),
-        got: "something else".into(),
-    }
-}
-
-fn transform<T: Prim + FftNum>(of: Transform, inputs: &[Value]) -> Result<Value, ErrorKind> {
-    let (columns, rest) = match inputs {
-        [Value::Array(columns), rest @ ..] => (columns, rest),
-        _ => return Err(unfit()),
-    };
-    let slices: Option<Vec<&[T]>> = columns.iter().map(|column| column.as_slice()).collect();
-    match (of, slices.as_deref(), rest) {
-        (Transform::Of(direction), Some([re, im]), []) => all(re, im, direction),
-        (Transform::Real, Some([xs]), []) => half(xs),
-        (Transform::ToReal, Some([re, im]), [Value::Scalar(len)]) => {
-            real(re, im, len.first().map_or(0, |len| len.bits))
-        }
-        _ => Err(unfit()),
-    }
-}
-
-fn all<T: Prim + FftNum>(re: &[T], im: &[T], direction: FftDirection) -> Result<Value, ErrorKind> {
-    let mut zs = pairs(re, im)?;
-    if !zs.is_empty() {
-        let plan = FftPlanner::new().plan_fft(zs.len(), direction);
-        let mut scratch = zeros(plan.get_inplace_scratch_len())?;
-        plan.process_with_scratch(&mut zs, &mut scratch);
-    }
-    columns(&zs)
-}
-
-fn half<T: Prim + FftNum>(xs: &[T]) -> Result<Value, ErrorKind> {
-    if xs.is_empty() {
-        return columns::<T>(&[]);
-    }
-    let plan = RealFftPlanner::new().plan_fft_forward(xs.len());
-    let mut work: Vec<T> = room(xs.len())?;
-    work.extend_from_slice(xs);
-    let mut zs = zeros(xs.len() / 2 + 1)?;
-    let mut scratch = zeros(plan.get_scratch_len())?;
-    let done = plan.process_with_scratch(&mut work, &mut zs, &mut scratch);
-    done.map_err(|_| unfit())?;
-    columns(&zs)
-}
-
-fn real<T: Prim + FftNum>(re: &[T], im: &[T], len: u64) -> Result<Value, ErrorKind> {
-    let (got, expected) = (re.len() as u64, if len == 0 { 0 } else { len / 2 + 1 });
-    if expected != got {
-        return Err(ErrorKind::LengthMismatch { expected, got });
-    }
-    let (mut zs, mut xs) = (pairs(re, im)?, zeros(len as usize)?);
-    if let Some(last) = zs.len().checked_sub(1) {
-        // Numbers that are their own mirrors have no imaginary part, where the signal is real.
-        zs[0].im = T::zero();
-        if len.is_multiple_of(2) {
-            zs[last].im = T::zero();
-        }
-        let plan = RealFftPlanner::new().plan_fft_inverse(xs.len());
-        let mut scratch = zeros(plan.get_scratch_len())?;
-        let done = plan.process_with_scratch(&mut zs, &mut xs, &mut scratch);
-        done.map_err(|_| unfit())?;
-    }
-    Ok(Value::Array(vec![Arc::new(Buffer::from_vec(xs))]))
-}
-
-fn pairs<T: Prim>(re: &[T], im: &[T]) -> Result<Vec<Complex<T>>, ErrorKind> {
-    let mut zs = room(re.len())?;
-    zs.extend(
-        re.iter()
-            .zip(im)
-            .map(|(re, im)| Complex { re: *re, im: *im }),
-    );
-    Ok(zs)
-}
-
-fn zeros<Z: Zero + Clone>(len: usize) -> Result<Vec<Z>, ErrorKind> {
-    let mut zeros = room(len)?;
-    zeros.resize(len, Z::zero());
-    Ok(zeros)
-}
-
-fn columns<T: Prim>(zs: &[Complex<T>]) -> Result<Value, ErrorKind> {
-    let column = |part: fn(&Complex<T>) -> T| {
-        let mut column = room(zs.len())?;
-        column.extend(zs.iter().map(part));
-        Ok(Arc::new(Buffer::from_vec(column)))
-    };
-    Ok(Value::Array(vec![column(|z| z.re)?, column(|z| z.im)?]))
 }
 
 impl<T: Float> Array<Complex<T>> {
@@ -277,5 +198,85 @@ impl<T: Float> Array<T> {
     #[track_caller]
     pub fn rfft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("rfft").rfft(self.node()))
+    }
+}
+
+impl<T: Float> Segmented<Complex<T>> {
+    /// The Fourier transform of each segment, alone: as [`Array::fft`].
+    ///
+    /// ```
+    /// use livefusion::complex::Complex;
+    /// use livefusion::prelude::*;
+    /// let row = |xs: &[f64]| xs.iter().map(|x| Complex::new(*x, 0.0)).collect();
+    /// let rows = Segmented::from_vecs(vec![row(&[1.0, 0.0, 0.0, 0.0]), row(&[]), row(&[3.0, 1.0])]);
+    /// assert_eq!(rows.fft_s().data().re().force()?, [1.0, 1.0, 1.0, 1.0, 4.0, 2.0]);
+    /// assert_eq!(rows.fft_s().ifft_s().data().re().force()?, [1.0, 0.0, 0.0, 0.0, 3.0, 1.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`Array::fft`], it runs apart: what makes the elements is in the loop before it, what is made of the
+    /// results in the one behind. Segments of one length have one plan; several threads have some of the segments each.
+    ///
+    /// # Errors
+    /// When forced: if the lengths do not match the data, or there is no memory for it.
+    #[track_caller]
+    pub fn fft_s(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(Builder::named("fft_s").fft_s(&self.nodes()))
+    }
+
+    /// The inverse of [`fft_s`](Segmented::fft_s), over the length of each segment: as [`Array::ifft`].
+    ///
+    /// # Errors
+    /// As of [`fft_s`](Segmented::fft_s).
+    #[track_caller]
+    pub fn ifft_s(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(Builder::named("ifft_s").ifft_s(&self.nodes()))
+    }
+
+    /// The segments of real numbers, of these lengths, of which [`rfft_s`](Segmented::rfft_s) gave these: as [`Array::irfft`].
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0, 4.0], vec![], vec![5.0, 0.0]]);
+    /// let again = rows.rfft_s().irfft_s(rows.lengths());
+    /// assert!((again.data() - rows.data()).map(|e| e.abs()).max().force()? < 1e-14);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
+    /// where none are); and as of [`fft_s`](Segmented::fft_s).
+    #[track_caller]
+    pub fn irfft_s<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
+        Segmented::wrap(Builder::named("irfft_s").irfft_s(&self.nodes(), lengths.node()))
+    }
+}
+
+impl<T: Float> Segmented<T> {
+    /// The first `n / 2 + 1` numbers of the Fourier transform of each segment of `n` real numbers, none of one without: as
+    /// [`Array::rfft`]. So the segments have other lengths.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// // A spectrogram. Where is the power, each 64 steps of a signal that goes up from one frequency to the next?
+    /// let n = 64u64;
+    /// let turn = 2.0 * std::f64::consts::PI / n as f64;
+    /// let signal = iota(4 * n).map(|i| ((i / n + 5).cast::<f64>() * i.cast::<f64>() * turn).sin());
+    /// let window = iota(4 * n).map(|i| 0.5 - 0.5 * ((i % n).cast::<f64>() * turn).cos());
+    /// let power = (signal * window).chunks(n).rfft_s().map(|z| z.norm_sqr());
+    /// assert_eq!(power.lengths().force()?, [33; 4]);
+    /// assert_eq!(power.max_index_s().force()?, [5, 6, 7, 8]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`fft_s`](Segmented::fft_s), of half as many complex numbers: in the example the signal and its window are
+    /// in the loop before, the power and where it is largest in the one behind.
+    ///
+    /// # Errors
+    /// As of [`fft_s`](Segmented::fft_s).
+    #[doc(alias("spectrogram", "stft"))]
+    #[track_caller]
+    pub fn rfft_s(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(Builder::named("rfft_s").rfft_s(&self.nodes()))
     }
 }

@@ -20,7 +20,8 @@
 //! | `function` | `abs`, `exp`, `ln`, `sqrt`, ... |
 //! | `operator` | `+ - * /` of expressions |
 //! | `array` | the same, of arrays |
-//! | `fft` | `fft`, `ifft`, `rfft`, `irfft` (feature `fft`) |
+//! | `fft` | `fft`, `ifft`, `rfft`, `irfft`, and `fft_s`, ... of segments (feature `fft`) |
+//! | `transform` | the functions that these call |
 
 mod array;
 mod element;
@@ -28,6 +29,8 @@ mod element;
 mod fft;
 mod function;
 mod operator;
+#[cfg(feature = "fft")]
+mod transform;
 
 pub use element::ComplexExp;
 pub use num_complex::Complex;

@@ -13,7 +13,9 @@
 //! | `within` | `take_s`, `reverse_s`, `gather_s` |
 //! | `append` | `append_s`, `flatten_s` |
 //! | `pairs` | `flat_map_s`, `combinations_s`, `cartesian_s` |
+//! | `apart` | none: segments in memory, for functions that run apart |
 
+mod apart;
 mod append;
 mod cut;
 mod elements;
@@ -26,6 +28,7 @@ mod scan;
 mod uniform;
 mod within;
 
+pub(crate) use apart::{Stretch, fitting};
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};

@@ -47,7 +47,7 @@ impl Builder {
     }
 
     /// The array that `f` makes of each segment.
-    pub(super) fn of_each(
+    pub(crate) fn of_each(
         self,
         of: &Segments,
         f: impl FnOnce(&Arc<Node>) -> Arc<Node>,

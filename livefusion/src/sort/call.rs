@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// From so many on a radix sort is faster.
-pub const MANY: usize = 100_000;
+const MANY: usize = 100_000;
 
 /// Keys in order.
 pub struct Sort;

@@ -1,14 +1,13 @@
 //! `median`, `quantile`: the numbers below which so much of an array lies; `median_s`, `quantile_s` of each segment.
 
 use super::call::unfit;
-use super::segments::fitting;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, Types, Value};
 use crate::elt::Num;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
 use crate::external::room;
-use crate::segmented::{Segmented, Segments};
+use crate::segmented::{Segmented, Segments, fitting};
 use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::sync::Arc;

@@ -1,15 +1,16 @@
 //! Segments, each sorted alone: `sort_s`, `argsort_s`.
 
-use super::call::{MANY, compare, unfit};
+use super::call::{compare, unfit};
 use super::{order, short};
 use crate::ast::{Buffer, Builder, Function, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::external::{no_memory, room};
-use crate::segmented::{Segmented, Segments};
+use crate::segmented::{Segmented, Segments, Stretch, fitting};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Beside the typed methods.
@@ -65,23 +66,6 @@ fn parts(inputs: &[Value]) -> Result<(&[u64], &[Arc<Buffer>]), ErrorKind> {
     }
 }
 
-/// The lengths of the segments of some columns, if they fit.
-pub fn fitting<'a>(
-    lengths: &'a [Arc<Buffer>],
-    columns: &[Arc<Buffer>],
-) -> Result<&'a [u64], ErrorKind> {
-    let lengths = lengths
-        .first()
-        .and_then(|lengths| lengths.as_slice::<u64>());
-    let lengths = lengths.ok_or_else(unfit)?;
-    let room = columns.first().map_or(0, |column| column.len() as u64);
-    let needed: i128 = lengths.iter().map(|n| i128::from(*n)).sum();
-    match needed == i128::from(room) {
-        true => Ok(lengths),
-        false => Err(ErrorKind::Segments { needed, room }),
-    }
-}
-
 impl Function for SortS {
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
@@ -94,8 +78,8 @@ impl Function for SortS {
             Ty::U16 => sort::<u16>(lengths, &mut sorted, threads),
             Ty::U32 => sort::<u32>(lengths, &mut sorted, threads),
             Ty::U64 => sort::<u64>(lengths, &mut sorted, threads),
-            _ => return Err(unfit()),
-        }
+            _ => Err(unfit()),
+        }?;
         Ok(Value::Array(vec![Arc::new(sorted)]))
     }
 
@@ -104,45 +88,27 @@ impl Function for SortS {
     }
 }
 
-fn sort<W: Prim + Ord + Send>(lengths: &[u64], sorted: &mut Buffer, threads: usize) {
+fn sort<W: Prim + Ord + Send>(
+    lengths: &[u64],
+    sorted: &mut Buffer,
+    threads: usize,
+) -> Result<(), ErrorKind> {
     let all = sorted.as_mut_slice::<W>().unwrap_or_default();
-    each(lengths, (0, all), threads, &|_, segment| {
-        short::sort(segment)
-    });
+    each(lengths, all, threads, |_, segment| short::sort(segment))
 }
 
-/// Does something to all segments of some elements, of which the first one has this place among all; on several threads.
+/// Does something to each segment of some elements, and is told its place among all; on several threads.
 fn each<T: Send>(
     lengths: &[u64],
-    (begin, data): (usize, &mut [T]),
+    data: &mut [T],
     threads: usize,
-    act: &(impl Fn(usize, &mut [T]) + Sync),
-) {
-    if threads > 1 && data.len() >= MANY {
-        let (mut cut, mut before) = (0, 0);
-        while before < data.len() / 2 && cut < lengths.len() {
-            before += lengths[cut] as usize;
-            cut += 1;
-        }
-        let (left, right) = lengths.split_at(cut);
-        let Some((low, high)) = data.split_at_mut_checked(before) else {
-            return;
-        };
-        let half = threads / 2;
-        rayon::join(
-            || each(left, (begin, low), half, act),
-            || each(right, (begin + before, high), threads - half, act),
-        );
-        return;
-    }
-    let (mut at, mut rest) = (begin, data);
-    for length in lengths {
-        let Some((segment, behind)) = rest.split_at_mut_checked(*length as usize) else {
-            return;
-        };
-        act(at, segment);
-        (at, rest) = (at + *length as usize, behind);
-    }
+    act: impl Fn(Range<usize>, &mut [T]) + Sync,
+) -> Result<(), ErrorKind> {
+    Stretch::all(lengths, data).shared_out(threads, &|some| {
+        some.segments(lengths)
+            .for_each(|(place, segment)| act(place, segment));
+        Ok(())
+    })
 }
 
 impl Places {
@@ -161,23 +127,23 @@ impl Function for Places {
         let len = columns.first().map_or(0, |column| column.len());
         let mut order: Vec<u64> = room(len)?;
         order.resize(len, 0);
-        let all = (0, &mut order[..]);
+        let all = &mut order[..];
         match columns {
             [column] => match column.ty() {
                 Ty::U8 => places::<u8>(*self, lengths, column, all, threads),
                 Ty::U16 => places::<u16>(*self, lengths, column, all, threads),
                 Ty::U32 => places::<u32>(*self, lengths, column, all, threads),
                 Ty::U64 => places::<u64>(*self, lengths, column, all, threads),
-                _ => return Err(unfit()),
+                _ => Err(unfit()),
             },
-            columns => each(lengths, all, threads, &|begin, segment: &mut [u64]| {
+            columns => each(lengths, all, threads, |place, segment| {
                 (0..).zip(&mut *segment).for_each(|(k, place)| *place = k);
-                let first = begin as u64;
+                let first = place.start as u64;
                 segment.sort_by(|a, b| compare(columns, first + a, first + b));
-                let from = self.from(begin);
+                let from = self.from(place.start);
                 segment.iter_mut().for_each(|place| *place += from);
             }),
-        }
+        }?;
         Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
     }
 
@@ -191,21 +157,21 @@ fn places<W: Prim>(
     of: Places,
     lengths: &[u64],
     column: &Buffer,
-    all: (usize, &mut [u64]),
+    all: &mut [u64],
     threads: usize,
-) {
+) -> Result<(), ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
-    each(lengths, all, threads, &|begin, segment: &mut [u64]| {
-        let keys = keys.get(begin..begin + segment.len()).unwrap_or_default();
+    each(lengths, all, threads, |place, segment| {
+        let from = of.from(place.start);
+        let keys = keys.get(place).unwrap_or_default();
         let placed = keys.iter().zip(0u64..);
         let placed = placed.map(|(key, k)| u128::from(key.to_word()) << 64 | u128::from(k));
         let mut placed: SmallVec<[u128; 16]> = placed.collect();
         short::sort(&mut placed);
-        let from = of.from(begin);
         for (place, placed) in segment.iter_mut().zip(placed) {
             *place = from + placed as u64;
         }
-    });
+    })
 }
 
 impl<T: Elt> Segmented<T> {

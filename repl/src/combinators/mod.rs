@@ -9,6 +9,7 @@ mod random;
 mod scalars;
 mod segments;
 mod sorts;
+mod transforms;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
 
@@ -167,6 +168,7 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         axes::ROWS,
         segments::ROWS,
         sorts::ROWS,
+        transforms::ROWS,
         random::ROWS,
         nests::ROWS,
         files::ROWS,

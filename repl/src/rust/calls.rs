@@ -183,7 +183,24 @@ impl Writer<'_> {
         if FREE.contains(&c.name) {
             return Ok(free(c.name, &texts));
         }
-        Ok(self.expr(&args[0])?.call(c.name, &texts))
+        let of = self.expr(&args[0])?;
+        // Complex numbers, which are pairs in the shell.
+        let (takes, gives) = match c.name.trim_end_matches("_s") {
+            "fft" | "ifft" => (true, true),
+            "rfft" => (false, true),
+            "irfft" => (true, false),
+            _ => (false, false),
+        };
+        let number = "|(re, im)| livefusion::complex::ComplexExp::new(re, im)";
+        let of = match takes {
+            true => of.call("map", &[number.into()]),
+            false => of,
+        };
+        let made = of.call(c.name, &texts);
+        Ok(match gives {
+            true => made.call("map", &["|z| (z.re, z.im)".into()]),
+            false => made,
+        })
     }
 
     /// What an array's elements are, or those of a range.

@@ -33,6 +33,8 @@ const TEXTS: &[&str] = &[
     "[1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))",
     "[1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)",
     "let t = load \"examples/data/airports.csv\"\nt.latitude.take(2)",
+    "let zs = [(1.0, 2.0), (3.0, 5.0)]\nlet n = zs.len()\n(zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())",
+    "(ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())",
     "1 + 2.5",
     "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
 ];
