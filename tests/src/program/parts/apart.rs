@@ -12,6 +12,7 @@ use livefusion::ast::{
 };
 use livefusion::complex::ComplexExp;
 use livefusion::error::ErrorKind;
+use livefusion::segmented::Segmented;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -22,6 +23,10 @@ pub enum Apart {
     Convolution,
     /// The same by transforms of real numbers.
     RealConvolution,
+    /// Of each segment: lengths and two inputs.
+    ConvolutionS,
+    /// The same by transforms of real numbers.
+    RealConvolutionS,
     /// The sum of squares, by the power of the transform.
     Power,
     /// The elements from behind, by a function of a user.
@@ -50,6 +55,17 @@ fn small(b: Builder, xs: &Arc<Node>) -> Array<f64> {
 
 fn smalls(table: &Table<'_>) -> Vec<i64> {
     table.integers().into_iter().map(|x| x % BELOW).collect()
+}
+
+/// The sums of the products of all pairs of elements whose places add up to a place, going round.
+fn convolution(xs: &[i64], ys: &[i64]) -> Vec<u64> {
+    let n = xs.len();
+    let at = |k: usize| (0..n).map(|i| xs[i] * ys[(n + k - i) % n]).sum::<i64>() as u64;
+    (0..n).map(at).collect()
+}
+
+fn lengths(node: &Arc<Node>) -> Array<u64> {
+    Array::from_node(node.clone()).expect("lengths")
 }
 
 /// Elements that a function of a user takes: from behind, or every second one.
@@ -118,6 +134,21 @@ impl Made for Apart {
                 let (xs, ys) = (small(b, first), small(b, &inputs[1]));
                 rounded((xs.rfft() * ys.rfft()).irfft(xs.len()))
             }
+            Apart::ConvolutionS => {
+                let turned = |xs: &Arc<Node>| {
+                    let zs = small(b, xs).map(|x| ComplexExp::new(x, 0.0));
+                    Segmented::new(&lengths(first), &zs).fft_s()
+                };
+                let (xs, ys) = (turned(&inputs[1]), turned(&inputs[2]));
+                let products = xs.with_data(xs.data() * ys.data());
+                rounded(products.ifft_s().data().re())
+            }
+            Apart::RealConvolutionS => {
+                let turned = |xs| Segmented::new(&lengths(first), &small(b, xs)).rfft_s();
+                let (xs, ys) = (turned(&inputs[1]), turned(&inputs[2]));
+                let products = xs.with_data(xs.data() * ys.data());
+                rounded(products.irfft_s(&lengths(first)).data().clone())
+            }
             Apart::Power => {
                 let zs = small(b, first).map(|x| ComplexExp::new(x, x));
                 // Half of what the squares of both parts come to.
@@ -138,6 +169,9 @@ impl Made for Apart {
     fn fits(&self, inputs: &[Table<'_>]) -> bool {
         match self {
             Apart::Power => inputs[0].len() > 0,
+            Apart::ConvolutionS | Apart::RealConvolutionS => {
+                inputs[1..].iter().all(|xs| inputs[0].describes(xs.len()))
+            }
             _ => inputs[0].len() == inputs[inputs.len() - 1].len(),
         }
     }
@@ -147,9 +181,13 @@ impl Made for Apart {
         let n = first.len();
         match self {
             Apart::Convolution | Apart::RealConvolution => {
-                let (xs, ys) = (smalls(first), smalls(&inputs[1]));
-                let at = |k: usize| (0..n).map(|i| xs[i] * ys[(n + k - i) % n]).sum::<i64>() as u64;
-                one((0..n).map(at).collect())
+                one(convolution(&smalls(first), &smalls(&inputs[1])))
+            }
+            Apart::ConvolutionS | Apart::RealConvolutionS => {
+                let (xs, ys) = (smalls(&inputs[1]), smalls(&inputs[2]));
+                let segments = first.segments().into_iter();
+                let each = segments.flat_map(|s| convolution(&xs[s.clone()], &ys[s]));
+                one(each.collect())
             }
             Apart::Power => one(vec![smalls(first).iter().map(|x| x * x).sum::<i64>() as u64]),
             Apart::Turned => first.rows(&Taken { from_behind: true }.places(n)),
@@ -164,12 +202,19 @@ impl Making {
         let array = self.array()?;
         let beside = self.as_long_as(array);
         let beside = self.rng.pick(&beside);
-        let (apart, inputs) = match self.rng.below(6) {
+        let (apart, inputs) = match self.rng.below(8) {
             0 => (Apart::Convolution, vec![array, beside]),
             1 => (Apart::RealConvolution, vec![array, beside]),
             2 => (Apart::Power, vec![array]),
             3 => (Apart::Turned, vec![array]),
             4 => (Apart::Halved, vec![array]),
+            5 | 6 => {
+                let lengths = self.descriptor(array, true)?;
+                let kind = self
+                    .rng
+                    .pick(&[Apart::ConvolutionS, Apart::RealConvolutionS]);
+                (kind, vec![lengths, array, beside])
+            }
             _ => {
                 let steps = 0..self.program.steps.len();
                 let in_memory: Vec<usize> = steps

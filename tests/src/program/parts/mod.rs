@@ -126,7 +126,7 @@ fn convert(from: Ty, to: Ty, word: u64) -> u64 {
 impl Making {
     /// A part of what is known to the bit and cannot trap: what runs apart runs before all else.
     pub(super) fn part(&mut self) -> Option<usize> {
-        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 12]) {
+        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 15]) {
             0 => self.sorting_part(),
             1 => self.drawing_part(),
             2 => self.cut_part(),
