@@ -17,8 +17,7 @@ use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::threads;
-use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, tiles};
-use livefusion_tile::ir::StmtKind;
+use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, rehearses, tiles};
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
@@ -171,11 +170,8 @@ fn segments_that_are_rehearsed() {
     let mut rehearsed = 0;
     for seed in first..first + 6 * count {
         let l = nested(seed);
-        let mut rehearses = false;
-        for tile in tiles(&l.program, &Schedule::new()) {
-            tile.each_stmt(&mut |s| rehearses |= matches!(s.kind, StmtKind::Rehearse { .. }));
-        }
-        if !rehearses {
+        let tiles = tiles(&l.program, &Schedule::new());
+        if !tiles.iter().any(rehearses) {
             continue;
         }
         rehearsed += 1;

@@ -43,6 +43,13 @@ pub struct Evaluated {
     zipped: Mutex<Vec<u64>>,
 }
 
+/// Whether a tile goes through what it may have to leave before it does anything that is not undone.
+pub fn rehearses(tile: &Tile) -> bool {
+    let mut found = false;
+    tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::Rehearse { .. }));
+    found
+}
+
 /// The zips of a loop under a schedule that have buffers. Each of them verifies.
 ///
 /// # Panics
@@ -249,9 +256,7 @@ impl Evaluated {
         // Where its guard ends the loop, a tile may take nothing.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
-        let mut rehearses = false;
-        tile.each_stmt(&mut |s| rehearses |= matches!(s.kind, StmtKind::Rehearse { .. }));
-        let undone = if rehearses { within } else { 0 };
+        let undone = if rehearses(tile) { within } else { 0 };
         self.undone.fetch_add(undone, Ordering::Relaxed);
         eval::World::keep(&mut state, tile.counter, left.at);
         frame.words[1] += left.steps;
