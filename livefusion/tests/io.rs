@@ -58,7 +58,7 @@ fn map_raw<T: Scalar>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T>
 }
 
 /// A file in memory.
-fn map_npy<T: Scalar, D: Rank>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T, D>> {
+fn map_npy<T: npy::Stored, D: Rank>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T, D>> {
     // SAFETY: as above.
     unsafe { npy::map(path) }
 }

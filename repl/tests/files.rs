@@ -29,6 +29,26 @@ fn wrong(session: &mut Session, text: &str, message: &str) {
 }
 
 #[test]
+fn complex_numbers() {
+    let (folder, mut s) = session();
+    right(
+        &mut s,
+        "let zs = [1.0, 2.0, 3.0, 4.0].rfft()\nzs |> save \"z.npy\"\nload \"z.npy\"",
+        "[(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)]\n",
+    );
+    let bytes = std::fs::read(folder.path().join("z.npy")).expect("a file");
+    assert!(bytes.windows(4).any(|name| name == b"<c16"));
+    right(
+        &mut s,
+        "(zs, [(0.5f32, 1.5f32)]) |> save \"z.npz\"\nload(\"z.npz\").1",
+        "[(0.5, 1.5)]\n",
+    );
+    let error = s.submit("<1>", "[(1, 2)] |> save \"n.npy\"").err;
+    let expected = "expected an array of scalars or complex numbers, got (i64, i64)";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
 fn archives() {
     let (_folder, mut s) = session();
     right(&mut s, "let m = generate((2, 2), |(i, j)| i + j)", "");

@@ -153,6 +153,7 @@ fn files() -> Vec<Vec<u8>> {
         "[[1.5, 2.5], [3.5, 4.5]]",
         "[true, false]",
         "[1u8]",
+        "[(1.0, -0.5)]",
     ];
     let mut all: Vec<Vec<u8>> = Vec::new();
     for (k, text) in saved.iter().enumerate() {

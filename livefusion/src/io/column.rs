@@ -235,8 +235,7 @@ impl Lists {
 /// Elements as a node.
 #[track_caller]
 pub fn manifest(elements: Arc<Buffer>, name: &'static str) -> Arc<Node> {
-    let shape = vec![elements.len() as u64];
-    Plain { shape, elements }.node(name)
+    Builder::named(name).manifest(vec![elements])
 }
 
 /// The bytes of texts.

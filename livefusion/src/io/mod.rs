@@ -3,8 +3,8 @@
 //! | format | read | written | what it holds |
 //! | --- | --- | --- | --- |
 //! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | columns with names: numbers, `bool`, text |
-//! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | an array of scalars, of any rank |
-//! | NPZ | [`npz::open`] | [`npz::create`] | arrays of scalars by name, packed if you like |
+//! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | an array of scalars, complex numbers or halves, of any rank |
+//! | NPZ | [`npz::open`] | [`npz::create`] | such arrays by name, packed if you like |
 //! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | columns with names, packed: also lists, and values that are missing |
 //! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same as they lie in memory |
 //! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | elements and nothing else |
@@ -47,7 +47,9 @@ pub mod arrow;
 mod column;
 mod csv;
 pub mod dlpack;
+mod dtype;
 mod error;
+mod header;
 pub mod npy;
 pub mod npz;
 mod output;

@@ -1,13 +1,12 @@
 //! NPZ, NumPy's archive of named arrays: a ZIP file with an NPY file for each.
 
 use super::error::{ErrorKind, Place, Result};
+use super::header::{Header, begin};
+use super::npy::{self, Contents, Dtype, Stored};
 use super::output::Output;
-use super::plain::{Plain, typed};
-use super::{faulty, npy, open as open_file};
+use super::{faulty, open as open_file};
 use crate::array::{Array, Rank};
 use crate::ast::Node;
-use crate::elt::Scalar;
-use livefusion_backend::Buffer;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
@@ -77,9 +76,10 @@ impl Npz {
     /// # Errors
     /// If there is no such array, or as of [`npy::read`]; also if it was changed since it was written.
     #[track_caller]
-    pub fn read<T: Scalar, D: Rank>(&mut self, name: &str) -> Result<Array<T, D>> {
-        let node = self.read_node(name)?;
-        typed(node).map_err(|kind| kind.at(Some(&self.path), Place::Member(name.to_string())))
+    pub fn read<T: Stored, D: Rank>(&mut self, name: &str) -> Result<Array<T, D>> {
+        let (header, node) = self.member(name)?;
+        let typed = header.typed(node);
+        typed.map_err(|kind| kind.at(Some(&self.path), Place::Member(name.to_string())))
     }
 
     /// Reads an array of any type and rank, see [`npy::read_node`].
@@ -88,6 +88,12 @@ impl Npz {
     /// As [`read`](Npz::read), but for the type and rank.
     #[track_caller]
     pub fn read_node(&mut self, name: &str) -> Result<Arc<Node>> {
+        let (header, node) = self.member(name)?;
+        Ok(header.untyped(node))
+    }
+
+    #[track_caller]
+    fn member(&mut self, name: &str) -> Result<(Header, Arc<Node>)> {
         let Some(file) = self.files.iter().find(|file| name_of(file) == name) else {
             let names: Vec<_> = self.names().map(|n| format!("{n:?}")).collect();
             let expected = format!("one of the arrays {}", names.join(", "));
@@ -101,13 +107,15 @@ impl Npz {
             let expected = format!("at most {possible} bytes, which it may have been packed from");
             return Err(at(ErrorKind::malformed(expected, format!("{bytes}"))));
         }
-        let (header, start) = npy::begin(&mut member, bytes).map_err(at)?;
-        let swapped = header.is_swapped();
-        let read = Buffer::read_from(header.ty, header.len(), &mut member, swapped);
-        let elements = read.map_err(|e| at(faulty(e, None, start, header.ty).kind))?;
+        let (header, start) = begin(&mut member, bytes).map_err(at)?;
+        let read = header.read(&mut member);
+        let scalars = read.map_err(|e| at(faulty(e, None, start, header.dtype.parts().0).kind))?;
         // The checksum is compared at the end.
         match member.read(&mut [0]) {
-            Ok(0) => Ok(header.node(elements)),
+            Ok(0) => {
+                let node = header.node(scalars);
+                Ok((header, node))
+            }
             Ok(_) => Err(at(ErrorKind::malformed(
                 "the end of the array",
                 "more bytes",
@@ -179,22 +187,27 @@ impl Writer {
     ///
     /// # Errors
     /// As [`force`](Array::force), if there is one of this name, or if the file cannot be written.
-    pub fn add<T: Scalar, D: Rank>(self, name: &str, array: &Array<T, D>) -> Result<Writer> {
-        self.add_node(name, array.node())
+    pub fn add<T: Stored, D: Rank>(self, name: &str, array: &Array<T, D>) -> Result<Writer> {
+        self.put(name, Contents::of(array.node(), T::DTYPE))
     }
 
     /// As [`add`](Writer::add), of a node of the untyped graph.
     ///
     /// # Errors
-    /// As [`add`](Writer::add), and if its elements are no scalars.
-    pub fn add_node(mut self, name: &str, node: &Arc<Node>) -> Result<Writer> {
+    /// As [`add`](Writer::add), and if its elements are neither scalars nor pairs of floats of one type.
+    pub fn add_node(self, name: &str, node: &Arc<Node>) -> Result<Writer> {
+        let all = Dtype::of(node).and_then(|dtype| Contents::of(node, dtype));
+        self.put(name, all)
+    }
+
+    fn put(mut self, name: &str, all: std::result::Result<Contents, ErrorKind>) -> Result<Writer> {
         let at =
             |path: &Path, kind: ErrorKind| kind.at(Some(path), Place::Member(name.to_string()));
-        let all = Plain::of(node).map_err(|kind| at(&self.path, kind))?;
+        let all = all.map_err(|kind| at(&self.path, kind))?;
         let options = SimpleFileOptions::default()
             .compression_method(self.method)
             // More than 4 GiB need other fields, which are of no use to less.
-            .large_file(all.elements.as_bytes().len() >= 1 << 31);
+            .large_file(all.bytes() >= 1 << 31);
         let begun = self.zip.start_file(format!("{name}.npy"), options);
         begun.map_err(|e| at(&self.path, kind(e)))?;
         npy::put(&mut self.zip, &all).map_err(|e| at(&self.path, e.into()))?;

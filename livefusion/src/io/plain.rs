@@ -70,32 +70,6 @@ impl Plain {
         }
         Ok(Plain { shape, elements })
     }
-
-    /// The array as a node that the caller's call of `name` made.
-    #[track_caller]
-    pub fn node(self, name: &'static str) -> Arc<Node> {
-        let builder = Builder::named(name);
-        let ty = self.elements.ty();
-        if self.shape.is_empty() {
-            let bits = self.elements.get_word(0).unwrap_or(0);
-            return builder.constant(&[Const { ty, bits }]);
-        }
-        let elements = builder.manifest(vec![self.elements]);
-        builder.reshape(&elements, shape(builder, &self.shape))
-    }
-
-    /// As [`node`](Plain::node), of elements that lie with the first index along neighbours.
-    #[track_caller]
-    pub fn transposed(mut self, name: &'static str) -> Arc<Node> {
-        self.shape.reverse();
-        let builder = Builder::named(name);
-        let lies = shape(builder, &self.shape);
-        let elements = self.node(name);
-        match lies {
-            Some(lies) => crate::ranked::transposed(builder, &elements, &lies),
-            None => elements,
-        }
-    }
 }
 
 /// The shape of an array of rank 2 or more; one of rank 1 has none.

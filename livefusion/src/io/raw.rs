@@ -1,5 +1,6 @@
 //! Elements and nothing else: one behind the other, in this machine's byte order.
 
+use super::column::manifest;
 use super::error::{ErrorKind, Place, Result};
 use super::output::Output;
 use super::plain::{Plain, typed};
@@ -135,7 +136,5 @@ fn opened(path: &Path, ty: Ty) -> Result<(File, usize)> {
 
 #[track_caller]
 fn node(elements: Buffer) -> Arc<Node> {
-    let shape = vec![elements.len() as u64];
-    let elements = Arc::new(elements);
-    Plain { shape, elements }.node("raw")
+    manifest(Arc::new(elements), "raw")
 }

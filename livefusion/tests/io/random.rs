@@ -108,10 +108,17 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_npy_is_an_array_or_an_error(changes in changes(), cut in any::<proptest::sample::Index>()) {
+    fn a_changed_npy_is_an_array_or_an_error(
+        changes in changes(),
+        complex: bool,
+        cut in any::<proptest::sample::Index>(),
+    ) {
         let folder = folder();
         let path = folder.path().join("a.npy");
-        npy::write(&path, &generate((3, 4), |(i, j)| i.lt(j))).unwrap();
+        match complex {
+            true => npy::write(&path, &generate((3, 4), |(i, j)| (i.cast::<f32>(), j.cast::<f32>()))).unwrap(),
+            false => npy::write(&path, &generate((3, 4), |(i, j)| i.lt(j))).unwrap(),
+        }
         let mut bytes = std::fs::read(&path).unwrap();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
@@ -120,6 +127,7 @@ proptest! {
         bytes.truncate(cut.index(bytes.len() + 40));
         let path = file(&folder, "a.npy", bytes);
         let _ = npy::read_node(&path);
+        let _ = npy::read::<(f32, f32), Ix2>(&path).map(|m| m.force());
         // SAFETY: nobody else has the file.
         let _ = unsafe { npy::map_node(&path) };
         let _ = map_npy::<bool, Ix2>(&path).map(|m| m.force());
@@ -134,7 +142,9 @@ proptest! {
         if packed {
             archive = archive.compressed();
         }
-        archive.add("x", &iota(9)).unwrap().add("y", &Array::scalar(0.5)).unwrap().finish().unwrap();
+        let zs = iota(9).map(|i| (i.cast::<f64>(), 0.5));
+        let archive = archive.add("x", &iota(9)).unwrap().add("y", &Array::scalar(0.5)).unwrap();
+        archive.add("z", &zs).unwrap().finish().unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
