@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::ast::{Buffer, Builder, Function, Gives, Types, Value};
 use crate::elt::Scalar;
 use crate::error::ErrorKind;
+use loop_lang::types::Ty;
 use std::marker::PhantomData;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
@@ -79,7 +80,20 @@ pub(crate) fn no_memory(bytes: usize) -> ErrorKind {
     }
 }
 
-/// Room for so many elements of a function's result, or an error.
+/// An array for a function's result, all of which it writes: large ones get the pages of such as were dropped, and fresh pages cost
+/// as much as many a loop.
+pub(crate) fn uncleared(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
+    let bytes = || no_memory(len.saturating_mul(ty.size()));
+    Buffer::uncleared(ty, len).ok_or_else(bytes)
+}
+
+/// As [`uncleared`], of zeros.
+pub(crate) fn zeros(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
+    let bytes = || no_memory(len.saturating_mul(ty.size()));
+    Buffer::zeroed(ty, len).ok_or_else(bytes)
+}
+
+/// Room for so many elements that are no scalars, or an error.
 pub(crate) fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
     let mut room = Vec::new();
     match room.try_reserve_exact(len) {

@@ -48,6 +48,109 @@ fn codes_are_counted_in_the_order_of_elements() {
     assert_eq!(nan.force().unwrap(), [0, 1, 0]);
 }
 
+/// By hand.
+fn numbered<T: Copy + Eq + std::hash::Hash>(xs: &[T]) -> (Vec<u32>, Vec<T>) {
+    let (mut known, mut found) = (std::collections::HashMap::new(), Vec::new());
+    let code = |x: &T| {
+        *known.entry(*x).or_insert_with(|| {
+            found.push(*x);
+            found.len() as u32 - 1
+        })
+    };
+    (xs.iter().map(code).collect(), found)
+}
+
+#[test]
+fn codes_of_keys_of_many_patterns() {
+    let weyl = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // At the edges of what is looked at together, and in the middle.
+    for n in [0u64, 1, 2, 255, 256, 257, 511, 513, 3000] {
+        let patterns: [(&str, &dyn Fn(u64) -> u64); 12] = [
+            ("all equal", &|_| 7 << 40),
+            ("all different", &weyl),
+            ("consecutive", &|k| k),
+            ("far, then consecutive", &|k| k | 1 << 63),
+            ("falling", &|k| u64::MAX - k),
+            ("multiples of 2^32", &|k| k << 32),
+            ("multiples of 2^52", &|k| k << 52),
+            ("a few again and again", &move |k| weyl(k % 37)),
+            ("more and more", &move |k| weyl(k & (k >> 3))),
+            ("runs", &move |k| weyl(k / 100)),
+            ("new ones at the end", &move |k| weyl(k.max(n - n / 8))),
+            ("one new one behind each block", &move |k| weyl(k / 256)),
+        ];
+        for (what, key) in patterns {
+            let keys: Vec<u64> = (0..n).map(key).collect();
+            let (codes, found) = numbered(&keys);
+            for engine in engines() {
+                let (got, elements) = Array::from(keys.clone()).factorize();
+                let (got, elements) = (&got, &elements).force_with(&engine).unwrap();
+                assert_eq!(
+                    (&got[..], &elements[..]),
+                    (&codes[..], &found[..]),
+                    "{what}, {n}"
+                );
+            }
+            let alone = Array::from(keys.clone()).factorize().1.force().unwrap();
+            assert_eq!(alone, found, "{what}, {n}, without the codes");
+        }
+    }
+}
+
+#[test]
+fn codes_of_what_is_computed_and_filtered() {
+    let all: Vec<u64> = (0..2000).map(|k| (k * k) % 613).collect();
+    let kept: Vec<u64> = all.iter().filter(|x| **x % 3 != 1).copied().collect();
+    for engine in engines() {
+        let xs = Array::from(all.clone()).filter(|x| (x % 3).ne(1));
+        // One column.
+        let (codes, found) = xs.map(|x| x.cast::<f64>() * -0.5).factorize();
+        let (codes, found) = (&codes, &found).force_with(&engine).unwrap();
+        let (expected, elements) = numbered(&kept);
+        assert_eq!(codes, expected);
+        let elements: Vec<f64> = elements.iter().map(|x| *x as f64 * -0.5).collect();
+        assert_eq!(found, &elements[..]);
+        // Several, and what is found is filtered again.
+        let (codes, found) = xs.map(|x| (x.cast::<i32>() - 300, x % 2)).factorize();
+        let even = found.filter(|(_, odd)| odd.eq(0));
+        let (codes, found, even) = (&codes, &found, &even).force_with(&engine).unwrap();
+        let pairs: Vec<(i32, u64)> = kept.iter().map(|x| (*x as i32 - 300, x % 2)).collect();
+        let (expected, mut elements) = numbered(&pairs);
+        assert_eq!(codes, expected);
+        assert_eq!(found.to_vec().unwrap(), elements);
+        elements.retain(|(_, odd)| *odd == 0);
+        assert_eq!(even.to_vec().unwrap(), elements);
+    }
+}
+
+#[test]
+fn codes_of_floats_are_by_their_order() {
+    let xs = vec![f64::NAN, 0.0, -0.0, -f64::NAN, 0.0, f64::INFINITY, -0.0];
+    let same = |a: &[f64], b: &[f64]| {
+        let pairs = a.iter().zip(b);
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        a.len() == b.len() && pairs.into_iter().all(same)
+    };
+    for engine in engines() {
+        let (codes, found) = Array::from(xs.clone()).factorize();
+        let (codes, found) = (&codes, &found).force_with(&engine).unwrap();
+        assert_eq!(codes, [0, 1, 2, 0, 1, 3, 2]);
+        assert!(
+            same(&found, &[f64::NAN, 0.0, -0.0, f64::INFINITY]),
+            "{found:?}"
+        );
+        let pairs = Array::from(xs.clone()).map(|x| (x, 1u8)).factorize();
+        let (codes, found) = (&pairs.0, &pairs.1.map(|(x, _)| x))
+            .force_with(&engine)
+            .unwrap();
+        assert_eq!(codes, [0, 1, 2, 0, 1, 3, 2]);
+        assert!(
+            same(&found, &[f64::NAN, 0.0, -0.0, f64::INFINITY]),
+            "{found:?}"
+        );
+    }
+}
+
 #[test]
 fn sums_by_codes_are_one_loop() {
     for engine in engines() {
@@ -58,8 +161,9 @@ fn sums_by_codes_are_one_loop() {
         let add = |(a, b, c): (Exp<i64>, Exp<i64>, Exp<i64>), (x, y, z)| (a + x, b + y, c + z);
         let sums = reduce_by_index(found.len(), (0i64, 0i64, 0i64), &codes, &three, add);
         let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
-        // One counts the groups, one adds up.
-        assert_eq!(explained.loops.len(), 2, "{explained}");
+        assert_eq!(explained.loops.len(), 1, "{explained}");
+        // The codes, and how many there are.
+        assert_eq!(explained.apart.len(), 2, "{explained}");
         let (found, sums) = (&found, &sums).force_with(&engine).unwrap();
         for (key, sums) in found.iter().zip(sums.iter()) {
             let of = keys

@@ -4,7 +4,7 @@
 use super::segments::{Places, SortS};
 use crate::ast::{Buffer, Function, Value};
 use crate::error::ErrorKind;
-use crate::external::{no_memory, room};
+use crate::external::{no_memory, room, uncleared};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
 use rdst::{RadixKey, RadixSort};
@@ -58,7 +58,7 @@ impl Function for Argsort {
             },
             columns => by_all(columns),
         }?;
-        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
+        Ok(Value::Array(vec![Arc::new(order)]))
     }
 
     fn of_segments(&self) -> Option<Arc<dyn Function>> {
@@ -147,7 +147,7 @@ impl Number for u64 {
 fn places<W: Prim + Ord + RadixKey + Copy + Send + Sync>(
     column: &Buffer,
     threads: usize,
-) -> Result<Vec<u64>, ErrorKind> {
+) -> Result<Buffer, ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
     match u32::try_from(keys.len()) {
         Ok(_) => placed::<W, u32>(keys, threads),
@@ -158,7 +158,7 @@ fn places<W: Prim + Ord + RadixKey + Copy + Send + Sync>(
 fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
     keys: &[W],
     threads: usize,
-) -> Result<Vec<u64>, ErrorKind> {
+) -> Result<Buffer, ErrorKind> {
     let mut all = room::<Placed<W, I>>(keys.len())?;
     let keys = keys.iter().copied().enumerate();
     all.extend(keys.map(|(place, key)| Placed {
@@ -166,17 +166,21 @@ fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
         place: I::of(place),
     }));
     in_order(&mut all, threads);
-    let mut order = room(all.len())?;
-    order.extend(all.iter().map(|placed| placed.place.word()));
+    let mut order = uncleared(Ty::U64, all.len())?;
+    let places = order.as_mut_slice().unwrap_or_default();
+    for (place, placed) in places.iter_mut().zip(all) {
+        *place = placed.place.word();
+    }
     Ok(order)
 }
 
 /// By several columns.
-fn by_all(columns: &[Arc<Buffer>]) -> Result<Vec<u64>, ErrorKind> {
+fn by_all(columns: &[Arc<Buffer>]) -> Result<Buffer, ErrorKind> {
     let len = columns.first().map_or(0, |column| column.len());
-    let mut order = room(len)?;
-    order.extend(0..len as u64);
-    order.sort_by(|a, b| compare(columns, *a, *b));
+    let mut order = uncleared(Ty::U64, len)?;
+    let places = order.as_mut_slice().unwrap_or_default();
+    (0..).zip(&mut *places).for_each(|(k, place)| *place = k);
+    places.sort_by(|a, b| compare(columns, *a, *b));
     Ok(order)
 }
 

@@ -1,15 +1,14 @@
 //! Elements numbered by what they are: `factorize`.
 
 use super::call::unfit;
+use super::order;
 use crate::array::Array;
-use crate::ast::{Buffer, Builder, Function, Gives, Node, ScanKind, Types, Value, trace};
+use crate::ast::{Buffer, Builder, Function, Gives, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{Field, Fields};
-use crate::external::{no_memory, room};
+use crate::external::{no_memory, uncleared, zeros};
 use livefusion_backend::Prim;
-use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::Hash;
@@ -21,31 +20,18 @@ impl Builder {
     /// different element once, in that order.
     pub fn factorize(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
         let keys = self.keys(xs);
-        let gives = Gives {
-            types: Types::from_slice(&[Ty::U32]),
+        let gives = |ty, like| Gives {
+            types: Types::from_slice(&[ty]),
             rank: 1,
-            like: Some(0),
+            like,
         };
-        let codes = self.external(&[keys], gives, Arc::new(Codes));
-        let loc = self.loc();
-        let op = |op, args: &[Field]| Field::op(op, args, loc);
-        // One more than the code: then 0 is what comes before all.
-        let one = Field::literal(Const::u64(1));
-        let number = trace(&[Ty::U32], |code| {
-            Fields::from_slice(&[op(Op::Add, &[code[0].cast(Ty::U64, loc), one])])
-        });
-        let numbers = self.map(std::slice::from_ref(&codes), number);
-        let most = crate::array::by(Op::Max, Const::u64(0));
-        let before = self.scan(&numbers, most, ScanKind::Exclusive);
-        let all = self.zip(&[xs.clone(), numbers, before]);
-        let is_new = trace(&all.types, |fields| {
-            let [.., number, before] = fields else {
-                return Fields::new();
-            };
-            Fields::from_slice(&[op(Op::Gt, &[*number, *before])])
-        });
-        let found = self.filter(&all, is_new);
-        (codes, self.fields(&found, 0..xs.types.len() as u32))
+        let of = std::slice::from_ref;
+        let codes = self.external(of(&keys), gives(Ty::U32, Some(0)), Arc::new(Codes));
+        let firsts = self.external(of(&codes), gives(Ty::U64, None), Arc::new(Firsts));
+        // Keys are in memory, whatever the elements are made of.
+        let found = self.gather(&keys, &firsts);
+        let found = self.map(&[found], order::elements(&xs.types, self.loc()));
+        (codes, found)
     }
 }
 
@@ -72,7 +58,7 @@ impl Function for Codes {
                 numbered((0..len).map(row).map(|row: SmallVec<[u64; 4]>| row))
             }
         }?;
-        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(codes))]))
+        Ok(Value::Array(vec![Arc::new(codes)]))
     }
 
     fn why(&self) -> &str {
@@ -80,11 +66,55 @@ impl Function for Codes {
     }
 }
 
+/// The place of the first element of each code.
+struct Firsts;
+
+/// So many codes are looked at together: of few keys hardly any of these have a new one among them.
+const TOGETHER: usize = 256;
+
+impl Function for Firsts {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        let [Value::Array(columns)] = inputs else {
+            return Err(unfit());
+        };
+        let codes = columns.first().and_then(|column| column.as_slice::<u32>());
+        let places = firsts(codes.ok_or_else(unfit)?)?;
+        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(places))]))
+    }
+
+    fn why(&self) -> &str {
+        "it looks through many codes at once for a new one"
+    }
+}
+
+/// What is new has the code that is next.
+fn firsts(codes: &[u32]) -> Result<Vec<u64>, ErrorKind> {
+    let mut places: Vec<u64> = Vec::new();
+    for (codes, begin) in codes.chunks(TOGETHER).zip((0u64..).step_by(TOGETHER)) {
+        // Behind the last code that there may be nothing is new.
+        let Ok(mut next) = u32::try_from(places.len()) else {
+            break;
+        };
+        // All are asked, without an end: in vectors.
+        if codes.iter().fold(false, |any, code| any | (*code >= next)) {
+            let more = places.try_reserve(codes.len());
+            more.map_err(|_| no_memory(size_of_val(&places[..])))?;
+            for (code, place) in codes.iter().zip(begin..) {
+                if *code == next {
+                    places.push(place);
+                    next = next.saturating_add(1);
+                }
+            }
+        }
+    }
+    Ok(places)
+}
+
 /// Integers that are not far apart have places in a table of all between them; others are looked for.
-fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Vec<u32>, ErrorKind> {
+fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Buffer, ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
     let Some(first) = keys.first().map(|key| key.to_word()) else {
-        return Ok(Vec::new());
+        return Ok(Buffer::empty(Ty::U32));
     };
     // Those that are far apart mostly show it soon.
     let most_apart = keys.len().min(u32::MAX as usize) as u64;
@@ -102,39 +132,47 @@ fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Vec<u32>, ErrorKi
 }
 
 /// Of places below `n`, which are at most as many as there may be codes.
-fn by_place(places: impl ExactSizeIterator<Item = usize>, n: usize) -> Result<Vec<u32>, ErrorKind> {
+fn by_place(places: impl ExactSizeIterator<Item = usize>, n: usize) -> Result<Buffer, ErrorKind> {
     // One more than the code; nothing where none is known.
-    let mut known: Vec<u32> = room(n)?;
-    known.resize(n, 0);
-    let (mut codes, mut last) = (room(places.len())?, 0);
-    for place in places {
+    let mut known = zeros(Ty::U32, n)?;
+    let known = known.as_mut_slice::<u32>().unwrap_or_default();
+    let mut last = 0;
+    coded(places, |place| {
         let number = &mut known[place];
         if *number == 0 {
             last += 1;
             *number = last;
         }
-        codes.push(*number - 1);
-    }
-    Ok(codes)
+        Ok(*number - 1)
+    })
 }
 
-fn numbered<K: Hash + Eq>(keys: impl ExactSizeIterator<Item = K>) -> Result<Vec<u32>, ErrorKind> {
+fn numbered<K: Hash + Eq>(keys: impl ExactSizeIterator<Item = K>) -> Result<Buffer, ErrorKind> {
     let mut known: FxHashMap<K, u32> = FxHashMap::default();
-    let mut codes = room(keys.len())?;
-    for key in keys {
-        codes.push(match known.get(&key) {
-            Some(code) => *code,
-            None => {
-                let code = u32::try_from(known.len()).map_err(|_| ErrorKind::Malformed {
-                    expected: "at most 2^32 different elements".into(),
-                    got: "more".into(),
-                })?;
-                let more = known.try_reserve(1);
-                more.map_err(|_| no_memory(known.len() * size_of::<(K, u32)>()))?;
-                known.insert(key, code);
-                code
-            }
-        });
+    coded(keys, |key| {
+        if let Some(code) = known.get(&key) {
+            return Ok(*code);
+        }
+        let code = u32::try_from(known.len()).map_err(|_| ErrorKind::Malformed {
+            expected: "at most 2^32 different elements".into(),
+            got: "more".into(),
+        })?;
+        let more = known.try_reserve(1);
+        more.map_err(|_| no_memory(known.len() * size_of::<(K, u32)>()))?;
+        known.insert(key, code);
+        Ok(code)
+    })
+}
+
+/// The codes of some keys.
+fn coded<K>(
+    keys: impl ExactSizeIterator<Item = K>,
+    mut code: impl FnMut(K) -> Result<u32, ErrorKind>,
+) -> Result<Buffer, ErrorKind> {
+    let mut codes = uncleared(Ty::U32, keys.len())?;
+    let all = codes.as_mut_slice().unwrap_or_default();
+    for (to, key) in all.iter_mut().zip(keys) {
+        *to = code(key)?;
     }
     Ok(codes)
 }
@@ -158,8 +196,8 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// *Cost and fusion.* A table of the different elements, which is asked for each: of few it is much faster than a sort. Integers that are
-    /// less far apart than there are elements have their places in it, and need not be looked for. It runs apart; what makes the elements
-    /// is in the loop before, what uses the codes in those behind.
+    /// less far apart than there are elements have their places in it, and need not be looked for. It runs apart, and so does a look through
+    /// the codes for where each comes first; what makes the elements is in the loop before, what uses the codes in those behind.
     /// [`group_by_key`](Array::group_by_key) puts the elements of each group side by side, for what is no sum.
     ///
     /// # Errors
@@ -169,5 +207,34 @@ impl<T: Elt> Array<T> {
     pub fn factorize(&self) -> (Array<u32>, Array<T>) {
         let (codes, found) = Builder::named("factorize").factorize(self.node());
         (Array::wrap(codes), Array::wrap(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOGETHER, firsts};
+
+    /// Codes that grow at these places, and repeat what was there elsewhere.
+    #[test]
+    fn first_places_are_where_codes_grow() {
+        let len = 4 * TOGETHER + 3;
+        let all: Vec<usize> = (0..len).collect();
+        let edges = [0, 1, TOGETHER - 1, TOGETHER, 2 * TOGETHER, 4 * TOGETHER];
+        let few = [&edges[..], &[4 * TOGETHER + 2]].concat();
+        for places in [&all[..], &few, &[0], &[0, len - 1]] {
+            let (mut codes, mut known) = (Vec::new(), 0);
+            for place in 0..len {
+                let is_new = places.contains(&place);
+                known += u32::from(is_new);
+                codes.push(if is_new {
+                    known - 1
+                } else {
+                    place as u32 % known
+                });
+            }
+            let places: Vec<u64> = places.iter().map(|place| *place as u64).collect();
+            assert_eq!(firsts(&codes).ok(), Some(places));
+        }
+        assert_eq!(firsts(&[]).ok(), Some(Vec::new()));
     }
 }

@@ -5,7 +5,7 @@ use super::{order, short};
 use crate::ast::{Buffer, Builder, Function, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::external::{no_memory, room};
+use crate::external::{no_memory, uncleared};
 use crate::segmented::{Segmented, Segments, Stretch, fitting};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
@@ -125,9 +125,8 @@ impl Function for Places {
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
         let (lengths, columns) = parts(inputs)?;
         let len = columns.first().map_or(0, |column| column.len());
-        let mut order: Vec<u64> = room(len)?;
-        order.resize(len, 0);
-        let all = &mut order[..];
+        let mut order = uncleared(Ty::U64, len)?;
+        let all = order.as_mut_slice().unwrap_or_default();
         match columns {
             [column] => match column.ty() {
                 Ty::U8 => places::<u8>(*self, lengths, column, all, threads),
@@ -144,7 +143,7 @@ impl Function for Places {
                 segment.iter_mut().for_each(|place| *place += from);
             }),
         }?;
-        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(order))]))
+        Ok(Value::Array(vec![Arc::new(order)]))
     }
 
     fn why(&self) -> &str {
