@@ -392,8 +392,9 @@ fn segments_that_do_not_fit_are_errors() {
     );
     let ints = Segmented::from_vecs(vec![vec![1i64]]).nodes();
     let made = livefusion::ast::Builder::named("rfft_s").rfft_s(&ints);
-    let made = Array::<C>::from_node(made.data);
-    assert!(made.is_ok(), "a mistake is told when it is forced");
+    let made = Array::<C>::from_node(made.data).expect("a mistake is told when it is forced");
+    let kind = wrong(made.force().map(|_| ()), "rfft_s");
+    assert!(matches!(kind, ErrorKind::Malformed { .. }), "{kind:?}");
 }
 
 #[test]
