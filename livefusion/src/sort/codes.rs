@@ -180,7 +180,7 @@ fn coded<K>(
 impl<T: Elt> Array<T> {
     /// For each element its code: equal elements have equal codes, counted from 0 in the order in which they come. And each different
     /// element once, in that order, so that the element of a code is the one at its place. What is equal is so as
-    /// [`sort`](Array::sort) has it.
+    /// [`sort`](Array::sort) has it; of all NaN the usual one is found.
     ///
     /// ```
     /// use livefusion::prelude::*;

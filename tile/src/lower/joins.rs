@@ -4,7 +4,7 @@ use super::Lower;
 use crate::ir::{Memory, Operand, Origin, Shape, StmtKind};
 use loop_lang::ir::{Atom, Combine, FnId, Var};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 
 impl Lower<'_, '_> {
     /// Values are joined onto the elements of arrays at an index, if all of these have it.
@@ -114,24 +114,29 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// What happens where all arrays have an index, step by step.
+    /// What happens where all arrays have an index, step by step. Each array is asked in a condition of its own: compilers then know
+    /// within that no access of it needs to be checked, which they do not from conditions that are joined.
     fn where_all_have(&mut self, arrays: &[Var], at: Operand, what: impl FnOnce(&mut Self)) {
-        let mut cond = self.mask();
+        let mut conditions: Vec<Operand> = self.mask().into_iter().collect();
         for array in arrays {
             let to = self.add("length", Shape::scalar(Ty::U64), Origin::Let);
             let array = *array;
             self.push(StmtKind::Length { to, array });
             let inside = self.op("inside", Ty::Bool, Op::Lt, &[at, to.into()]);
-            cond = Some(self.both(cond, inside));
+            conditions.push(inside);
         }
         let outer = std::mem::take(&mut self.out);
         what(self);
-        let then = self.body(outer);
-        self.push(StmtKind::If {
-            cond: cond.unwrap_or(Const::bool(true).into()),
-            then,
-            other: Vec::new(),
-        });
+        for cond in conditions.into_iter().rev() {
+            let then = std::mem::take(&mut self.out);
+            self.push(StmtKind::If {
+                cond,
+                then,
+                other: Vec::new(),
+            });
+        }
+        let inner = self.body(outer);
+        self.out.extend(inner);
     }
 
     /// What a function makes of operands: its statements, written here.
