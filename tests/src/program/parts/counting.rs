@@ -1,12 +1,10 @@
 //! Histograms, differences, running folds, windows, grids.
 
 use super::table::Table;
-use super::{Made, Part, converted, one};
+use super::{Made, Part, converted, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
-use livefusion::ast::{
-    Axis, Body, Buffer, Builder, Const, Field, Fields, Len, Node, Op, Ty, trace,
-};
+use livefusion::ast::{Axis, Buffer, Builder, Const, Field, Fields, Len, Node, Op, Ty, trace};
 use std::sync::Arc;
 
 /// What is made of the first field of the input, as an integer or a float.
@@ -63,10 +61,6 @@ fn running(xs: Vec<i64>, join: fn(i64, i64) -> i64) -> Data {
         *state
     });
     one(states.map(|x| x as u64).collect())
-}
-
-fn literal(value: Const) -> Body {
-    trace(&[], |_| Fields::from_slice(&[Field::literal(value)]))
 }
 
 impl Made for Counting {

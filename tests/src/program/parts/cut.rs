@@ -1,7 +1,7 @@
 //! Pairs of elements, several elements for each, and what is done within segments.
 
 use super::table::Table;
-use super::{Made, Part, convert, converted, one};
+use super::{Made, Part, convert, converted, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
 use livefusion::array::Amount;
@@ -99,14 +99,8 @@ impl Made for Cut {
                 b.from_flags(&flags, first).lengths
             }
             Cut::FromOffsets(begin) => {
-                let [start, step] = [begin, 0].map(|_| Ty::I32);
-                let start = trace(&[], |_| {
-                    Fields::from_slice(&[Field::literal(Const {
-                        ty: start,
-                        bits: begin as i64 as u64,
-                    })])
-                });
-                let sum = trace(&[step; 2], |p| Fields::from_slice(&[op(Op::Add, p)]));
+                let start = literal(Const::int(Ty::I32, begin.into()));
+                let sum = trace(&[Ty::I32; 2], |p| Fields::from_slice(&[op(Op::Add, p)]));
                 let lengths = converted(b, first, 0, Ty::I32);
                 b.from_offsets(&b.scan_with_start(&lengths, start, sum), &inputs[1])
                     .lengths

@@ -1,14 +1,12 @@
 //! Numbers that are made of an index: random ones, by Philox4x32-10 as its paper has it, and those of even steps.
 
 use super::table::Table;
-use super::{Made, Part, converted, one};
+use super::{Made, Part, converted, literal, one};
 use crate::naive::Data;
 use crate::program::{Step, random::Making};
 use crate::scalar;
 use livefusion::array::{Array, Ix0};
-use livefusion::ast::{
-    Axis, Body, BodyBuilder, Builder, Const, Field, Fields, Len, Node, Op, Ty, trace,
-};
+use livefusion::ast::{Axis, Body, BodyBuilder, Builder, Const, Len, Node, Op, Ty};
 use livefusion::random;
 use loop_lang::eval::eval;
 use std::sync::Arc;
@@ -68,10 +66,6 @@ fn of_scalar(node: &Arc<Node>) -> Body {
     b.finish(&[value])
 }
 
-fn literal(value: Const) -> Body {
-    trace(&[], |_| Fields::from_slice(&[Field::literal(value)]))
-}
-
 impl Made for Drawing {
     fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
         let key = || of_scalar(&inputs[0]);
@@ -93,7 +87,7 @@ impl Made for Drawing {
                 let words = indices.expect("indices").map(|i| random::bits_at(&key, i));
                 words.node().clone()
             }
-            Drawing::Split(number) => random::split(&scalar(), number).node().clone(),
+            Drawing::Split(number) => random::split(scalar(), number).node().clone(),
             Drawing::Linspace(n, low, high) => {
                 let [low, high] = [low, high].map(|end| literal(Const::f64(end)));
                 b.linspace(Axis::from(n as u64), &low, &high)

@@ -21,7 +21,7 @@ mod table;
 use super::Step;
 use super::random::Making;
 use crate::naive::Data;
-use livefusion::ast::{Builder, Fields, Node, Op, Ty, trace};
+use livefusion::ast::{Body, Builder, Const, Field, Fields, Node, Op, Ty, trace};
 use loop_lang::eval::eval;
 use std::fmt;
 use std::sync::Arc;
@@ -106,6 +106,11 @@ impl Part {
 fn one(column: Vec<u64>) -> Data {
     let n = column.len();
     Data::Array(vec![column], n)
+}
+
+/// A body that gives a constant.
+fn literal(value: Const) -> Body {
+    trace(&[], |_| Fields::from_slice(&[Field::literal(value)]))
 }
 
 /// A field of each element, converted.

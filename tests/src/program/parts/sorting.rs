@@ -1,10 +1,10 @@
 //! Sorts, and what hangs on them, by std's stable sort.
 
 use super::table::Table;
-use super::{Made, Part, one};
+use super::{Made, Part, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
-use livefusion::ast::{Body, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::ast::{Builder, Const, Field, Fields, Node, Op, Ty, trace};
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
@@ -56,12 +56,6 @@ fn share(hundredths: u8) -> f64 {
     f64::from(hundredths) / 100.0
 }
 
-fn share_body(hundredths: u8) -> Body {
-    trace(&[], |_| {
-        Fields::from_slice(&[Field::literal(Const::f64(share(hundredths)))])
-    })
-}
-
 /// The number between two neighbours in the order of some that this share of them is below of.
 fn quantile(mut xs: Vec<f64>, share: f64) -> f64 {
     if xs.iter().any(|x| x.is_nan()) {
@@ -97,8 +91,12 @@ impl Made for Sorting {
             }
             Sorting::TopK(k) => b.top_k(first, k),
             Sorting::ArgtopK(k) => b.argtop_k(first, k),
-            Sorting::Quantile(share) => b.quantile(first, &share_body(share)),
-            Sorting::QuantileS(share) => b.quantile_s(&segments(), &share_body(share)),
+            Sorting::Quantile(hundredths) => {
+                b.quantile(first, &literal(Const::f64(share(hundredths))))
+            }
+            Sorting::QuantileS(hundredths) => {
+                b.quantile_s(&segments(), &literal(Const::f64(share(hundredths))))
+            }
             Sorting::UniqueCounts => b.unique_counts(first),
             Sorting::Codes => b.factorize(first).0,
             Sorting::Found => b.factorize(first).1,
