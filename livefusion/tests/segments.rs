@@ -329,7 +329,7 @@ fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
 #[test]
 fn tags_end_where_they_end() {
     for engine in engines() {
-        for (lengths, needed) in [(vec![1000], 1000), (vec![1, 2], 2), (vec![2, 2, 0], 2)] {
+        for (lengths, needed) in [(vec![1000u64], 1000), (vec![1, 2], 2), (vec![2, 2, 0], 2)] {
             let tags = Array::from(vec![false; lengths.len()]);
             let beside = Array::from(vec![0i8; 4]);
             let lengths = Array::from(lengths);

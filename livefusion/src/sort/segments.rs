@@ -5,7 +5,7 @@ use super::{order, short};
 use crate::ast::{Buffer, Builder, Function, Node, Types, Value};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::external::{no_memory, uncleared};
+use crate::external::uncleared;
 use crate::segmented::{Segmented, Segments, Stretch, fitting};
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
@@ -72,12 +72,11 @@ impl Function for SortS {
         let [column] = columns else {
             return Err(unfit());
         };
-        let mut sorted = Buffer::copy_of(column.view()).ok_or_else(|| no_memory(column.bytes()))?;
-        match column.ty() {
-            Ty::U8 => sort::<u8>(lengths, &mut sorted, threads),
-            Ty::U16 => sort::<u16>(lengths, &mut sorted, threads),
-            Ty::U32 => sort::<u32>(lengths, &mut sorted, threads),
-            Ty::U64 => sort::<u64>(lengths, &mut sorted, threads),
+        let sorted = match column.ty() {
+            Ty::U8 => sort::<u8>(lengths, column, threads),
+            Ty::U16 => sort::<u16>(lengths, column, threads),
+            Ty::U32 => sort::<u32>(lengths, column, threads),
+            Ty::U64 => sort::<u64>(lengths, column, threads),
             _ => Err(unfit()),
         }?;
         Ok(Value::Array(vec![Arc::new(sorted)]))
@@ -90,11 +89,16 @@ impl Function for SortS {
 
 fn sort<W: Prim + Ord + Send>(
     lengths: &[u64],
-    sorted: &mut Buffer,
+    column: &Buffer,
     threads: usize,
-) -> Result<(), ErrorKind> {
+) -> Result<Buffer, ErrorKind> {
+    let keys = column.as_slice::<W>().unwrap_or_default();
+    let mut sorted = uncleared(column.ty(), keys.len())?;
     let all = sorted.as_mut_slice::<W>().unwrap_or_default();
-    each(lengths, all, threads, |_, segment| short::sort(segment))
+    each(lengths, all, threads, |place, segment| {
+        short::sort(keys.get(place).unwrap_or_default(), segment)
+    })?;
+    Ok(sorted)
 }
 
 /// Does something to each segment of some elements, and is told its place among all; on several threads.
@@ -165,9 +169,10 @@ fn places<W: Prim>(
         let keys = keys.get(place).unwrap_or_default();
         let placed = keys.iter().zip(0u64..);
         let placed = placed.map(|(key, k)| u128::from(key.to_word()) << 64 | u128::from(k));
-        let mut placed: SmallVec<[u128; 16]> = placed.collect();
-        short::sort(&mut placed);
-        for (place, placed) in segment.iter_mut().zip(placed) {
+        let placed: SmallVec<[u128; 16]> = placed.collect();
+        let mut sorted = placed.clone();
+        short::sort(&placed, &mut sorted);
+        for (place, placed) in segment.iter_mut().zip(sorted) {
             *place = from + placed as u64;
         }
     })

@@ -2,31 +2,29 @@
 //!
 //! Source: K. E. Batcher, "Sorting networks and their applications", 1968: merges of what has even places and of what has odd ones.
 
-/// The longest slice that has a network.
-const MOST: usize = 16;
-
-/// Puts unsigned integers in ascending order.
-pub fn sort<W: Ord + Copy>(xs: &mut [W]) {
+/// Writes unsigned integers in ascending order to a slice that is as long: what has a network is read once and written once.
+pub fn sort<W: Ord + Copy>(xs: &[W], to: &mut [W]) {
     macro_rules! by_length {
         ($($n:literal)*) => {
             match xs.len() {
-                0 | 1 => {}
                 $($n => {
-                    if let Ok(xs) = <&mut [W; $n]>::try_from(xs) {
-                        network(xs);
+                    if let (Ok(xs), Ok(to)) = (<[W; $n]>::try_from(xs), <&mut [W; $n]>::try_from(to)) {
+                        *to = network(xs);
                     }
                 })*
-                MOST.. => xs.sort_unstable(),
+                _ => {
+                    to.copy_from_slice(xs);
+                    to.sort_unstable();
+                }
             }
         };
     }
-    by_length!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
 }
 
 /// The network of 16, of which all is left out that is beyond the last element: what would be there is behind all others.
 #[inline(always)]
-fn network<W: Ord + Copy, const N: usize>(xs: &mut [W; N]) {
-    let mut all = *xs;
+fn network<W: Ord + Copy, const N: usize>(mut all: [W; N]) -> [W; N] {
     macro_rules! exchange {
         ($($i:literal $j:literal),*) => {$(
             if $j < N {
@@ -46,7 +44,7 @@ fn network<W: Ord + Copy, const N: usize>(xs: &mut [W; N]) {
     exchange!(4 8, 5 9, 6 10, 7 11);
     exchange!(2 4, 3 5, 6 8, 7 9, 10 12, 11 13);
     exchange!(1 2, 3 4, 5 6, 7 8, 9 10, 11 12, 13 14);
-    *xs = all;
+    all
 }
 
 #[cfg(test)]
@@ -58,13 +56,12 @@ mod tests {
     fn networks_sort() {
         for len in 0..=17u32 {
             for word in 0..1u32 << len {
-                let mut xs: Vec<u8> = (0..len).map(|k| (word >> k & 1) as u8).collect();
-                sort(&mut xs);
-                assert!(xs.is_sorted(), "{len} {word:b}");
-                assert_eq!(
-                    xs.iter().map(|x| u32::from(*x)).sum::<u32>(),
-                    word.count_ones()
-                );
+                let xs: Vec<u8> = (0..len).map(|k| (word >> k & 1) as u8).collect();
+                let mut sorted = vec![7; len as usize];
+                sort(&xs, &mut sorted);
+                assert!(sorted.is_sorted(), "{len} {word:b}");
+                let ones = sorted.iter().map(|x| u32::from(*x)).sum::<u32>();
+                assert_eq!(ones, word.count_ones());
             }
         }
     }

@@ -391,8 +391,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "arrays are joined onto where not all of them have the index",
         file: "lower/joins.rs",
-        sound: "cond = Some(self.both(cond, inside));",
-        faulty: "cond = Some(inside);",
+        sound: "conditions.push(inside);",
+        faulty: "conditions = vec![inside];",
     },
     Fault {
         what: "a function joins what is there from the right",

@@ -1,5 +1,5 @@
 //! Type errors that users will make, and what the compiler says about them. After a change of messages:
-//! `TRYBUILD=overwrite cargo test -p livefusion --test compile_fail`.
+//! `TRYBUILD=overwrite cargo test -p livefusion-compile-fail`.
 
 #[test]
 fn messages_help() {
