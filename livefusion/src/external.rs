@@ -83,17 +83,15 @@ pub(crate) fn no_memory(bytes: usize) -> ErrorKind {
 /// An array for a function's result, all of which it writes: large ones get the pages of such as were dropped, and fresh pages cost
 /// as much as many a loop.
 pub(crate) fn uncleared(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
-    let bytes = || no_memory(len.saturating_mul(ty.size()));
-    Buffer::uncleared(ty, len).ok_or_else(bytes)
+    Buffer::uncleared(ty, len).ok_or_else(|| no_memory(len.saturating_mul(ty.size())))
 }
 
 /// As [`uncleared`], of zeros.
 pub(crate) fn zeros(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
-    let bytes = || no_memory(len.saturating_mul(ty.size()));
-    Buffer::zeroed(ty, len).ok_or_else(bytes)
+    Buffer::zeroed(ty, len).ok_or_else(|| no_memory(len.saturating_mul(ty.size())))
 }
 
-/// Room for so many elements that are no scalars, or an error.
+/// A vector with room for so many elements, or an error: for what a function works in, and for results that are pushed.
 pub(crate) fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
     let mut room = Vec::new();
     match room.try_reserve_exact(len) {

@@ -10,6 +10,13 @@ use livefusion_tests::program::{Options, Program, Step, programs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Several tiles of elements; what parts give is found by loops over all pairs, so not more.
+const LONG: Options = Options {
+    steps: 8,
+    lengths: &[1000, 1025, 2500],
+    ..Options::PARTS
+};
+
 #[test]
 fn parts_are_what_they_should_be() {
     let interp = Engine::interp();
@@ -50,4 +57,9 @@ fn parts_are_the_same_on_all_backends() {
         agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?).map_err(|e| format!("cut: {e}"))
     };
     check_all(programs(120, Options::PARTS), check, |_, ()| {});
+    let both = |seed, p: &Program| {
+        against_naive(p, &interp)?;
+        check(seed, p)
+    };
+    check_all(programs(30, LONG), both, |_, ()| {});
 }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is no NPY file of scalars, is shorter than its header says, or holds another type or rank; or if
+/// If the file cannot be read, is no NPY file of such elements, is shorter than its header says, or holds another type or rank; or if
 /// there is no memory for it.
 #[doc(alias = "load")]
 #[track_caller]
