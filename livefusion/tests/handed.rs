@@ -217,3 +217,79 @@ fn segments_that_do_not_fit_are_told_as_ever() {
         assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
     }
 }
+
+/// Where a sort is in the middle: keys are made in the first pass, differences in the second, each from one read.
+#[test]
+fn segments_are_sorted_between_two_passes() -> Result<()> {
+    let (lengths, rows) = uneven();
+    let sorted = |s: &Segmented<i64>| {
+        s.map_segments(|row| {
+            let total = row.sum();
+            let away = row.map(|x| (x * 2 - &total).abs()).sort();
+            away.zip_with(&row.argsort(), |a, place| a * 100 + place.cast::<i64>())
+        })
+    };
+    let segments = Segmented::from_vecs(rows.clone());
+    let program = one_loop(sorted(&segments).data().node());
+    let kept = buffers(&program);
+    assert_eq!(kept.len(), 3, "{program}");
+    assert!(
+        kept.iter().all(|(row, _)| filled(&program).contains(row)),
+        "{program}"
+    );
+    let expected: Vec<i64> = rows
+        .iter()
+        .flat_map(|row| {
+            let total: i64 = row.iter().sum();
+            let mut away: Vec<i64> = row.iter().map(|x| (x * 2 - total).abs()).collect();
+            away.sort();
+            let mut places: Vec<usize> = (0..row.len()).collect();
+            places.sort_by_key(|k| row[*k]);
+            let both = away.into_iter().zip(places);
+            both.map(|(a, place)| a * 100 + place as i64)
+        })
+        .collect();
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let got = sorted(&segments);
+        assert_eq!(got.data().force_with(&engine)?, expected[..]);
+        assert_eq!(got.lengths().force_with(&engine)?, lengths[..]);
+    }
+    Ok(())
+}
+
+/// What a test leaves of segments is sorted, cut by another sort's order, and what ends is asked for no further.
+#[test]
+fn sorts_stand_among_filters_and_ends() -> Result<()> {
+    let (_, rows) = uneven();
+    let evens: Vec<Vec<i64>> = rows
+        .iter()
+        .map(|row| {
+            let mut evens: Vec<i64> = row.iter().copied().filter(|x| x % 2 == 0).collect();
+            evens.sort();
+            evens
+        })
+        .collect();
+    let above: Vec<i64> = evens
+        .iter()
+        .flat_map(|row| row.iter().copied().filter(|x| *x > 3))
+        .collect();
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let sorted = segments.map_segments(|row| row.filter(|x| (x % 2).eq(0)).sort());
+        assert_eq!(sorted.data().force_with(&engine)?, evens.concat()[..]);
+        let sorted = segments.map_segments(|row| row.filter(|x| (x % 2).eq(0)).sort());
+        let left = sorted
+            .map_segments(|row| row.filter(|x| x.gt(3)))
+            .data()
+            .take(50);
+        let got = left.force_with(&engine)?.to_vec()?;
+        assert_eq!(got, above[..50]);
+        let first = segments.sort_s().data().take_while(|x| x.lt(30));
+        let mut all = rows.clone();
+        all.iter_mut().for_each(|row| row.sort());
+        let all: Vec<i64> = all.concat().into_iter().take_while(|x| *x < 30).collect();
+        assert_eq!(first.force_with(&engine)?, all[..]);
+    }
+    Ok(())
+}

@@ -70,6 +70,8 @@ struct Uses {
     assigned: FxHashMap<Var, Vec<Place>>,
     /// Where each array is read, and at which index.
     reads: FxHashMap<Var, Vec<(Place, Atom)>>,
+    /// Between which parts of a rate's iterations each array is sorted, and how many of its elements.
+    sorts: FxHashMap<Var, Vec<(Place, Atom)>>,
     /// What each array is cut to.
     cuts: FxHashMap<Var, Vec<Atom>>,
     /// Arrays that are returned.
@@ -104,6 +106,11 @@ impl Uses {
                 StmtKind::ReadArray(_, a, index) => {
                     self.reads.entry(*a).or_default().push((place, *index));
                 }
+                StmtKind::SortArrays(arrays, n) => {
+                    for a in arrays {
+                        self.sorts.entry(*a).or_default().push((place, *n));
+                    }
+                }
                 StmtKind::Assign(v, _) => self.assigned.entry(*v).or_default().push(place),
                 StmtKind::SliceArray(_, a, n) => self.cuts.entry(*a).or_default().push(*n),
                 StmtKind::ArrayLength(..) => {}
@@ -133,7 +140,7 @@ impl Uses {
         if self.other.contains(&array) {
             return false;
         }
-        if self.reads.contains_key(&array) {
+        if self.reads.contains_key(&array) || self.sorts.contains_key(&array) {
             return self.fills_segments(origins, array, &written);
         }
         written.sort_unstable_by_key(|w| w.0);

@@ -388,6 +388,12 @@ impl Printer<'_, '_> {
                 }
                 arrays.first().copied()
             }
+            StmtKind::SortArrays(arrays, n) => {
+                write!(self.f, "sortArrays ")?;
+                self.vars(arrays)?;
+                self.spaced(&[*n])?;
+                arrays.first().copied()
+            }
             StmtKind::Trap {
                 unless,
                 trap,

@@ -28,6 +28,10 @@ pub fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
             f(*index);
             values.iter().for_each(|a| f(*a));
         }
+        StmtKind::SortArrays(arrays, n) => {
+            arrays.iter().for_each(|a| f(Atom::Var(*a)));
+            f(*n);
+        }
         StmtKind::Trap {
             unless, payload, ..
         } => {
@@ -56,6 +60,7 @@ pub fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
         StmtKind::Assign(..)
         | StmtKind::WriteArray(..)
         | StmtKind::ScatterArray { .. }
+        | StmtKind::SortArrays(..)
         | StmtKind::Trap { .. } => {}
     }
 }
@@ -137,7 +142,8 @@ pub fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
         | StmtKind::Carry(_, a)
         | StmtKind::NewArray(_, a)
         | StmtKind::ReadArray(_, _, a)
-        | StmtKind::SliceArray(_, _, a) => f(a),
+        | StmtKind::SliceArray(_, _, a)
+        | StmtKind::SortArrays(_, a) => f(a),
         StmtKind::FillArray(_, a, b) | StmtKind::WriteArray(_, a, b) => {
             [a, b].into_iter().for_each(f)
         }

@@ -37,6 +37,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::Expand(..) => "expand",
         Step::FoldS(..) => "fold_s",
         Step::ScanS(..) => "scan_s",
+        Step::SortS(..) => "sort_s",
         Step::CountS(..) => "count_s",
         Step::TakeWhile(..) => "take_while",
         Step::Take(..) => "take",

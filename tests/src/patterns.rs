@@ -197,7 +197,9 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
             }
             Step::Append(_) => (Rate::Appended, Class::Own(at), deepest + 1),
             Step::Expand(l, ..) => (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1),
-            Step::ScanS(l, ..) => (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1),
+            Step::ScanS(l, ..) | Step::SortS(l, ..) => {
+                (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1)
+            }
             Step::FoldS(l, ..) | Step::CountS(l, _) => {
                 all.push(Producer {
                     rate: Rate::Segment,
@@ -433,7 +435,10 @@ fn uses(
 /// The lengths by which a step cuts, and what it cuts.
 fn cut(step: &Step) -> Option<(usize, Option<usize>)> {
     match step {
-        Step::FoldS(l, d, _) | Step::ScanS(l, d, ..) | Step::CountS(l, d) => Some((*l, Some(*d))),
+        Step::FoldS(l, d, _)
+        | Step::ScanS(l, d, ..)
+        | Step::SortS(l, d, _)
+        | Step::CountS(l, d) => Some((*l, Some(*d))),
         Step::Expand(l, ..) => Some((*l, None)),
         _ => None,
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 #[test]
 fn programs_are_well_typed_and_varied() {
-    let (mut steps, mut trapping, mut roots) = ([0usize; 23], 0, 0);
+    let (mut steps, mut trapping, mut roots) = ([0usize; 24], 0, 0);
     for seed in 0..500 {
         let program = random(seed, Options::SMALL);
         let graph = program.build();
@@ -60,13 +60,14 @@ fn kind(step: &Step) -> usize {
         Step::FoldS(..) => 14,
         Step::ScanS(..) => 15,
         Step::CountS(..) => 16,
+        Step::SortS(..) => 23,
         Step::TakeWhile(..) => 17,
         Step::Take(..) => 18,
         Step::Append(..) => 19,
         Step::ZipShortest(_) => 20,
         Step::Merge(..) => 21,
         Step::ScanByIndex(..) => 22,
-        Step::Part(..) => 23,
+        Step::Part(..) => 24,
     }
 }
 

@@ -259,7 +259,7 @@ impl<'a> Facts<'a> {
                     }
                 }
                 StmtKind::WriteArray(a, ..) => check_written(program, source, *a, &mut faults),
-                StmtKind::ScatterArray { arrays, .. } => {
+                StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
                     arrays
                         .iter()
                         .for_each(|a| check_written(program, source, *a, &mut faults));

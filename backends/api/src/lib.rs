@@ -9,6 +9,7 @@
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
 //! | [`processor`] | which processor a thread runs on |
 //! | [`lanes`] | what lanes begin as and come to, for compiled code to call |
+//! | [`sort`] | rows put in order, for compiled code to call |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
 
 pub mod buffer;
@@ -21,6 +22,7 @@ pub mod lanes;
 pub mod math;
 mod prim;
 pub mod processor;
+pub mod sort;
 
 pub use buffer::{Buffer, Far, FarError, Prim, View};
 pub use frame::{Frame, Held, Maker, Memory};

@@ -295,6 +295,12 @@ pub enum Rare {
         values: Vec<Reg>,
         join: Option<Join>,
     },
+    /// Puts rows of arrays in order.
+    Sort {
+        comb: CombId,
+        slots: Vec<u32>,
+        rows: Reg,
+    },
     /// Starts a variable of a group with a local part.
     Start { group: u32, var: u32, value: Reg },
     /// A group's variables with its lanes joined.

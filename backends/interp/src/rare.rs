@@ -4,6 +4,7 @@ use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
 use crate::machine::{Machine, Stop, index};
 use livefusion_backend::buffer::Content;
+use livefusion_backend::sort::{self, Column};
 use livefusion_backend::{Arg, Buffer, Held, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
@@ -60,6 +61,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 Ok(())
             }
+            Rare::Sort { comb, slots, rows } => self.sort(*comb, slots, self.get(*rows)),
             Rare::Start { group, var, value } => {
                 self.start(*group, *var as usize, self.get(*value));
                 Ok(())
@@ -222,6 +224,43 @@ impl<'a> Machine<'a, '_> {
                 a.set_word(i, x);
             }
         }
+    }
+
+    /// Puts the first rows of arrays in order, those that all of them have: copies of these, wherever the arrays are.
+    fn sort(&mut self, comb: CombId, slots: &[u32], rows: u64) -> Result<(), Stop> {
+        let held = |machine: &Self, slot: &u32| machine.length(Array::Slot(*slot));
+        let rows = slots
+            .iter()
+            .map(|slot| held(self, slot))
+            .fold(rows, u64::min) as usize;
+        let bytes = size(Ty::U64, rows as u64).saturating_mul(slots.len() as u64);
+        let mut words: Vec<Vec<u64>> = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let mut column = Vec::new();
+            if column.try_reserve_exact(rows).is_err() {
+                return Err(self.no_memory(comb, bytes));
+            }
+            let array = self.frame.arrays[*slot as usize].as_ref();
+            column.extend((0..rows).filter_map(|i| array.and_then(|a| a.get_word(i))));
+            column.resize(rows, 0);
+            words.push(column);
+        }
+        let columns: Vec<Column> = words
+            .iter_mut()
+            .map(|w| Column::from(w.as_mut_slice()))
+            .collect();
+        // SAFETY: the columns are vectors of their own, of so many elements each, and used by nobody else meanwhile.
+        if unsafe { sort::sort(&columns, rows) }.is_none() {
+            return Err(self.no_memory(comb, bytes));
+        }
+        for (slot, column) in slots.iter().zip(words) {
+            if let Some(array) = &mut self.frame.arrays[*slot as usize] {
+                for (i, word) in column.into_iter().enumerate() {
+                    array.set_word(i, word);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Moves the results into the frame.

@@ -1,6 +1,6 @@
 //! Functions that are not made of combinators, as the graph knows them: what they are called with, and what they give.
 
-use crate::ast::{Node, Types, Value, show_types};
+use crate::ast::{Builder, Node, Types, Value, show_types};
 use crate::error::ErrorKind;
 use crate::loc::Loc;
 use std::fmt;
@@ -15,9 +15,8 @@ pub trait Function: Send + Sync + RefUnwindSafe {
     /// Errors: what is wrong with the inputs.
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind>;
 
-    /// The function that does the same for each of some segments, if there is one, for closures on segments. Before its inputs it is
-    /// given the lengths of the segments; in place of an array the elements of all segments, in place of a scalar one for each.
-    fn of_segments(&self) -> Option<Arc<dyn Function>> {
+    /// What does the same for each of some segments, if there is anything, for closures on segments.
+    fn of_segments(&self) -> Option<OfSegments> {
         None
     }
 
@@ -30,6 +29,15 @@ pub trait Function: Send + Sync + RefUnwindSafe {
     fn is_reproducible(&self) -> bool {
         true
     }
+}
+
+/// What does the same as a function for each of some segments. Before its inputs it is given the lengths of the segments; in place
+/// of an array the elements of all segments, in place of a scalar one for each.
+pub enum OfSegments {
+    /// A function that runs apart as well.
+    Apart(Arc<dyn Function>),
+    /// A combinator, of lengths and of the input that is as long.
+    Fused(fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>),
 }
 
 /// What a function gives.

@@ -56,9 +56,9 @@ pub use apart::{After, Apart};
 pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};
-pub use external::{External, Function, Gives};
+pub use external::{External, Function, Gives, OfSegments};
 pub use node::{
-    Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind,
+    Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind, Sorted,
 };
 pub use rewrite::Rewrite;
 pub use shape::{Axis, Shape, flat_index};

@@ -115,6 +115,9 @@ pub enum Kind {
     FoldS(Box<Fold>),
     /// Running folds that start anew with each segment. Inputs: lengths, data.
     ScanS(Box<Fold>, ScanKind),
+    /// Each segment's elements in ascending order: by their first field, where that is equal by the next. Inputs: lengths, data,
+    /// whose fields are unsigned integers.
+    SortS(Sorted),
     /// How many elements of each segment have a true tag: the lengths of the segments that a pack by
     /// these tags leaves. Inputs: lengths, tags.
     CountS,
@@ -170,6 +173,7 @@ impl Kind {
             | Kind::Merge(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Scatter(..)
@@ -208,6 +212,7 @@ impl Kind {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::Append
             | Kind::Scatter(..)
@@ -236,6 +241,7 @@ impl Kind {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::ZipShortest
             | Kind::Merge(_)
@@ -369,6 +375,15 @@ impl FoldStyle {
     }
 }
 
+/// What a sort of segments gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sorted {
+    /// The elements.
+    Elements,
+    /// The index (`u64`) within the segment that each of them had; of equal ones in the order in which they come.
+    Places,
+}
+
 /// Which running fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanKind {
@@ -489,6 +504,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Scatter(None, _)

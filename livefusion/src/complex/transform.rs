@@ -1,6 +1,6 @@
 //! The functions that transform: whole columns of floats, and each of some segments of them, by `rustfft` and `realfft`.
 
-use crate::ast::{Buffer, Function, Value};
+use crate::ast::{Buffer, Function, OfSegments, Value};
 use crate::complex::Complex;
 use crate::error::ErrorKind;
 use crate::external::room;
@@ -42,8 +42,8 @@ impl Function for Whole {
         self.0.call(columns, &[len], &[wanted], threads)
     }
 
-    fn of_segments(&self) -> Option<Arc<dyn Function>> {
-        Some(Arc::new(Each(self.0)))
+    fn of_segments(&self) -> Option<OfSegments> {
+        Some(OfSegments::Apart(Arc::new(Each(self.0))))
     }
 
     fn why(&self) -> &str {

@@ -163,6 +163,7 @@ fn needs_of(
         | Kind::ScanTotal
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Custom(_)
         | Kind::Scatter(..)
@@ -260,6 +261,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Custom(_)

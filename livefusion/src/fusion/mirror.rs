@@ -218,6 +218,7 @@ fn is_ordered(kind: &Kind) -> bool {
         | Kind::Expand(_)
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)

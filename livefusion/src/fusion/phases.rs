@@ -502,6 +502,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)

@@ -229,6 +229,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::ScanTotal
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)

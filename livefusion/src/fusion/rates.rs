@@ -225,6 +225,7 @@ impl Rates {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Compute(_)

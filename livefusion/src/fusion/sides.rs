@@ -266,6 +266,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::Expand(_)
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
@@ -407,6 +408,7 @@ impl Collecting<'_> {
             | Kind::Input(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
+            | Kind::SortS(_)
             | Kind::ScanByIndex(..)
             | Kind::Scatter(..)
             | Kind::Custom(_)

@@ -118,7 +118,7 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rates = &p.scope.plan.rates;
     let on_first = rates.is_beside(id, inputs.start);
     let kind = match p.scope.graph.node(id).kind {
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => TrapKind::Segments,
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS => TrapKind::Segments,
         _ => TrapKind::LengthMismatch,
     };
     for k in inputs.filter(|k| rates.is_beside(id, *k)) {
@@ -290,7 +290,7 @@ impl Alike {
 
 fn is_segmented(kind: &Kind) -> bool {
     let by_elements = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
-    by_elements || matches!(kind, Kind::Expand(_))
+    by_elements || matches!(kind, Kind::SortS(_) | Kind::Expand(_))
 }
 
 /// Checks that rows are as long as those that a rate runs over, and as many, where that is not so by construction: the zip

@@ -20,6 +20,7 @@
 //! | [`lengths`] | checks that what is consumed together is of one length |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
+//! | [`sort`] | sorts of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
 //! | [`custom`] | combinators of users |
 //! | [`compute`] | delayed scalars computed from others, lengths |
@@ -49,6 +50,7 @@ mod scan;
 mod scatter;
 mod scope;
 mod segments;
+mod sort;
 mod take_while;
 mod zip;
 mod zip_shortest;
@@ -280,6 +282,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Expand(_) => segments::place_expand(p, id),
         Kind::FoldS(_) => segments::place_fold(p, id),
         Kind::ScanS(..) => segments::place_scan(p, id),
+        Kind::SortS(_) => sort::place(p, id),
         Kind::CountS => segments::place_count(p, id),
     }
 }
@@ -310,6 +313,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             _ => cursor::emit_align(e, id, *spot, lens),
         },
         Act::Run(spot) => emit_node(e, id, *spot),
+        Act::Sort(passes) => sort::emit(e, id, *passes),
         Act::Make(spot, fields) => emit_fields(e, id, *spot, fields),
         Act::Finish => match e.scope.graph.node(id).kind {
             Kind::ScanTotal => scan::emit_total(e, id),
@@ -378,7 +382,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         Kind::CountS => segments::emit_count(e, id, spot),
         Kind::Generate(..) => generate::emit_mirrored(e, id, spot),
         // These have no code of their own: what admits elements opens rates, what makes elements where they
-        // are used is placed there.
+        // are used is placed there, what sorts has an act of its own.
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Fields(_)
@@ -387,6 +391,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Merge(_)
+        | Kind::SortS(_)
         | Kind::ScanTotal
         | Kind::Compute(_) => Ok(()),
     }

@@ -82,11 +82,11 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
     let own = |len: &Length| !matches!(len, Length::Nothing);
     let runs_here = rates.consumes_at(p.scope.graph, user) == Some(class);
     let first = match p.scope.graph.node(user).kind {
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS if runs_here => 1,
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS if runs_here => 1,
         Kind::Map(_) | Kind::Zip | Kind::Fields(_) if runs_here => 0,
         Kind::Generate(..) if runs_here => return p.len(user).filter(own),
         // Of segments of segments, the lengths of the inner ones.
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Expand(_)
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS | Kind::Expand(_)
             if rates.output(inputs[0]) == Some(class) =>
         {
             return p.len(inputs[0]).filter(own);
@@ -227,7 +227,7 @@ fn spot_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
 }
 
 /// Finds where a node runs that uses data with its segments' lengths.
-fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+pub(super) fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let spot = spot_of(p, id)?;
     // There is a tag for every element, whether it admits that or not.
     let counts = matches!(p.scope.graph.node(id).kind, Kind::CountS);
@@ -321,6 +321,16 @@ pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
+/// Which element of its segment is the current one of a spot, known in its iteration: of what a test leaves of the segment, if
+/// the spot is in such a subrate.
+pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower<Atom> {
+    let owner = e.program.loop_rate(spot.rate);
+    match e.program.rate(spot.rate).kind {
+        RateKind::Nested { .. } => e.within_segment(owner),
+        _ => Ok(count(e, id, (spot, owner)).into()),
+    }
+}
+
 /// A counter of a rate's elements that starts anew with every segment.
 fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
     let comb = e.comb_at(id, spot);
@@ -406,12 +416,8 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]
     let Kind::Expand(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let owner = e.program.loop_rate(spot.rate);
     let comb = e.comb_at(id, spot);
-    let within: Atom = match e.program.rate(spot.rate).kind {
-        RateKind::Nested { .. } => e.within_segment(owner)?,
-        _ => count(e, id, (spot, owner)).into(),
-    };
+    let within = index_within(e, id, spot)?;
     let columns = e.scope.all_columns(id);
     let inline = Inline {
         wanted: Some(fields.to_vec()),

@@ -3,7 +3,7 @@
 use super::merge::by_position;
 use super::reads::Place;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{After, Apart, Builder, External, Gives, Kind, Len, Node};
+use crate::ast::{After, Apart, Builder, External, Gives, Kind, Len, Node, OfSegments};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: how long each is, and the elements of all.
@@ -223,6 +223,11 @@ impl Lift {
                 let scanned = self.fold(b, fold, &level, &data, Some(*kind));
                 rows(lengths, scanned)
             }
+            Kind::SortS(sorted) => {
+                let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+                let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
+                rows(lengths, b.ordered_s(&inner, &data, *sorted))
+            }
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let tags = self.within(b, &node.inputs[1], &outer, &inner).data;
@@ -239,7 +244,7 @@ impl Lift {
     fn external(&mut self, b: Builder, node: &Node, of: &External) -> Lifted {
         let first = of.inputs.iter().position(|n| n.rank == 1);
         let like = if node.rank == 1 { of.gives.like } else { first };
-        let (Some(like), Some(function)) = (like, of.function.of_segments()) else {
+        let (Some(like), Some(of_segments)) = (like, of.function.of_segments()) else {
             return no_rule(node);
         };
         let lengths = self.rows_of(b, &of.inputs[like]).lengths;
@@ -257,7 +262,10 @@ impl Lift {
             rank: 1,
             like: Some(if node.rank == 1 { like + 1 } else { 0 }),
         };
-        let data = b.external(&inputs, gives, function);
+        let data = match of_segments {
+            OfSegments::Apart(function) => b.external(&inputs, gives, function),
+            OfSegments::Fused(combinator) => combinator(b, &lengths, &inputs[like + 1]),
+        };
         match node.rank {
             1 => rows(lengths, data),
             _ => Lifted::Each(data),

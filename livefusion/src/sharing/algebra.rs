@@ -237,7 +237,7 @@ impl Algebra {
                 let all = self.rows_of(graph, entry.inputs[0]);
                 all.map_or(Length::Of(id), Length::Size)
             }
-            Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => {
+            Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS => {
                 self.rows_of(graph, entry.inputs[0]);
                 Length::Of(id)
             }

@@ -300,6 +300,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::ZipShortest => smallvec![22],
         Kind::Merge(_) => smallvec![23],
         Kind::ScanByIndex(_, k, places) => smallvec![24, inclusive(k), *places as u64],
+        Kind::SortS(sorted) => smallvec![25, *sorted as u64],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();
@@ -356,6 +357,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Scatter(None, _)

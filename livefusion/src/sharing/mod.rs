@@ -142,6 +142,7 @@ impl Graph {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
@@ -189,6 +190,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Scatter(None, _)

@@ -1,8 +1,7 @@
 //! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sorts where there are few,
 //! a radix sort where there are many.
 
-use super::segments::{Places, SortS};
-use crate::ast::{Buffer, Function, Value};
+use crate::ast::{Buffer, Builder, Function, OfSegments, Sorted, Value};
 use crate::error::ErrorKind;
 use crate::external::{no_memory, room, uncleared};
 use livefusion_backend::Prim;
@@ -36,8 +35,10 @@ impl Function for Sort {
         Ok(Value::Array(vec![Arc::new(sorted)]))
     }
 
-    fn of_segments(&self) -> Option<Arc<dyn Function>> {
-        Some(Arc::new(SortS))
+    fn of_segments(&self) -> Option<OfSegments> {
+        let sorted =
+            |b: Builder, lengths: &_, keys: &_| b.ordered_s(lengths, keys, Sorted::Elements);
+        Some(OfSegments::Fused(sorted))
     }
 
     fn why(&self) -> &str {
@@ -61,8 +62,9 @@ impl Function for Argsort {
         Ok(Value::Array(vec![Arc::new(order)]))
     }
 
-    fn of_segments(&self) -> Option<Arc<dyn Function>> {
-        Some(Arc::new(Places::OfSegment))
+    fn of_segments(&self) -> Option<OfSegments> {
+        let places = |b: Builder, lengths: &_, keys: &_| b.ordered_s(lengths, keys, Sorted::Places);
+        Some(OfSegments::Fused(places))
     }
 
     fn why(&self) -> &str {

@@ -11,7 +11,6 @@
 //! | `codes` | `factorize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort_s`, `argsort_s` |
-//! | `short` | few elements, by networks |
 //! | `top` | `top_k`, `argtop_k` |
 //!
 //! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
@@ -26,7 +25,6 @@ mod order;
 mod quantile;
 mod search;
 mod segments;
-mod short;
 mod top;
 
 pub(crate) use search::places_before;

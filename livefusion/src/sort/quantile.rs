@@ -2,7 +2,7 @@
 
 use super::call::unfit;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, Types, Value};
+use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, OfSegments, Types, Value};
 use crate::elt::Num;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
@@ -129,8 +129,8 @@ impl Function for Select {
         Ok(Value::Scalar(smallvec![Const::f64(found)]))
     }
 
-    fn of_segments(&self) -> Option<Arc<dyn Function>> {
-        Some(Arc::new(SelectS))
+    fn of_segments(&self) -> Option<OfSegments> {
+        Some(OfSegments::Apart(Arc::new(SelectS)))
     }
 
     fn why(&self) -> &str {

@@ -199,6 +199,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Scatter(None, _)

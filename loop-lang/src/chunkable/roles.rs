@@ -154,7 +154,7 @@ impl Origins<'_> {
                 let known = at.entry(*a).or_insert(index);
                 *known = known.filter(|v| index == Some(*v));
             }
-            StmtKind::ScatterArray { arrays, .. } => {
+            StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
                 at.extend(arrays.iter().map(|a| (*a, None)));
             }
             StmtKind::ArrayLength(_, a) => {
@@ -285,6 +285,7 @@ fn has_effect(kind: &StmtKind) -> bool {
             | StmtKind::Trap { .. }
             | StmtKind::WriteArray(..)
             | StmtKind::ScatterArray { .. }
+            | StmtKind::SortArrays(..)
             | StmtKind::NewArray(..)
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)

@@ -23,8 +23,10 @@ impl Uses {
         };
         let is_result = self.whole.contains(&array) || self.cuts.contains_key(&array);
         let mut reads = self.reads.get(&array).into_iter().flatten();
+        let mut sorts = self.sorts.get(&array).into_iter().flatten();
         ways_out == Some(&1)
             && !is_result
+            && sorts.all(|(place, n)| *n == size && is_stage_behind(origins, *pass, *place))
             && reads.all(|(place, index)| match place {
                 Place::At {
                     rate,
@@ -79,6 +81,23 @@ fn is_behind(origins: &Origins<'_>, first: RateId, second: RateId) -> bool {
     at(first).zip(at(second)).is_some_and(|(a, b)| a < b)
 }
 
+/// Whether a place is a stage behind an inner loop, in the iterations of the rate around it.
+fn is_stage_behind(origins: &Origins<'_>, first: RateId, place: Place) -> bool {
+    let Place::At {
+        rate,
+        stage,
+        section: Section::Body | Section::Yield,
+    } = place
+    else {
+        return false;
+    };
+    let is_around = origins.program.rate(first).kind.parent() == Some(rate);
+    let parts = &origins.program.rate(rate).parts;
+    let at = |part: Part| parts.iter().position(|p| *p == part);
+    let (pass, stage) = (at(Part::Child(first)), at(Part::Stage(stage)));
+    is_around && pass.zip(stage).is_some_and(|(a, b)| a < b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::filled_in;
@@ -86,14 +105,25 @@ mod tests {
     /// Whether the array is filled of a loop that goes through segments twice: the first pass writes it at `write`, the
     /// second reads it at `read`.
     fn is_filled(write: &str, read: &str, result: &str) -> bool {
+        is_filled_and(write, "", "", (read, result))
+    }
+
+    /// The same, where these statements are before and behind the first pass.
+    fn is_filled_and(
+        write: &str,
+        before: &str,
+        behind: &str,
+        (read, result): (&str, &str),
+    ) -> bool {
         let text = format!(
             "loop l
 comb 0 manifest at r0
 comb 1 map at r1
 comb 2 map at r2
+comb 3 sort at r0 stage 1
 param n_0: [u64] stream r0
-param xs_0: [i64] random
-rate r0 root ix_0 < len_0 {{ stage 0; child r1; child r2 }}
+param xs_0: [u64] random
+rate r0 root ix_0 < len_0 {{ stage 0; child r1; stage 1; child r2 }}
 rate r1 nested r0 ix_1 < end_1 {{ stage 0 }}
 rate r2 nested r0 ix_2 < end_2 {{ stage 0 }}
 group ix_1 owner r0 step r1 start 0 id 0 next nix_1 combine add level 1 exact
@@ -101,8 +131,8 @@ group ix_2 owner r0 step r2 start 0 id 0 next nix_2 combine add level 1 exact
 init_0, init_1, init_2:
   let len_0 = arrayLength n_0
   let len_1 = arrayLength xs_0
-  let row_1 = newArray i64 len_1
-  let out_2 = newArray i64 len_1
+  let row_1 = newArray u64 len_1
+  let out_2 = newArray u64 len_1
   carry ix_0 = 0
   carry ix_1 = 0
   carry ix_2 = 0
@@ -111,7 +141,7 @@ guard_0:
   unless more_0
 body_0:
   let size_0 = readArray n_0 ix_0
-nest_1:
+{before}nest_1:
   let end_1 = add ix_1 size_0
   let first_1 = sub end_1 size_0
 guard_1:
@@ -125,7 +155,8 @@ yield_1:
 bottom_1:
   let nix_1 = add ix_1 1
   ix_1 := nix_1
-nest_2:
+body_3:
+{behind}nest_2:
   let end_2 = add ix_2 size_0
   let first_2 = sub end_2 size_0
 guard_2:
@@ -159,6 +190,16 @@ done_0:
         assert!(!is_filled("ix_1", "at_2", "out_2"));
         assert!(!is_filled("at_1", "ix_2", "out_2"));
         assert!(!is_filled("0", "0", "out_2"));
+    }
+
+    /// Only what the first pass has written, and when it has.
+    #[test]
+    fn what_is_sorted_was_written_before() {
+        let sort = |n: &str, by: u32| format!("  sortArrays row_1 {n} @{by}\n");
+        let read = ("at_2", "out_2");
+        assert!(is_filled_and("at_1", "", &sort("size_0", 3), read));
+        assert!(!is_filled_and("at_1", "", &sort("len_1", 3), read));
+        assert!(!is_filled_and("at_1", &sort("size_0", 0), "", read));
     }
 
     #[test]

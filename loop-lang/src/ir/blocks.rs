@@ -177,6 +177,9 @@ pub enum StmtKind {
         /// The operator: (what is there, value).
         combine: Option<Combine>,
     },
+    /// `sortArrays a, b n`: puts the first n rows, all of them if there are fewer, in ascending order: by their elements of
+    /// the first array, where these are equal by those of the next. The arrays are of unsigned integers.
+    SortArrays(Vec<Var>, Atom),
     /// `let n = arrayLength a`.
     ArrayLength(Var, Var),
     /// `let b = sliceArray a n`: the first n elements of `a`; `a` is not used afterwards.

@@ -162,6 +162,7 @@ impl Parser<'_> {
             ("carry", _) => self.carry()?,
             ("writeArray", _) => self.write()?,
             ("scatterArray", _) => self.scatter()?,
+            ("sortArrays", _) => self.sort()?,
             ("trap", _) => self.trap_stmt()?,
             ("if", _) => self.if_stmt(depth)?,
             ("while", _) => self.while_stmt(depth)?,
@@ -217,6 +218,14 @@ impl Parser<'_> {
             combine,
         };
         self.owned(Some(first), kind)
+    }
+
+    fn sort(&mut self) -> Parsed<Stmt> {
+        self.bump();
+        let arrays = self.list(Self::array)?;
+        let n = self.atom()?;
+        let first = arrays[0];
+        self.owned(Some(first), StmtKind::SortArrays(arrays, n))
     }
 
     /// `trap unless ok, t0 (got, expected)`.

@@ -158,12 +158,9 @@ impl Graph<'_> {
                 values,
                 ..
             } => {
-                let all = values.iter().copied().chain([*index]);
-                let all: Vec<Atom> = all.chain(arrays.iter().map(|a| Atom::Var(*a))).collect();
-                let Some(first) = arrays.first() else { return };
-                all.into_iter().for_each(|x| self.uses(*first, x));
-                arrays.iter().for_each(|a| self.uses(*a, Atom::Var(*first)));
+                self.together(arrays, values.iter().copied().chain([*index]));
             }
+            StmtKind::SortArrays(arrays, n) => self.together(arrays, [*n]),
             StmtKind::If {
                 cond,
                 then,
@@ -202,6 +199,18 @@ impl Graph<'_> {
     }
 }
 
+impl Graph<'_> {
+    /// Arrays that are changed together use one another, and what they are changed by.
+    fn together(&mut self, arrays: &[Var], by: impl IntoIterator<Item = Atom>) {
+        let Some(first) = arrays.first() else { return };
+        by.into_iter().for_each(|x| self.uses(*first, x));
+        for a in arrays {
+            self.uses(*first, Atom::Var(*a));
+            self.uses(*a, Atom::Var(*first));
+        }
+    }
+}
+
 /// Removes the statements that nothing needs.
 pub(super) fn sweep(program: &mut Loop, needed: &Needed) -> bool {
     let groups = std::mem::take(&mut program.groups);
@@ -235,7 +244,9 @@ fn keep(kind: &mut StmtKind, groups: &[Group], needed: &Needed, changed: &mut bo
         StmtKind::Trap { .. } => true,
         StmtKind::Assign(v, _) | StmtKind::WriteArray(v, ..) => needed.has(*v),
         StmtKind::Scan { group, .. } => needed.group(&groups[group.index()]),
-        StmtKind::ScatterArray { arrays, .. } => arrays.iter().any(|a| needed.has(*a)),
+        StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
+            arrays.iter().any(|a| needed.has(*a))
+        }
         StmtKind::If {
             then,
             other,

@@ -120,7 +120,9 @@ fn spread(program: &Loop, stmt: &Stmt, unknown: &mut FxHashSet<Var>, arrays: &mu
         StmtKind::WriteArray(a, ..) if depends => {
             arrays.insert(*a);
         }
-        StmtKind::ScatterArray { arrays: all, .. } if depends => arrays.extend(all),
+        StmtKind::ScatterArray { arrays: all, .. } | StmtKind::SortArrays(all, _) if depends => {
+            arrays.extend(all)
+        }
         _ if depends => unknown.extend(defined),
         _ => {}
     }

@@ -104,7 +104,7 @@ impl Placement<'_, '_> {
             }
             StmtKind::SliceArray(v, a, _) => self.slice(b, i, *v, *a),
             StmtKind::WriteArray(a, ..) => self.written(b, *a),
-            StmtKind::ScatterArray { arrays, .. } => {
+            StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
                 arrays.iter().for_each(|a| self.written(b, *a))
             }
             _ => {}

@@ -205,6 +205,16 @@ impl Types<'_, '_> {
                     self.combine(*combine, tys);
                 }
             }
+            StmtKind::SortArrays(arrays, n) => {
+                let is_key = |ty: Ty| !ty.is_float() && !ty.is_signed() && ty != Ty::Bool;
+                for a in arrays {
+                    if self.array(*a).is_some_and(|ty| !is_key(ty)) {
+                        let name = self.l.name(*a);
+                        self.add(format!("`{name}` is sorted, and not of unsigned integers"));
+                    }
+                }
+                self.length(*n);
+            }
             StmtKind::ArrayLength(v, a) => {
                 self.array(*a);
                 self.expect(Atom::Var(*v), Ty::U64, "an array's length");

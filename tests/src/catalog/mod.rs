@@ -6,7 +6,7 @@
 //! | [`flow`] | those of flow fusion: filters, folds and maps with several consumers |
 //! | [`graphs`] | those of graph reduction: a kernel, what must not fuse, segment sums |
 //! | [`rules`] | the rules of graph reduction, one by one |
-//! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax |
+//! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax, sorts |
 //! | [`streams`] | appends, packs and prefixes: streams that advance differently |
 //! | [`numbers`] | statistics, clusters of points, primes |
 //! | [`exits`] | done before their inputs end: a filter, a flat-map, then `take` |

@@ -98,6 +98,15 @@ pub fn softmax(rows: &Segmented<f64>) -> Array<f64> {
     shares.data().clone()
 }
 
+/// The sum of each segment's squares but for the least and the largest: what stands between them in ascending order.
+pub fn trimmed_sums(rows: &Segmented<i64>) -> Array<i64> {
+    rows.map_segments(|row| {
+        let (n, sorted) = (row.len(), row.map(|x| x * x).sort());
+        let inner = sorted.enumerate().filter(|(k, _)| k.gt(0) & (k + 1).lt(&n));
+        inner.map(|(_, x)| x).sum()
+    })
+}
+
 /// Sums, running sums and counts of segments, and the sum of all.
 pub struct Sums {
     /// Of each segment.
@@ -172,14 +181,8 @@ pub(super) fn all() -> Vec<Program> {
         values: floats(6),
     };
     let rows = Segmented::new(&lengths, &floats(6));
-    let s = sums(&Segmented::new(
-        &lengths,
-        &Array::from([1i64, -2, 3, 4, 5, -6]),
-    ));
-    let left = filters(&Segmented::new(
-        &lengths,
-        &Array::from([1i64, -2, 3, 4, 5, -6]),
-    ));
+    let ints = Segmented::new(&lengths, &Array::from([1i64, -2, 3, 4, 5, -6]));
+    let (s, left) = (sums(&ints), filters(&ints));
     let groups = Array::from([1u64, 2]);
     let apart = pairs_of_particles(&rows);
     vec![
@@ -198,6 +201,7 @@ pub(super) fn all() -> Vec<Program> {
             sparse_times(&sparse, &floats(3)),
         ),
         Program::new("softmax of segments", softmax(&rows)),
+        Program::new("trimmed sums of segments", trimmed_sums(&ints)),
         Program::new(
             "sums of segments",
             (&s.sums, &s.running, &s.positive, &s.total),

@@ -20,8 +20,10 @@ impl Making {
         }
         let (out, ty) = self.outs[self.rng.below(self.outs.len())].clone();
         let (i, x) = (self.index("yield", comb), self.atom(ty));
-        let line = match self.rng.below(3) {
+        let is_key = matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
+        let line = match self.rng.below(if is_key { 4 } else { 3 }) {
             0 => format!("writeArray {out} {i} {x}"),
+            3 => self.sort(&out, &i),
             1 => format!("scatterArray {out} {i} {x}"),
             _ => {
                 let ops = monoids(ty);
@@ -29,6 +31,19 @@ impl Making {
             }
         };
         self.emit("yield", comb, format!("{line} @{comb}"));
+    }
+
+    /// An array of unsigned integers is put in order, as far as an index, seldom one after another.
+    fn sort(&mut self, out: &str, n: &str) -> String {
+        let is_key = |ty: &Ty| matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
+        let mut keys: Vec<String> = vec![out.into()];
+        let others = self
+            .outs
+            .iter()
+            .filter(|(other, ty)| is_key(ty) && other != out);
+        let others: Vec<String> = others.map(|(other, _)| other.clone()).collect();
+        keys.extend(others.into_iter().filter(|_| self.rng.chance(30)));
+        format!("sortArrays {} {n}", keys.join(", "))
     }
 
     pub(super) fn index(&mut self, section: &str, comb: &str) -> String {

@@ -16,6 +16,7 @@
 //! | of a merge | what was taken up to there, and the next of each input |
 //! | of a scan | everything up to there |
 //! | of segments' elements | the lengths, and values of segments, up to its segment |
+//! | of a sort of segments | the elements and lengths up to the end of its segment |
 //! | of a fold of segments | the elements and lengths up to the end of its segment |
 //! | a scalar: a fold, a total | everything, and the end |
 //! | the end | the end of what it is in step with; of a filter, a pack: each test |
@@ -328,6 +329,16 @@ impl<'a> Asked<'a> {
             Kind::ScanS(_, kind) => {
                 mine.shared = self.scanned(elements, *kind);
                 let segments = self.segments_to(&node.inputs[0], elements);
+                self.so_far(&node.inputs[0], segments);
+                self.so_far(&node.inputs[1], mine.shared);
+                self.count(&node.inputs[1], mine.count);
+                if mine.end() {
+                    self.count(&node.inputs[0], ALL);
+                }
+            }
+            Kind::SortS(_) => {
+                let segments = self.segments_to(&node.inputs[0], elements);
+                mine.shared = self.elements_of(&node.inputs[0], segments);
                 self.so_far(&node.inputs[0], segments);
                 self.so_far(&node.inputs[1], mine.shared);
                 self.count(&node.inputs[1], mine.count);

@@ -101,6 +101,7 @@ impl Demand {
             | Kind::ScanTotal
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::ScanByIndex(..)
             | Kind::Scatter(..) => {
@@ -187,6 +188,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::ScanTotal
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Take(_)
         | Kind::Append

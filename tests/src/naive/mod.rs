@@ -233,6 +233,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Scatter(None, _)

@@ -108,6 +108,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         Kind::Expand(body) => segments::expand(naive, body, &inputs, &mut e),
         Kind::FoldS(fold) => segments::fold(naive, fold, node, &inputs, &mut e),
         Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),
+        Kind::SortS(sorted) => segments::sort(*sorted, &inputs, &mut e),
         Kind::CountS => segments::count(&inputs, &mut e),
         Kind::Take(n) => take(naive, n, inputs[0], &mut e),
         Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),

@@ -108,7 +108,12 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
     let is_segmented = |kind: &Kind| {
         matches!(
             kind,
-            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Append
+            Kind::Expand(_)
+                | Kind::FoldS(_)
+                | Kind::ScanS(..)
+                | Kind::SortS(_)
+                | Kind::CountS
+                | Kind::Append
         )
     };
     let segmented = loops_with(roots, schedule, is_segmented);
@@ -215,7 +220,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
     let mut stack = vec![node];
     while let Some(n) = stack.pop() {
         match n.kind {
-            Kind::Expand(_) | Kind::ScanS(..) => return true,
+            Kind::Expand(_) | Kind::ScanS(..) | Kind::SortS(_) => return true,
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => stack.extend(&n.inputs),
             Kind::ScanByIndex(..) => stack.extend(&n.inputs[1..]),
             Kind::Manifest
@@ -307,6 +312,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         | Kind::Expand(_)
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)

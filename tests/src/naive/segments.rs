@@ -4,7 +4,7 @@ use super::body::Runner;
 use super::fold::Folding;
 use super::nodes::{Running, in_step, row};
 use super::{Data, Evaluated, Naive, Trap, When};
-use livefusion::ast::{Body, Fold, Node, ScanKind};
+use livefusion::ast::{Body, Fold, Node, ScanKind, Sorted};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::ops::Range;
@@ -126,6 +126,27 @@ fn anew(
         e.add_traps(run.finish());
     }
     (e.data, e.bounds) = running.finish(&run);
+}
+
+/// Each segment in order: its rows, or where they were. The words of unsigned integers are their order.
+pub(super) fn sort(sorted: Sorted, inputs: &[&Data], e: &mut Evaluated) {
+    let keys = inputs[1].columns();
+    let mut places: Vec<usize> = vec![];
+    let mut within: Vec<u64> = vec![];
+    for segment in cut(inputs[0], inputs[1].len(), &mut e.traps) {
+        let mut order: Vec<usize> = segment.clone().collect();
+        order.sort_by_key(|i| keys.iter().map(|c| c[*i]).collect::<Vec<u64>>());
+        within.extend(order.iter().map(|i| (i - segment.start) as u64));
+        places.extend(order);
+    }
+    let columns = match sorted {
+        Sorted::Elements => {
+            let column = |c: &Vec<u64>| places.iter().map(|i| c[*i]).collect();
+            keys.iter().map(column).collect()
+        }
+        Sorted::Places => vec![within],
+    };
+    e.data = Data::Array(columns, places.len());
 }
 
 /// How many tags of each segment are true.

@@ -21,7 +21,7 @@ pub use shrink::shrink;
 
 use crate::naive::{Data, Naive};
 use livefusion::ast::{
-    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, TermId, Value,
+    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, Sorted, TermId, Value,
 };
 use livefusion_backend::Buffer;
 use loop_lang::op::Op;
@@ -81,6 +81,8 @@ pub enum Step {
     FoldS(usize, usize, Fold),
     /// A scan of segments: lengths, data.
     ScanS(usize, usize, Fold, ScanKind),
+    /// A sort of segments: lengths, keys.
+    SortS(usize, usize, Sorted),
     /// How many tags are true in segments: lengths, tags.
     CountS(usize, usize),
     /// What comes before the first that fails; whether that one is taken too.
@@ -313,6 +315,9 @@ impl Step {
                 let fold = fold.build(nodes);
                 b.scan_s(&nodes[*lengths], &nodes[*data], fold, *kind)
             }
+            Step::SortS(lengths, keys, sorted) => {
+                b.ordered_s(&nodes[*lengths], &nodes[*keys], *sorted)
+            }
             Step::CountS(lengths, tags) => b.count_s(&nodes[*lengths], &nodes[*tags]),
             Step::TakeWhile(input, test, inclusive) => {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
@@ -359,6 +364,7 @@ impl Step {
             Step::Expand(.., b) => Kind::Expand(body(b)),
             Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
             Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
+            Step::SortS(.., sorted) => Kind::SortS(*sorted),
             Step::CountS(..) => Kind::CountS,
             Step::Take(_, n) => Kind::Take(body(n)),
             Step::Append(_) => Kind::Append,
@@ -439,6 +445,7 @@ impl Step {
             Step::Pack(a, b)
             | Step::FoldS(a, b, _)
             | Step::ScanS(a, b, ..)
+            | Step::SortS(a, b, _)
             | Step::CountS(a, b) => (*a, *b) = (number[*a], number[*b]),
             Step::Expand(lengths, values, _) => {
                 *lengths = number[*lengths];
@@ -478,6 +485,7 @@ impl Step {
             Step::Pack(a, b)
             | Step::FoldS(a, b, _)
             | Step::ScanS(a, b, ..)
+            | Step::SortS(a, b, _)
             | Step::CountS(a, b) => vec![*a, *b],
             Step::Expand(lengths, values, _) => [&[*lengths], values.as_slice()].concat(),
             Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![*b, *i, *v],

@@ -3,19 +3,23 @@
 use super::random::Making;
 use super::{Body, Fold, Length, Step, Style, Term, body, fold};
 use crate::naive::Data;
-use livefusion::ast::{self, Kind, Node, ScanKind};
+use livefusion::ast::{self, Kind, Node, ScanKind, Sorted};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Making {
     pub(super) fn segmented(&mut self) -> Option<Step> {
-        match self.rng.weighted(&[30, 20, 25, 8, 17, 6]) {
+        match self.rng.weighted(&[30, 20, 25, 8, 17, 6, 12]) {
             0 => self.fold_s(),
             1 => self.scan_s(),
             2 => self.expand(),
             3 => self.count_s(),
             4 => self.filter_s(),
+            6 => {
+                let (lengths, data) = self.segments()?;
+                self.sort_s(lengths, data)
+            }
             _ => self.combinations_s(),
         }
     }
@@ -39,6 +43,24 @@ impl Making {
         let fold = fold::random(&mut self.rng, &scope, &elem, true);
         let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
         Some(Step::ScanS(lengths, data, fold, kind))
+    }
+
+    /// A sort by keys of some types, which are computed of the data.
+    fn sort_s(&mut self, lengths: usize, data: usize) -> Option<Step> {
+        let fields = self.rng.weighted(&[60, 30, 10]) + 1;
+        let types = (0..fields).map(|_| self.rng.pick(&[Ty::U8, Ty::U16, Ty::U32, Ty::U64]));
+        let types: Vec<Ty> = types.collect();
+        let params = self.types(data).to_vec();
+        let scope = self.scope();
+        let key = body::random(&mut self.rng, &scope, &params, &types);
+        let keys = self.add(Step::Map(vec![data], key))?;
+        let sorted = self.rng.pick(&[Sorted::Elements, Sorted::Places]);
+        Some(Step::SortS(lengths, keys, sorted))
+    }
+
+    pub(super) fn sorted_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
+        let sort = self.sort_s(lengths, data)?;
+        self.add(sort)
     }
 
     fn count_s(&mut self) -> Option<Step> {

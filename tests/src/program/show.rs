@@ -68,6 +68,7 @@ impl fmt::Display for Step {
             Step::Expand(l, values, b) => write!(f, "expand step{l} {} {b}", steps(values)),
             Step::FoldS(l, i, fold) => write!(f, "fold_s step{l} step{i} {fold}"),
             Step::ScanS(l, i, fold, kind) => write!(f, "scan_s {kind:?} step{l} step{i} {fold}"),
+            Step::SortS(l, k, sorted) => write!(f, "sort_s {sorted:?} step{l} step{k}"),
             Step::CountS(l, t) => write!(f, "count_s step{l} step{t}"),
             Step::Part(part, inputs) => write!(f, "{part:?} {}", steps(inputs)),
             Step::Append(parts) => write!(f, "append {}", steps(parts)),

@@ -346,7 +346,10 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
             Step::Pack(..) => &inputs,
             Step::Scatter(..) | Step::ScanByIndex(..) => &inputs[1..],
             Step::Expand(..) => &inputs,
-            Step::FoldS(l, d, _) | Step::ScanS(l, d, ..) | Step::CountS(l, d) => {
+            Step::FoldS(l, d, _)
+            | Step::ScanS(l, d, ..)
+            | Step::SortS(l, d, _)
+            | Step::CountS(l, d) => {
                 let (l, d) = (*l, *d);
                 let n = len(d);
                 let lengths = naive.eval(&nodes.plain[l]).data.clone();

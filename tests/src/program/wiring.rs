@@ -73,6 +73,7 @@ impl Making {
                 | Step::Take(..)
                 | Step::Expand(..)
                 | Step::ScanS(..)
+                | Step::SortS(..)
         )
     }
 
@@ -307,7 +308,7 @@ impl Making {
         fit.retain(|l| {
             let describes = |s: &Step| {
                 matches!(s,
-                Step::FoldS(d, ..) | Step::ScanS(d, ..) | Step::CountS(d, _) | Step::Expand(d, ..)
+                Step::FoldS(d, ..) | Step::ScanS(d, ..) | Step::SortS(d, ..) | Step::CountS(d, _) | Step::Expand(d, ..)
                 if d == l)
             };
             *l != array && self.program.steps.iter().any(describes) != own
@@ -332,9 +333,10 @@ impl Making {
     }
 
     fn cut_into(&mut self, lengths: usize, data: usize) -> Option<usize> {
-        match self.rng.below(5) {
+        match self.rng.below(6) {
             0..2 => self.folded_s(lengths, data),
             2..4 => self.scanned_s(lengths, data),
+            4 => self.sorted_s(lengths, data),
             _ => {
                 let test = self.test(data);
                 let tags = self.add(Step::Map(vec![data], test))?;

@@ -231,6 +231,28 @@ fn softmax() {
     assert_eq!((done.op(Op::Exp), done.op(Op::Div)), (N as u64, N as u64));
 }
 
+/// One loop over the segments, with two over each segment's elements inside, and a sort between these: squares are computed once,
+/// and so is which places are inner ones. Nothing is in memory but both of one segment.
+#[test]
+fn trimmed_sums() {
+    let (lengths, xs) = (lengths(N), numbers(1, N));
+    let trimmed = |row: &[i64]| -> i64 {
+        let mut squares: Vec<i64> = row.iter().map(|x| x * x).collect();
+        squares.sort();
+        let inner = squares.iter().skip(1).rev().skip(1);
+        inner.sum()
+    };
+    let want: Vec<i64> = cut(&xs, &lengths).into_iter().map(trimmed).collect();
+    let done = program(
+        || segments::trimmed_sums(&Segmented::new(&Array::from(&lengths), &Array::from(&xs))),
+        [1, 3, 2],
+        |sums| assert_eq!(sums, want),
+    );
+    assert_eq!(done.op(Op::Mul), N as u64);
+    // Each element, its square, and whether it is an inner one; each length.
+    assert_eq!(done.reads(), 3 * N as u64 + count(&lengths));
+}
+
 #[test]
 fn sums_of_segments() {
     let (lengths, xs) = (lengths(N), numbers(1, N));

@@ -55,7 +55,8 @@ impl Lower<'_, '_> {
             LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
-            | LoopStmt::SliceArray(..) => {}
+            | LoopStmt::SliceArray(..)
+            | LoopStmt::SortArrays(..) => {}
         }
     }
 

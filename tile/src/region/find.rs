@@ -191,7 +191,8 @@ impl<'a> Sweep<'a> {
                 | StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..) => return None,
+                | StmtKind::SliceArray(..)
+                | StmtKind::SortArrays(..) => return None,
                 _ => {}
             }
         }

@@ -356,6 +356,7 @@ impl<'a> Shape<'a> {
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)
                 | StmtKind::SliceArray(..) => Err(Refusal::Other("a step makes an array".into())),
+                StmtKind::SortArrays(..) => Err(Refusal::Other("a step sorts arrays".into())),
                 _ => Ok(()),
             })?;
         }

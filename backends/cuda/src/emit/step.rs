@@ -235,7 +235,8 @@ impl Emit<'_> {
             StmtKind::NewArray(..)
             | StmtKind::FillArray(..)
             | StmtKind::CopyArray(..)
-            | StmtKind::SliceArray(..) => return,
+            | StmtKind::SliceArray(..)
+            | StmtKind::SortArrays(..) => return,
         };
         self.line(&line);
     }

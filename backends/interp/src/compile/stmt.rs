@@ -82,6 +82,16 @@ impl Compiler<'_> {
             } => {
                 self.scatter(stmt, arrays, *index, values, *combine)?;
             }
+            StmtKind::SortArrays(arrays, rows) => {
+                let slots = arrays.iter().map(|a| self.slot(*a));
+                let slots = slots.collect::<Result<_, _>>()?;
+                let rows = self.operand(*rows);
+                self.rare(Rare::Sort {
+                    comb: stmt.comb,
+                    slots,
+                    rows,
+                });
+            }
             StmtKind::ArrayLength(d, a) => {
                 let array = self.array(*a)?;
                 self.rare(Rare::Length { d: d.0, array });

@@ -1,11 +1,15 @@
 //! Arrays: made by the host, read and written with checks.
 
 use super::{Emit, Facet, MEMORY};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Type, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, InstBuilder, Signature, StackSlotData, StackSlotKind, Type, Value, types,
+};
 use livefusion_backend::facts::{self, Source};
 use livefusion_backend::host::{Array, Run};
+use livefusion_backend::sort::Column;
 use loop_lang::ir::{Atom, CombId, Combine, ParamKind, Var};
 use loop_lang::types::Ty;
+use std::iter;
 use std::mem::{offset_of, size_of};
 
 /// What reads outside of an array read.
@@ -36,27 +40,62 @@ impl Emit<'_, '_> {
         self.make(v, callback, &[(types::I64, data), (types::I64, n)], comb);
     }
 
+    /// Rows are put in order by the host, or the pass ends.
+    pub(super) fn sort(&mut self, arrays: &[Var], n: Atom, comb: CombId) {
+        let bytes = (arrays.len() * size_of::<Column>()) as u32;
+        let columns = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+        let columns = self.builder.create_sized_stack_slot(columns);
+        let mut rows = self.atom(n);
+        for (k, a) in (0i32..).zip(arrays) {
+            let (data, length) = (self.data(*a), self.length(*a));
+            let size = facts::elem(self.program, *a).size();
+            let size = self.builder.ins().iconst(types::I64, size as i64);
+            let at = k * size_of::<Column>() as i32;
+            let data_at = at + offset_of!(Column, data) as i32;
+            let bytes_at = at + offset_of!(Column, bytes) as i32;
+            self.builder
+                .ins()
+                .stack_store(types::I64, data, columns, data_at);
+            self.builder
+                .ins()
+                .stack_store(types::I64, size, columns, bytes_at);
+            rows = self.builder.ins().umin(rows, length);
+        }
+        let columns = self.builder.ins().stack_addr(types::I64, columns, 0);
+        let count = self.builder.ins().iconst(types::I64, arrays.len() as i64);
+        let args = [columns, count, rows].map(|value| (types::I64, value));
+        self.ask(offset_of!(Run<'_, '_>, sort_arrays), &args, comb);
+    }
+
     /// A statement that makes an array: the host allocates, or the pass ends.
     fn make(&mut self, v: Var, callback: usize, args: &[(Type, Value)], comb: CombId) {
         let Some(Source::Made(slot)) = self.facts.source.get(&v).copied() else {
             return;
         };
+        let slot = self.builder.ins().iconst(types::I32, slot as i64);
+        let slot = (types::I32, slot);
+        let args: Vec<(Type, Value)> = iter::once(slot).chain(args.iter().copied()).collect();
+        self.ask(callback, &args, comb);
+    }
+
+    /// Asks the host for something, which says whether it worked: if it did not, there is no memory, and the pass ends.
+    fn ask(&mut self, callback: usize, args: &[(Type, Value)], comb: CombId) {
         let mut signature = Signature::new(self.frontend.default_call_conv);
         let types = args.iter().map(|(ty, _)| *ty);
-        let params = [types::I64, types::I32].into_iter().chain(types);
+        let params = iter::once(types::I64).chain(types);
         signature.params = params.chain([types::I32]).map(AbiParam::new).collect();
         signature.returns.push(AbiParam::new(types::I32));
         let signature = self.builder.import_signature(signature);
-        let mut values = vec![self.run, self.builder.ins().iconst(types::I32, slot as i64)];
+        let mut values = vec![self.run];
         values.extend(args.iter().map(|(_, value)| *value));
         values.push(self.builder.ins().iconst(types::I32, i64::from(comb.0)));
         let function = self.of_run(callback);
         let ins = self.builder.ins();
         let call = ins.call_indirect(signature, function, &values);
-        let made = self.builder.inst_results(call)[0];
+        let worked = self.builder.inst_results(call)[0];
         let after = self.builder.create_block();
         let failed = self.no_memory_block;
-        self.builder.ins().brif(made, after, &[], failed, &[]);
+        self.builder.ins().brif(worked, after, &[], failed, &[]);
         self.begin(after);
     }
 

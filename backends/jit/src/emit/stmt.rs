@@ -40,6 +40,7 @@ impl Emit<'_, '_> {
                 values,
                 combine,
             } => self.scatter(arrays, *index, values, *combine),
+            StmtKind::SortArrays(arrays, n) => self.sort(arrays, *n, s.comb),
             StmtKind::ArrayLength(v, a) => {
                 let n = self.length(*a);
                 self.set(*v, Facet::Value, n);

@@ -3,7 +3,8 @@
 use crate::array::by;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Types, nests, red_flat,
+    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Sorted, Types, nests,
+    red_flat,
 };
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -72,6 +73,23 @@ impl Builder {
         d.scannable(&fold);
         let fold = d.simple_fold(fold);
         d.array(Kind::ScanS(fold, kind), state)
+    }
+
+    /// Each segment's elements in ascending order, as keys: by their first field, where that is equal by the next.
+    pub fn ordered_s(self, lengths: &Arc<Node>, keys: &Arc<Node>, sorted: Sorted) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), keys.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(keys);
+        let is_key = |ty: &Ty| !ty.is_float() && !ty.is_signed() && *ty != Ty::Bool;
+        d.expect(keys.types.iter().all(is_key), || {
+            ("unsigned integers".into(), show_node(keys))
+        });
+        let types = match sorted {
+            Sorted::Elements => keys.types.clone(),
+            Sorted::Places => smallvec![Ty::U64],
+        };
+        d.array(Kind::SortS(sorted), types)
     }
 
     /// How many elements of each segment have a true tag: the lengths of the segments that

@@ -59,6 +59,7 @@ pub fn operated(
         | Kind::ScanTotal
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)

@@ -108,6 +108,8 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         Kind::Append => CARRIED + EFFECT,
         // Of each of two inputs whether it is asked for its next element, or where that is.
         Kind::Merge(_) => 2 * CARRIED,
+        // Of each field room that is written, sorted and read.
+        Kind::SortS(_) => 2 * EFFECT * fields,
         Kind::Scatter(..) => EFFECT * fields,
         Kind::ScanByIndex(..) => (SCAN + EFFECT) * fields,
         Kind::Custom(_) => CARRIED + EFFECT,

@@ -72,6 +72,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::Expand(_)
         | Kind::FoldS(_)
         | Kind::ScanS(..)
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)

@@ -54,6 +54,7 @@ impl Functions {
                 | Kind::ScanTotal
                 | Kind::FoldS(_)
                 | Kind::ScanS(..)
+                | Kind::SortS(_)
                 | Kind::CountS
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)

@@ -129,7 +129,7 @@ impl Inference<'_> {
                     let class = self.segmented(id, input(0), input(1));
                     (Some(class), Some(self.class(input(0))))
                 }
-                Kind::ScanS(..) => {
+                Kind::ScanS(..) | Kind::SortS(_) => {
                     let class = self.segmented(id, input(0), input(1));
                     (Some(class), Some(class))
                 }
@@ -159,7 +159,7 @@ impl Inference<'_> {
     fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
         let node = &self.graph.nodes[id.index()];
         let in_step = match node.node.kind {
-            Kind::ScanS(..) | Kind::ScanByIndex(..) => node.inputs.get(1),
+            Kind::ScanS(..) | Kind::SortS(_) | Kind::ScanByIndex(..) => node.inputs.get(1),
             Kind::Map(_)
             | Kind::Zip
             | Kind::Fields(_)

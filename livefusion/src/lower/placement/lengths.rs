@@ -165,7 +165,9 @@ impl Placer<'_> {
                 // Whichever input has a length of its own.
                 Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
                 Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
-                Kind::ScanS(..) | Kind::ScanByIndex(..) => stack.push(node.inputs[1]),
+                Kind::ScanS(..) | Kind::SortS(_) | Kind::ScanByIndex(..) => {
+                    stack.push(node.inputs[1])
+                }
                 Kind::Custom(_) => {
                     let rates = &self.scope.plan.rates;
                     let in_step = rates.known_equal(first, node.inputs[0]);

@@ -95,6 +95,8 @@ pub enum Act {
     Run(Spot),
     /// Of the combinator's own work, what makes these fields.
     Make(Spot, Vec<bool>),
+    /// The combinator's own work, between two passes over each segment.
+    Sort(Passes),
     /// The combinator's own work, once, behind the loop.
     Finish,
     /// A length is checked.
@@ -111,6 +113,19 @@ pub enum Over {
     /// A segment: to a later pass over it, in the same iteration of the rate around. There is memory of this room for the
     /// elements of one.
     Segment(Room),
+}
+
+/// Two passes over each segment: what the first one hands on to the second is put in order between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Passes {
+    /// Where the first one has elements.
+    pub from: Spot,
+    /// Between them.
+    pub between: Spot,
+    /// From where on the second one has elements.
+    pub to: Spot,
+    /// The room for the elements of a segment.
+    pub room: Room,
 }
 
 /// A check of a length.

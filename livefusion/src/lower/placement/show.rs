@@ -243,6 +243,12 @@ impl Show<'_> {
             ),
             Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
             Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Sort(passes) => {
+                let [from, between, to] =
+                    [passes.from, passes.between, passes.to].map(|s| self.spot(s));
+                let room = self.room(&passes.room, &[]);
+                format!("{node} sorts at {between} what is from {from}, for {to}, room: {room}")
+            }
             Act::Make(spot, fields) => {
                 let made = (0..fields.len()).filter(|f| fields[*f]);
                 let made: Vec<String> = made.map(|f| f.to_string()).collect();

@@ -113,7 +113,7 @@ impl Changing {
                     | StmtKind::ArrayLength(_, a)
                     | StmtKind::CopyArray(_, a) => spots.push(((b, i), *a, false)),
                     StmtKind::WriteArray(a, ..) => spots.push(((b, i), *a, true)),
-                    StmtKind::ScatterArray { arrays, .. } => {
+                    StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
                         spots.extend(arrays.iter().map(|a| ((b, i), *a, true)));
                     }
                     _ => {}
@@ -129,7 +129,7 @@ impl Changing {
             | StmtKind::ArrayLength(_, a)
             | StmtKind::CopyArray(_, a)
             | StmtKind::WriteArray(a, ..) => *a = new,
-            StmtKind::ScatterArray { arrays, .. } => {
+            StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
                 (arrays.iter_mut())
                     .filter(|a| **a == old)
                     .for_each(|a| *a = new);
@@ -311,6 +311,7 @@ impl Changing {
                     StmtKind::ArrayLength(..)
                     | StmtKind::WriteArray(..)
                     | StmtKind::ScatterArray { .. }
+                    | StmtKind::SortArrays(..)
                     | StmtKind::Trap { .. }
                     | StmtKind::If { .. }
                     | StmtKind::While { .. } => true,

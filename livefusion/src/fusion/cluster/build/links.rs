@@ -289,6 +289,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal
+        | Kind::SortS(_)
         | Kind::CountS
         | Kind::Append
         | Kind::Custom(_)

@@ -191,6 +191,7 @@ impl Asked {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::SortS(_)
             | Kind::CountS
             | Kind::ScanByIndex(..)
             | Kind::Scatter(..)

@@ -1,0 +1,237 @@
+//! Rows put in ascending order, for compiled code to call: few by a network, in registers, the others by std.
+//!
+//! Which elements a network compares does not hang on what they are, so nothing is guessed. Source: K. E. Batcher, "Sorting
+//! networks and their applications", 1968: merges of what has even places and of what has odd ones.
+
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::ffi::c_void;
+
+/// Elements of unsigned integers, as compiled code passes them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// They lie side by side.
+    pub data: *mut c_void,
+    /// Bytes of one: 1, 2, 4 or 8.
+    pub bytes: u64,
+}
+
+impl<W> From<&mut [W]> for Column {
+    fn from(elements: &mut [W]) -> Column {
+        Column {
+            data: elements.as_mut_ptr().cast(),
+            bytes: size_of::<W>() as u64,
+        }
+    }
+}
+
+/// Puts the first rows of some columns in ascending order: by the first column, where that is equal by the next. The result is
+/// none if there is no memory for it; then they are as they were. One column needs none.
+///
+/// # Safety
+///
+/// Each column has so many elements and is aligned for them, and nobody else uses these meanwhile.
+pub unsafe fn sort(columns: &[Column], rows: usize) -> Option<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match columns {
+            [] => Some(()),
+            [only] => {
+                match only.bytes {
+                    1 => sort_one(only.of::<u8>(rows)),
+                    2 => sort_one(only.of::<u16>(rows)),
+                    4 => sort_one(only.of::<u32>(rows)),
+                    _ => sort_one(only.of::<u64>(rows)),
+                }
+                Some(())
+            }
+            [first, second] => sort_two(*first, *second, rows),
+            all => sort_more(all, rows),
+        }
+    }
+}
+
+impl Column {
+    /// # Safety
+    ///
+    /// As for [`sort`], of elements of this type.
+    unsafe fn of<'c, W>(self, rows: usize) -> &'c mut [W] {
+        // SAFETY: the caller's promise. There may be no memory behind no elements.
+        match rows {
+            0 => &mut [],
+            _ => unsafe { std::slice::from_raw_parts_mut(self.data.cast(), rows) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`sort`], of a column with more than `at` elements.
+    unsafe fn get(self, at: usize) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.bytes {
+                1 => u64::from(self.data.cast::<u8>().add(at).read()),
+                2 => u64::from(self.data.cast::<u16>().add(at).read()),
+                4 => u64::from(self.data.cast::<u32>().add(at).read()),
+                _ => self.data.cast::<u64>().add(at).read(),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Column::get`].
+    unsafe fn set(self, at: usize, word: u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.bytes {
+                1 => self.data.cast::<u8>().add(at).write(word as u8),
+                2 => self.data.cast::<u16>().add(at).write(word as u16),
+                4 => self.data.cast::<u32>().add(at).write(word as u32),
+                _ => self.data.cast::<u64>().add(at).write(word),
+            }
+        }
+    }
+}
+
+/// Two columns side by side are one of twice as many bits.
+unsafe fn sort_two(first: Column, second: Column, rows: usize) -> Option<()> {
+    let mut all: SmallVec<[u128; LONGEST]> = SmallVec::new();
+    all.try_reserve_exact(rows).ok()?;
+    // SAFETY: the caller's promise, as for `sort`.
+    unsafe {
+        all.extend((0..rows).map(|k| u128::from(first.get(k)) << 64 | u128::from(second.get(k))));
+        sort_one(&mut all);
+        for (k, row) in all.into_iter().enumerate() {
+            first.set(k, (row >> 64) as u64);
+            second.set(k, row as u64);
+        }
+    }
+    Some(())
+}
+
+/// Where rows go is found first, then each column is written anew.
+unsafe fn sort_more(columns: &[Column], rows: usize) -> Option<()> {
+    let mut places: SmallVec<[usize; LONGEST]> = SmallVec::new();
+    let mut words: SmallVec<[u64; LONGEST]> = SmallVec::new();
+    places.try_reserve_exact(rows).ok()?;
+    words.try_reserve_exact(rows).ok()?;
+    places.extend(0..rows);
+    // SAFETY: the caller's promise, as for `sort`; places are below `rows`.
+    unsafe {
+        places.sort_unstable_by(|a, b| {
+            let mut orders = columns.iter().map(|c| c.get(*a).cmp(&c.get(*b)));
+            let differ = orders.find(|order| order.is_ne());
+            differ.unwrap_or(Ordering::Equal)
+        });
+        for column in columns {
+            words.clear();
+            words.extend(places.iter().map(|place| column.get(*place)));
+            for (k, word) in words.iter().enumerate() {
+                column.set(k, *word);
+            }
+        }
+    }
+    Some(())
+}
+
+/// How many elements have a network.
+const LONGEST: usize = 16;
+
+/// Puts elements in ascending order.
+fn sort_one<W: Ord + Copy>(xs: &mut [W]) {
+    macro_rules! by_length {
+        ($($n:literal)*) => {
+            match xs.len() {
+                $($n => {
+                    if let Ok(xs) = <&mut [W; $n]>::try_from(xs) {
+                        *xs = network(*xs);
+                    }
+                })*
+                _ => xs.sort_unstable(),
+            }
+        };
+    }
+    by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+}
+
+/// The network of 16, of which all is left out that is beyond the last element: what would be there is behind all others.
+#[inline(always)]
+fn network<W: Ord + Copy, const N: usize>(mut all: [W; N]) -> [W; N] {
+    macro_rules! exchange {
+        ($($i:literal $j:literal),*) => {$(
+            if $j < N {
+                let (a, b) = (all[$i % N], all[$j % N]);
+                (all[$i % N], all[$j % N]) = (a.min(b), a.max(b));
+            }
+        )*};
+    }
+    // Pairs, fours, eights, and all.
+    exchange!(0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15);
+    exchange!(0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15);
+    exchange!(1 2, 5 6, 9 10, 13 14);
+    exchange!(0 4, 1 5, 2 6, 3 7, 8 12, 9 13, 10 14, 11 15);
+    exchange!(2 4, 3 5, 10 12, 11 13);
+    exchange!(1 2, 3 4, 5 6, 9 10, 11 12, 13 14);
+    exchange!(0 8, 1 9, 2 10, 3 11, 4 12, 5 13, 6 14, 7 15);
+    exchange!(4 8, 5 9, 6 10, 7 11);
+    exchange!(2 4, 3 5, 6 8, 7 9, 10 12, 11 13);
+    exchange!(1 2, 3 4, 5 6, 7 8, 9 10, 11 12, 13 14);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, sort, sort_one};
+    use proptest::prelude::*;
+
+    /// What puts all words of zeros and ones in order puts everything in order.
+    #[test]
+    fn networks_sort() {
+        for len in 0..=17u32 {
+            for word in 0..1u32 << len {
+                let mut sorted: Vec<u8> = (0..len).map(|k| (word >> k & 1) as u8).collect();
+                sort_one(&mut sorted);
+                assert!(sorted.is_sorted(), "{len} {word:b}");
+                let ones = sorted.iter().map(|x| u32::from(*x)).sum::<u32>();
+                assert_eq!(ones, word.count_ones());
+            }
+        }
+    }
+
+    proptest! {
+        /// As std sorts tuples, of as many columns as there are.
+        #[test]
+        fn rows_are_in_order(
+            rows in prop::collection::vec((0u8..3, 0u16..3, 0u32..3, any::<u64>()), 0..40),
+            columns in 1usize..=4,
+        ) {
+            let mut expected = rows.clone();
+            // Behind what is compared, rows go along with nothing.
+            match columns {
+                1 => expected.sort_by_key(|r| r.0),
+                2 => expected.sort_by_key(|r| (r.0, r.1)),
+                3 => expected.sort_by_key(|r| (r.0, r.1, r.2)),
+                _ => expected.sort(),
+            }
+            let mut a: Vec<u8> = rows.iter().map(|r| r.0).collect();
+            let mut b: Vec<u16> = rows.iter().map(|r| r.1).collect();
+            let mut c: Vec<u32> = rows.iter().map(|r| r.2).collect();
+            let mut d: Vec<u64> = rows.iter().map(|r| r.3).collect();
+            let all: [Column; 4] = [(&mut a[..]).into(), (&mut b[..]).into(), (&mut c[..]).into(), (&mut d[..]).into()];
+            // SAFETY: the columns are vectors of their own, each with as many elements as there are rows.
+            unsafe { sort(&all[..columns], rows.len()) }.unwrap();
+            prop_assert_eq!(a, expected.iter().map(|r| r.0).collect::<Vec<_>>());
+            if columns > 1 {
+                prop_assert_eq!(b, expected.iter().map(|r| r.1).collect::<Vec<_>>());
+            }
+            if columns > 2 {
+                prop_assert_eq!(c, expected.iter().map(|r| r.2).collect::<Vec<_>>());
+            }
+            if columns > 3 {
+                prop_assert_eq!(d, expected.iter().map(|r| r.3).collect::<Vec<_>>());
+            }
+        }
+    }
+}
