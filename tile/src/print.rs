@@ -307,6 +307,10 @@ impl Shown<'_> {
                 let memory = self.memory(Memory::Array(*array), *at);
                 write!(f, "compress {under} {value} -> {memory}{}", by(proof))
             }
+            StmtKind::Sort { arrays, rows } => {
+                let names: Vec<&str> = arrays.iter().map(|a| self.var(*a)).collect();
+                write!(f, "sort {} {}", names.join(", "), self.operand(*rows))
+            }
             StmtKind::Length { to, array } => {
                 self.let_(f, *to)?;
                 write!(f, "length {}", self.var(*array))

@@ -123,7 +123,6 @@ impl Compiled {
             new_array: host::new_array,
             fill_array: host::fill_array,
             copy_array: host::copy_array,
-            sort_arrays: host::sort_arrays,
             stop: frame.stop.map_or(&raw const NEVER, std::ptr::from_ref),
             host: Host {
                 arrays: &mut frame.arrays,

@@ -2,7 +2,6 @@
 //! memory.
 
 use crate::buffer::{Content, Spare, View};
-use crate::sort::{self, Column};
 use crate::{Frame, Held};
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
@@ -33,8 +32,6 @@ pub struct Run<'f, 'm> {
     pub fill_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u64, u32) -> u32,
     /// `copyArray`: slot, elements, length, combinator.
     pub copy_array: extern "C" fn(*mut Run<'f, 'm>, u32, *const c_void, u64, u32) -> u32,
-    /// `sortArrays`: columns, how many, rows, combinator; not 0 if it worked.
-    pub sort_arrays: unsafe extern "C" fn(*mut Run<'f, 'm>, *const Column, u64, u64, u32) -> u32,
     /// Set once scalar loops may end at once: see [`Frame::stop`].
     pub stop: *const AtomicBool,
     /// What only the host knows.
@@ -179,28 +176,4 @@ pub(crate) extern "C" fn copy_array(
         let elements = unsafe { View::of_raw(ty, data.cast(), n) };
         host.make(slot, length, comb, Content::Copy(elements))
     })
-}
-
-/// # Safety
-///
-/// As for [`sort::sort`], of so many columns.
-pub(crate) unsafe extern "C" fn sort_arrays(
-    run: *mut Run<'_, '_>,
-    columns: *const Column,
-    count: u64,
-    rows: u64,
-    comb: u32,
-) -> u32 {
-    // SAFETY: compiled code passes so many columns, of which each has so many elements: arrays that the loop made, which are
-    // this run's own.
-    let sorted = unsafe {
-        let columns = std::slice::from_raw_parts(columns, count as usize);
-        sort::sort(columns, rows as usize)
-    };
-    if sorted.is_none() {
-        // SAFETY: as in `new_array`.
-        let host = unsafe { &mut (*run).host };
-        host.refused = Some((comb, rows.saturating_mul(size_of::<u128>() as u64)));
-    }
-    u32::from(sorted.is_some())
 }

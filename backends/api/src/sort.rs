@@ -26,42 +26,42 @@ impl<W> From<&mut [W]> for Column {
     }
 }
 
-/// Puts the first rows of some columns in ascending order: by the first column, where that is equal by the next. The result is
-/// none if there is no memory for it; then they are as they were. One column needs none.
+/// Puts the first rows of some columns in ascending order: by the first column, where that is equal by the next.
 ///
 /// # Safety
 ///
-/// Each column has so many elements and is aligned for them, and nobody else uses these meanwhile.
-pub unsafe fn sort(columns: &[Column], rows: usize) -> Option<()> {
+/// There are so many columns, each of which has so many elements and is aligned for them, and nobody else uses these meanwhile.
+pub unsafe extern "C" fn sort(columns: *const Column, count: u64, rows: u64) {
+    let rows = rows as usize;
+    if rows < 2 || count == 0 {
+        return;
+    }
     // SAFETY: the caller's promise.
     unsafe {
-        match columns {
-            [] => Some(()),
-            [only] => {
-                match only.bytes {
-                    1 => sort_one(only.of::<u8>(rows)),
-                    2 => sort_one(only.of::<u16>(rows)),
-                    4 => sort_one(only.of::<u32>(rows)),
-                    _ => sort_one(only.of::<u64>(rows)),
-                }
-                Some(())
-            }
+        match std::slice::from_raw_parts(columns, count as usize) {
+            [] => {}
+            [only] => match only.bytes {
+                1 => sort_one(only.of::<u8>(rows)),
+                2 => sort_one(only.of::<u16>(rows)),
+                4 => sort_one(only.of::<u32>(rows)),
+                _ => sort_one(only.of::<u64>(rows)),
+            },
             [first, second] => sort_two(*first, *second, rows),
             all => sort_more(all, rows),
         }
     }
 }
 
+/// The type of [`sort`].
+pub type Sort = unsafe extern "C" fn(*const Column, u64, u64);
+
 impl Column {
     /// # Safety
     ///
     /// As for [`sort`], of elements of this type.
     unsafe fn of<'c, W>(self, rows: usize) -> &'c mut [W] {
-        // SAFETY: the caller's promise. There may be no memory behind no elements.
-        match rows {
-            0 => &mut [],
-            _ => unsafe { std::slice::from_raw_parts_mut(self.data.cast(), rows) },
-        }
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.data.cast(), rows) }
     }
 
     /// # Safety
@@ -95,12 +95,18 @@ impl Column {
     }
 }
 
-/// Two columns side by side are one of twice as many bits.
-unsafe fn sort_two(first: Column, second: Column, rows: usize) -> Option<()> {
+/// Two columns side by side are one of twice as many bits; in place, if there is no memory for that.
+///
+/// # Safety
+///
+/// As for [`sort`].
+unsafe fn sort_two(first: Column, second: Column, rows: usize) {
     let mut all: SmallVec<[u128; LONGEST]> = SmallVec::new();
-    all.try_reserve_exact(rows).ok()?;
-    // SAFETY: the caller's promise, as for `sort`.
+    // SAFETY: the caller's promise.
     unsafe {
+        if all.try_reserve_exact(rows).is_err() {
+            return sort_in_place(&[first, second], rows);
+        }
         all.extend((0..rows).map(|k| u128::from(first.get(k)) << 64 | u128::from(second.get(k))));
         sort_one(&mut all);
         for (k, row) in all.into_iter().enumerate() {
@@ -108,23 +114,24 @@ unsafe fn sort_two(first: Column, second: Column, rows: usize) -> Option<()> {
             second.set(k, row as u64);
         }
     }
-    Some(())
 }
 
-/// Where rows go is found first, then each column is written anew.
-unsafe fn sort_more(columns: &[Column], rows: usize) -> Option<()> {
+/// Where rows go is found first, then each column is written anew; in place, if there is no memory for that.
+///
+/// # Safety
+///
+/// As for [`sort`].
+unsafe fn sort_more(columns: &[Column], rows: usize) {
     let mut places: SmallVec<[usize; LONGEST]> = SmallVec::new();
     let mut words: SmallVec<[u64; LONGEST]> = SmallVec::new();
-    places.try_reserve_exact(rows).ok()?;
-    words.try_reserve_exact(rows).ok()?;
-    places.extend(0..rows);
-    // SAFETY: the caller's promise, as for `sort`; places are below `rows`.
+    let room = places.try_reserve_exact(rows);
+    // SAFETY: the caller's promise; places are below `rows`.
     unsafe {
-        places.sort_unstable_by(|a, b| {
-            let mut orders = columns.iter().map(|c| c.get(*a).cmp(&c.get(*b)));
-            let differ = orders.find(|order| order.is_ne());
-            differ.unwrap_or(Ordering::Equal)
-        });
+        if room.and_then(|()| words.try_reserve_exact(rows)).is_err() {
+            return sort_in_place(columns, rows);
+        }
+        places.extend(0..rows);
+        places.sort_unstable_by(|a, b| order(columns, *a, *b));
         for column in columns {
             words.clear();
             words.extend(places.iter().map(|place| column.get(*place)));
@@ -133,11 +140,59 @@ unsafe fn sort_more(columns: &[Column], rows: usize) -> Option<()> {
             }
         }
     }
-    Some(())
+}
+
+/// The order of two rows.
+///
+/// # Safety
+///
+/// As for [`sort`], of more rows than these.
+unsafe fn order(columns: &[Column], a: usize, b: usize) -> Ordering {
+    // SAFETY: the caller's promise.
+    let mut orders = columns.iter().map(|c| unsafe { c.get(a).cmp(&c.get(b)) });
+    orders
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+/// Rows in order without any memory: a heap, whose largest row goes to the end of what is left.
+///
+/// # Safety
+///
+/// As for [`sort`].
+unsafe fn sort_in_place(columns: &[Column], rows: usize) {
+    // SAFETY: the caller's promise; all rows are below `rows`.
+    let swap = |a: usize, b: usize| unsafe {
+        for column in columns {
+            let (x, y) = (column.get(a), column.get(b));
+            column.set(a, y);
+            column.set(b, x);
+        }
+    };
+    let sink = |mut at: usize, rows: usize| {
+        loop {
+            let below = [2 * at + 1, 2 * at + 2]
+                .into_iter()
+                .filter(|row| *row < rows);
+            // SAFETY: as above.
+            let largest = below.max_by(|a, b| unsafe { order(columns, *a, *b) });
+            match largest {
+                // SAFETY: as above.
+                Some(row) if unsafe { order(columns, at, row) }.is_lt() => swap(at, row),
+                _ => return,
+            }
+            at = largest.unwrap_or(at);
+        }
+    };
+    (0..rows / 2).rev().for_each(|at| sink(at, rows));
+    for rows in (1..rows).rev() {
+        swap(0, rows);
+        sink(0, rows);
+    }
 }
 
 /// How many elements have a network.
-const LONGEST: usize = 16;
+pub const LONGEST: usize = 16;
 
 /// Puts elements in ascending order.
 fn sort_one<W: Ord + Copy>(xs: &mut [W]) {
@@ -156,34 +211,42 @@ fn sort_one<W: Ord + Copy>(xs: &mut [W]) {
     by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
 }
 
-/// The network of 16, of which all is left out that is beyond the last element: what would be there is behind all others.
-#[inline(always)]
-fn network<W: Ord + Copy, const N: usize>(mut all: [W; N]) -> [W; N] {
-    macro_rules! exchange {
-        ($($i:literal $j:literal),*) => {$(
-            if $j < N {
-                let (a, b) = (all[$i % N], all[$j % N]);
-                (all[$i % N], all[$j % N]) = (a.min(b), a.max(b));
-            }
-        )*};
-    }
-    // Pairs, fours, eights, and all.
-    exchange!(0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15);
-    exchange!(0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15);
-    exchange!(1 2, 5 6, 9 10, 13 14);
-    exchange!(0 4, 1 5, 2 6, 3 7, 8 12, 9 13, 10 14, 11 15);
-    exchange!(2 4, 3 5, 10 12, 11 13);
-    exchange!(1 2, 3 4, 5 6, 9 10, 11 12, 13 14);
-    exchange!(0 8, 1 9, 2 10, 3 11, 4 12, 5 13, 6 14, 7 15);
-    exchange!(4 8, 5 9, 6 10, 7 11);
-    exchange!(2 4, 3 5, 6 8, 7 9, 10 12, 11 13);
-    exchange!(1 2, 3 4, 5 6, 7 8, 9 10, 11 12, 13 14);
-    all
+macro_rules! networks {
+    ($($i:literal $j:literal),*) => {
+        /// The network of 16, as the pairs of places at which elements are exchanged if they are not in order. What is beyond the last
+        /// element is left out: what would be there is behind all others.
+        pub const NETWORK: &[(usize, usize)] = &[$(($i, $j)),*];
+
+        #[inline(always)]
+        fn network<W: Ord + Copy, const N: usize>(mut all: [W; N]) -> [W; N] {
+            $(
+                if $j < N {
+                    let (a, b) = (all[$i % N], all[$j % N]);
+                    (all[$i % N], all[$j % N]) = (a.min(b), a.max(b));
+                }
+            )*
+            all
+        }
+    };
 }
+
+// Pairs, fours, eights, and all.
+networks!(
+    0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15,
+    0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15,
+    1 2, 5 6, 9 10, 13 14,
+    0 4, 1 5, 2 6, 3 7, 8 12, 9 13, 10 14, 11 15,
+    2 4, 3 5, 10 12, 11 13,
+    1 2, 3 4, 5 6, 9 10, 11 12, 13 14,
+    0 8, 1 9, 2 10, 3 11, 4 12, 5 13, 6 14, 7 15,
+    4 8, 5 9, 6 10, 7 11,
+    2 4, 3 5, 6 8, 7 9, 10 12, 11 13,
+    1 2, 3 4, 5 6, 7 8, 9 10, 11 12, 13 14
+);
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, sort, sort_one};
+    use super::{Column, sort, sort_in_place, sort_one};
     use proptest::prelude::*;
 
     /// What puts all words of zeros and ones in order puts everything in order.
@@ -206,6 +269,7 @@ mod tests {
         fn rows_are_in_order(
             rows in prop::collection::vec((0u8..3, 0u16..3, 0u32..3, any::<u64>()), 0..40),
             columns in 1usize..=4,
+            in_place in any::<bool>(),
         ) {
             let mut expected = rows.clone();
             // Behind what is compared, rows go along with nothing.
@@ -221,7 +285,12 @@ mod tests {
             let mut d: Vec<u64> = rows.iter().map(|r| r.3).collect();
             let all: [Column; 4] = [(&mut a[..]).into(), (&mut b[..]).into(), (&mut c[..]).into(), (&mut d[..]).into()];
             // SAFETY: the columns are vectors of their own, each with as many elements as there are rows.
-            unsafe { sort(&all[..columns], rows.len()) }.unwrap();
+            unsafe {
+                match in_place {
+                    true => sort_in_place(&all[..columns], rows.len()),
+                    false => sort(all.as_ptr(), columns as u64, rows.len() as u64),
+                }
+            }
             prop_assert_eq!(a, expected.iter().map(|r| r.0).collect::<Vec<_>>());
             if columns > 1 {
                 prop_assert_eq!(b, expected.iter().map(|r| r.1).collect::<Vec<_>>());

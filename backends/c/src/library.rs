@@ -1,9 +1,8 @@
 //! A compiled file in memory: its functions.
 
-use crate::emit::ops::LINK_SYMBOL;
+use crate::emit::ops::{LINK_SYMBOL, table};
 use libloading::{Error, Library};
 use livefusion_backend::host::Entry;
-use livefusion_backend::math;
 use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,12 +35,9 @@ impl Pass {
 pub unsafe fn load(path: &Path, symbols: &[String]) -> Result<Vec<Pass>, Error> {
     // SAFETY: generated code has no initialisers.
     let library = Arc::new(unsafe { Library::new(path) }?);
-    let table: Vec<*const c_void> = math::entries()
-        .iter()
-        .map(|e| e.address() as *const c_void)
-        .collect();
+    let table = table();
     // SAFETY: every generated file exports this function with this type; it copies addresses of
-    // functions from the table, whose types are those of `MathEntry::c_signature`.
+    // functions from the table, each of the type by which it is called: `MathEntry::c_signature`, `sort::Sort`.
     unsafe {
         type Link = unsafe extern "C" fn(*const *const c_void);
         let link = library.get::<Link>(LINK_SYMBOL)?;

@@ -4,7 +4,7 @@ use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
 use crate::machine::{Machine, Stop, index};
 use livefusion_backend::buffer::Content;
-use livefusion_backend::sort::{self, Column};
+use livefusion_backend::sort::{Column, sort};
 use livefusion_backend::{Arg, Buffer, Held, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
@@ -250,9 +250,7 @@ impl<'a> Machine<'a, '_> {
             .map(|w| Column::from(w.as_mut_slice()))
             .collect();
         // SAFETY: the columns are vectors of their own, of so many elements each, and used by nobody else meanwhile.
-        if unsafe { sort::sort(&columns, rows) }.is_none() {
-            return Err(self.no_memory(comb, bytes));
-        }
+        unsafe { sort(columns.as_ptr(), columns.len() as u64, rows as u64) };
         for (slot, column) in slots.iter().zip(words) {
             if let Some(array) = &mut self.frame.arrays[*slot as usize] {
                 for (i, word) in column.into_iter().enumerate() {

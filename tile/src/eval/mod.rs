@@ -330,6 +330,23 @@ impl Run<'_> {
                     }
                 }
             }
+            StmtKind::Sort { arrays, rows } => {
+                let lengths = arrays.iter().map(|a| self.world.length(*a));
+                let rows = lengths.fold(self.scalar(*rows), u64::min);
+                let row = |k: u64| {
+                    let words = arrays.iter().map(|a| self.world.read(Memory::Array(*a), k));
+                    words
+                        .collect::<Option<Vec<u64>>>()
+                        .ok_or_else(|| outside("sort", k))
+                };
+                let mut all = (0..rows).map(row).collect::<Result<Vec<_>, _>>()?;
+                all.sort();
+                for (k, row) in (0..).zip(all) {
+                    for (array, word) in arrays.iter().zip(row) {
+                        self.world.write(Memory::Array(*array), k, word);
+                    }
+                }
+            }
             StmtKind::Length { to, array } => {
                 let length = self.world.length(*array);
                 self.set(*to, |_, _| length);

@@ -31,7 +31,9 @@ pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str>
             break;
         }
     }
-    let written: FxHashSet<Var> = all.iter().filter_map(|kind| written(kind)).collect();
+    let mut written: FxHashSet<Var> = FxHashSet::default();
+    all.iter()
+        .for_each(|kind| kind.each_written(&mut |array| _ = written.insert(array)));
     let kept = Kept {
         tile,
         needed,
@@ -50,19 +52,6 @@ fn is_kept(kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
     asks || sets(kind.target())
         || stores && sets(kind.own())
         || inner.any(|s| is_kept(&s.kind, needed))
-}
-
-/// The array that a statement writes.
-fn written(kind: &StmtKind) -> Option<Var> {
-    match kind {
-        StmtKind::Store {
-            into: Memory::Array(array),
-            ..
-        }
-        | StmtKind::Put { array, .. }
-        | StmtKind::Compress { array, .. } => Some(*array),
-        _ => None,
-    }
 }
 
 /// What is kept of statements.

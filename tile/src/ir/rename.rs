@@ -80,6 +80,7 @@ impl StmtKind {
                 operand(under, f);
             }
             StmtKind::Length { to, .. } => f(to),
+            StmtKind::Sort { rows, .. } => operand(rows, f),
             StmtKind::Count { to, of }
             | StmtKind::Any { to, of }
             | StmtKind::Scan { to, of, .. }

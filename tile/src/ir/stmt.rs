@@ -187,6 +187,14 @@ pub enum StmtKind {
         /// Why it stays inside.
         proof: Proof,
     },
+    /// `sort a, b n`: puts the first rows in ascending order, as many of them as all arrays have: see
+    /// [`SortArrays`](loop_lang::ir::StmtKind::SortArrays).
+    Sort {
+        /// The arrays.
+        arrays: Vec<Var>,
+        /// How many rows.
+        rows: Operand,
+    },
     /// `let n = length a`.
     Length {
         /// The result.
@@ -417,6 +425,7 @@ impl StmtKind {
             | StmtKind::Store { .. }
             | StmtKind::Put { .. }
             | StmtKind::Compress { .. }
+            | StmtKind::Sort { .. }
             | StmtKind::Trap { .. }
             | StmtKind::Leave { .. }
             | StmtKind::Rehearse { .. }
@@ -452,12 +461,27 @@ impl StmtKind {
             StmtKind::Gather { array, .. }
             | StmtKind::Put { array, .. }
             | StmtKind::Length { array, .. } => f(*array, true),
+            StmtKind::Sort { arrays, .. } => arrays.iter().for_each(|a| f(*a, true)),
             StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| f(*a, true)),
             kind => {
                 if let Some(Memory::Array(array)) = kind.memory() {
                     f(array, false);
                 }
             }
+        }
+    }
+
+    /// Calls `f` on every array that it changes itself.
+    pub fn each_written(&self, f: &mut impl FnMut(Var)) {
+        match self {
+            StmtKind::Store {
+                into: Memory::Array(array),
+                ..
+            }
+            | StmtKind::Put { array, .. }
+            | StmtKind::Compress { array, .. } => f(*array),
+            StmtKind::Sort { arrays, .. } => arrays.iter().for_each(|a| f(*a)),
+            _ => {}
         }
     }
 
@@ -501,6 +525,7 @@ impl StmtKind {
                 f(*under);
             }
             StmtKind::Length { .. } | StmtKind::Rehearse { .. } => {}
+            StmtKind::Sort { rows, .. } => f(*rows),
             StmtKind::Count { of, .. }
             | StmtKind::Any { of, .. }
             | StmtKind::Scan { of, .. }

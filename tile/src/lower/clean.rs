@@ -47,6 +47,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         StmtKind::Store { .. }
         | StmtKind::Put { .. }
         | StmtKind::Compress { .. }
+        | StmtKind::Sort { .. }
         | StmtKind::Trap { .. }
         | StmtKind::Leave { .. }
         | StmtKind::For { .. }

@@ -39,6 +39,11 @@ impl Lower<'_, '_> {
                 values,
                 combine,
             } => self.scatter(arrays, *index, values, *combine),
+            LoopStmt::SortArrays(arrays, rows) => {
+                let arrays = arrays.iter().map(|a| self.region.owner(*a)).collect();
+                let rows = self.operand(*rows);
+                self.push(StmtKind::Sort { arrays, rows });
+            }
             LoopStmt::Scan {
                 results,
                 group,
@@ -55,8 +60,7 @@ impl Lower<'_, '_> {
             LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
-            | LoopStmt::SliceArray(..)
-            | LoopStmt::SortArrays(..) => {}
+            | LoopStmt::SliceArray(..) => {}
         }
     }
 

@@ -18,10 +18,10 @@ impl<'t> Parser<'t> {
     /// The line of a statement, which has no bodies yet.
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
-            "let", "across", "store", "put", "compress", "set", "trap", "leave", "for", "segment",
-            "rehearse", "if", "while",
+            "let", "across", "store", "put", "compress", "sort", "set", "trap", "leave", "for",
+            "segment", "rehearse", "if", "while",
         ];
-        let what = "`let`, `across`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `rehearse`, `if` or `while`";
+        let what = "`let`, `across`, `store`, `put`, `compress`, `sort`, `set`, `trap`, `leave`, `for`, `segment`, `rehearse`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let kind = match word {
             "let" => self.let_(line)?,
@@ -29,6 +29,14 @@ impl<'t> Parser<'t> {
             "store" => self.store(line)?,
             "put" => self.put(line)?,
             "compress" => self.compress(line)?,
+            "sort" => {
+                let mut arrays = vec![self.var(line)?];
+                while line.eat(",") {
+                    arrays.push(self.var(line)?);
+                }
+                let rows = self.operand(line)?;
+                StmtKind::Sort { arrays, rows }
+            }
             "set" => {
                 let lane = line.peek().0 == Some("lane");
                 if lane {

@@ -20,7 +20,9 @@ impl<'a> Sweep<'a> {
         random: &FxHashSet<Var>,
         rate: RateId,
     ) -> Option<Sweep<'a>> {
-        Sweep::with(region, random, rate, region.steps(rate)?)
+        let sweep = Sweep::with(region, random, rate, region.steps(rate)?);
+        // What puts elements in order stands between the passes over them.
+        sweep.filter(|sweep| !sweep.sorts)
     }
 
     /// What a loop rate does in these steps.
@@ -59,6 +61,7 @@ impl<'a> Sweep<'a> {
             groups: BTreeSet::new(),
             roles: BTreeMap::new(),
             scatters: false,
+            sorts: false,
             at: Vec::with_capacity(steps.len()),
             sums: Sums::over(counter),
             fixed: FxHashSet::default(),
@@ -174,6 +177,10 @@ impl<'a> Sweep<'a> {
                     self.lengths.extend(arrays.iter().map(|a| region.owner(*a)));
                     self.scatters = true;
                 }
+                StmtKind::SortArrays(arrays, _) => {
+                    self.lengths.extend(arrays.iter().map(|a| region.owner(*a)));
+                    self.sorts = true;
+                }
                 StmtKind::ReadArray(_, a, i) | StmtKind::WriteArray(a, i, _) => {
                     self.accesses.push(Access {
                         statement: s.id,
@@ -191,8 +198,7 @@ impl<'a> Sweep<'a> {
                 | StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
                 | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..)
-                | StmtKind::SortArrays(..) => return None,
+                | StmtKind::SliceArray(..) => return None,
                 _ => {}
             }
         }
@@ -357,6 +363,7 @@ impl Effect {
             StmtKind::ReadArray(..) => Effect::Read,
             StmtKind::WriteArray(..) => Effect::Write,
             StmtKind::ScatterArray { .. } => Effect::Scatter,
+            StmtKind::SortArrays(..) => Effect::Sort,
             StmtKind::Assign(..) | StmtKind::Scan { .. } => Effect::Update,
             StmtKind::Carry(..) => Effect::Start,
             StmtKind::Trap { .. } => Effect::Trap,

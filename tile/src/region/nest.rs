@@ -176,6 +176,13 @@ impl<'a> Nest<'a> {
             for i in blocks {
                 facts::each_stmt(&region.facts.blocks[i].block.stmts, &mut |s| match s.kind {
                     StmtKind::ScatterArray { .. } => sound &= Some(*part) == last,
+                    // In order, they are in order: to sort once more changes nothing.
+                    StmtKind::SortArrays(ref arrays, _) => {
+                        let all = || arrays.iter().map(|a| region.owner(*a));
+                        sound &= Some(*part) == last || !all().any(|a| read.contains(&a));
+                        read.extend(all());
+                        written.extend(all());
+                    }
                     StmtKind::ReadArray(_, a, _) => {
                         read.insert(region.owner(a));
                     }

@@ -221,6 +221,7 @@ impl Display for Effect {
             Effect::Read => "read",
             Effect::Write => "write",
             Effect::Scatter => "scatter",
+            Effect::Sort => "sort",
             Effect::Update => "update",
             Effect::Start => "start",
             Effect::Trap => "trap",

@@ -68,6 +68,8 @@ pub struct Sweep<'a> {
     pub roles: BTreeMap<Var, Role>,
     /// Whether values are joined onto elements anywhere.
     pub scatters: bool,
+    /// Whether it puts elements in order. Only what has loops in its steps does that.
+    pub sorts: bool,
     /// The statements of each step.
     pub(super) at: Vec<Range<usize>>,
     pub(super) sums: Sums,
@@ -110,6 +112,8 @@ pub enum Effect {
     Write,
     /// It joins values onto elements anywhere.
     Scatter,
+    /// It puts elements in order.
+    Sort,
     /// It updates what is carried.
     Update,
     /// It starts what an inner loop carries.
@@ -181,7 +185,7 @@ impl<'a> Sweep<'a> {
     /// Whether a step may write to an array.
     pub fn may_write(&self, array: Var) -> bool {
         let written = |x: &Access| x.array == array && !x.is_read;
-        self.scatters || self.accesses.iter().any(written)
+        self.scatters || self.sorts || self.accesses.iter().any(written)
     }
 
     /// Whether an access is one of those that a segment may have room for: see [`Sweep::near`].
@@ -203,7 +207,7 @@ impl<'a> Sweep<'a> {
 
     /// Whether it changes elements by what they are, so that it cannot be gone through again.
     pub fn changes_what_it_reads(&self) -> bool {
-        self.scatters || self.writes_what_it_reads()
+        self.scatters || self.sorts || self.writes_what_it_reads()
     }
 
     /// Whether it writes to an array that it reads, too.

@@ -205,6 +205,7 @@ impl<'a> Walk<'_, 'a> {
             | StmtKind::Beat { .. }
             | StmtKind::Gather { .. }
             | StmtKind::Put { .. }
+            | StmtKind::Sort { .. }
             | StmtKind::Length { .. }
             | StmtKind::Any { .. }
             | StmtKind::Scan { .. }

@@ -250,6 +250,15 @@ impl<'a> Types<'_, 'a> {
                     self.fits(*value, Shape::of(ty, lanes), "what is compressed");
                 }
             }
+            StmtKind::Sort { arrays, rows } => {
+                self.scalar(*rows, Ty::U64, "a number of rows");
+                for array in arrays {
+                    let ty = self.memory(Memory::Array(*array), true);
+                    let is_key =
+                        ty.is_none_or(|ty| !ty.is_float() && !ty.is_signed() && ty != Ty::Bool);
+                    self.want(is_key, || "what is sorted are unsigned integers".into());
+                }
+            }
             StmtKind::Length { to, array } => {
                 self.memory(Memory::Array(*array), false);
                 let shape = self.tile.shape(*to);

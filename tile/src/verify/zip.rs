@@ -1,7 +1,7 @@
 //! What runs through buffers: tiles of loops that are derived, whose buffers nobody else has.
 
 use super::{Fault, verify};
-use crate::ir::{Memory, StmtKind, Tile, Zip};
+use crate::ir::{Tile, Zip};
 use crate::region::zip::{ZipPart, ZipParts};
 
 /// Checks a zip, given the loops that its tiles are of.
@@ -32,18 +32,11 @@ pub fn zip(zip: &Zip, parts: &ZipParts) -> Result<(), Vec<Fault>> {
         for tile in side.packs.iter().chain(&side.finds) {
             let own = |a| side.buffers().any(|b| b == a);
             tile.each_stmt(&mut |s| {
-                let into = match &s.kind {
-                    StmtKind::Store {
-                        into: Memory::Array(array),
-                        ..
+                s.kind.each_written(&mut |array| {
+                    if !own(array) {
+                        faults.push(fault(tile, "writes elsewhere than to its side's buffers"));
                     }
-                    | StmtKind::Put { array, .. }
-                    | StmtKind::Compress { array, .. } => Some(*array),
-                    _ => None,
-                };
-                if into.is_some_and(|a| !own(a)) {
-                    faults.push(fault(tile, "writes elsewhere than to its side's buffers"));
-                }
+                });
             });
         }
         if !side.finds.iter().all(Tile::leaves) {

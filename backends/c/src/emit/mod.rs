@@ -6,6 +6,7 @@
 //! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
+//! | `sort` | rows put in order |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `tile` | tiles: sweeps, nests and zips under a schedule |
 //! | `machine` | the loop as a state machine that can pause at every guard |
@@ -19,6 +20,7 @@ mod ideas;
 pub mod machine;
 mod math;
 pub mod ops;
+mod sort;
 mod stmt;
 mod stop;
 mod tile;
@@ -67,7 +69,6 @@ typedef float f32;
 typedef double f64;
 
 typedef struct { void *data; u64 length; } lf_array;
-typedef struct { void *data; u64 bytes; } lf_column;
 typedef struct lf_run {
   u64 *words;              /* the frame's words */
   u64 budget;              /* how many steps to take */
@@ -79,7 +80,6 @@ typedef struct lf_run {
   u32 (*new_array)(struct lf_run *, u32 slot, u64 length, u32 comb);
   u32 (*fill_array)(struct lf_run *, u32 slot, u64 length, u64 word, u32 comb);
   u32 (*copy_array)(struct lf_run *, u32 slot, const void *data, u64 length, u32 comb);
-  u32 (*sort_arrays)(struct lf_run *, const lf_column *columns, u64 count, u64 rows, u32 comb);
   const volatile u8 *stop; /* set once scalar loops may end at once */
 } lf_run;
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };

@@ -2,15 +2,22 @@
 //! that is written once per file, and only where the file needs it.
 
 use super::ideas::Ideas;
-use livefusion_backend::math;
+use livefusion_backend::{math, sort};
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
+use std::ffi::c_void;
 use std::fmt::Write;
 
-/// The exported function that takes the table of [`math::entries`]' addresses after loading.
+/// The exported function that takes the [table](table) of the host's functions after loading.
 pub const LINK_SYMBOL: &str = "lf_link";
+
+/// The addresses of the functions of the host that generated code calls: [`math::entries`], then the one that sorts.
+pub fn table() -> Vec<*const c_void> {
+    let entries = math::entries().iter().map(|e| e.address() as *const c_void);
+    entries.chain([sort::sort as *const c_void]).collect()
+}
 
 /// The helper functions that a file needs, in the order in which C must see them.
 pub struct Helpers {
@@ -81,6 +88,17 @@ impl Helpers {
             self.linked.push((name.clone(), index));
         }
         name
+    }
+
+    /// A function of the host's other than those of operators, by its place in the table.
+    pub(super) fn linked_at(&mut self, name: &str, params: &str, index: usize) {
+        if self.seen.insert(format!("{name}_type")) {
+            let _ = writeln!(
+                self.text,
+                "typedef void (*{name}_type)({params});\nstatic {name}_type {name};"
+            );
+            self.linked.push((name.to_string(), index));
+        }
     }
 
     /// A helper of one operator and type: `lf_op_ty(params) { return body; }`.

@@ -151,7 +151,7 @@ impl Unit<'_> {
             } => {
                 self.scatter(arrays, *index, values, *combine);
             }
-            StmtKind::SortArrays(arrays, n) => self.sort(arrays, *n, s.comb),
+            StmtKind::SortArrays(arrays, n) => self.sort(arrays, *n),
             StmtKind::ArrayLength(v, a) => {
                 let (name, n) = (self.define(*v), self.length(*a));
                 self.line(format!("{name} = {n};"));
@@ -264,27 +264,11 @@ impl Unit<'_> {
         self.line(format!("{n} = run->made[{slot}].length;"));
     }
 
-    /// Rows are put in order by the host, or the loop ends.
-    fn sort(&mut self, arrays: &[Var], n: Atom, comb: CombId) {
-        let columns = arrays.iter().map(|a| {
-            let bytes = self.program.ty(*a).elem().size();
-            format!("{{ {}, {bytes} }}", self.array(*a))
-        });
-        let columns: Vec<String> = columns.collect();
-        let rows = arrays.iter().fold(self.atom(n), |rows, a| {
-            format!("lf_least({rows}, {})", self.length(*a))
-        });
-        self.open("{");
-        self.line(format!(
-            "const lf_column lf_columns[] = {{ {} }};",
-            columns.join(", ")
-        ));
-        let count = arrays.len();
-        self.line(format!(
-            "if (!run->sort_arrays(run, lf_columns, {count}, {rows}, {})) goto no_memory;",
-            comb.0
-        ));
-        self.close();
+    /// Puts rows in order: so many, or as many as all arrays have.
+    fn sort(&mut self, arrays: &[Var], n: Atom) {
+        let rows = self.atom(n);
+        let line = self.sorts(arrays, rows);
+        self.line(line);
     }
 
     fn read(&mut self, v: Var, a: Var, i: Atom) {

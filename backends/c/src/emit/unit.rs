@@ -5,6 +5,7 @@ use super::ops::Helpers;
 use crate::facts::Facts;
 use crate::names::{Facet, Names};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
+use loop_lang::types::Ty;
 
 /// What kind of function is written.
 #[derive(Clone, Copy)]
@@ -132,6 +133,16 @@ impl<'a> Unit<'a> {
     /// The pointer variable of an array; slices share their array's.
     pub fn array(&self, a: Var) -> String {
         self.names.var(self.owner(a)).to_string()
+    }
+
+    /// What puts rows of arrays in order: so many, or as many as all of them have.
+    pub(super) fn sorts(&mut self, arrays: &[Var], rows: String) -> String {
+        let types: Vec<Ty> = arrays.iter().map(|a| self.program.ty(*a).elem()).collect();
+        let name = self.helpers.sort(&types);
+        let of_all = |rows: String, a: &Var| format!("lf_least({rows}, {})", self.length(*a));
+        let rows = arrays.iter().fold(rows, of_all);
+        let names: Vec<String> = arrays.iter().map(|a| self.array(*a)).collect();
+        format!("{name}({}, {rows});", names.join(", "))
     }
 
     /// The length variable of an array.

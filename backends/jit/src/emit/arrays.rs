@@ -6,10 +6,9 @@ use cranelift_codegen::ir::{
 };
 use livefusion_backend::facts::{self, Source};
 use livefusion_backend::host::{Array, Run};
-use livefusion_backend::sort::Column;
+use livefusion_backend::sort::{Column, sort};
 use loop_lang::ir::{Atom, CombId, Combine, ParamKind, Var};
 use loop_lang::types::Ty;
-use std::iter;
 use std::mem::{offset_of, size_of};
 
 /// What reads outside of an array read.
@@ -40,31 +39,29 @@ impl Emit<'_, '_> {
         self.make(v, callback, &[(types::I64, data), (types::I64, n)], comb);
     }
 
-    /// Rows are put in order by the host, or the pass ends.
-    pub(super) fn sort(&mut self, arrays: &[Var], n: Atom, comb: CombId) {
+    /// Puts rows in order: so many, or as many as all arrays have.
+    pub(super) fn sort(&mut self, arrays: &[Var], rows: Value) {
         let bytes = (arrays.len() * size_of::<Column>()) as u32;
-        let columns = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
-        let columns = self.builder.create_sized_stack_slot(columns);
-        let mut rows = self.atom(n);
-        for (k, a) in (0i32..).zip(arrays) {
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+        let slot = self.builder.create_sized_stack_slot(slot);
+        let columns = self.builder.ins().stack_addr(types::I64, slot, 0);
+        let mut least = rows;
+        for (k, a) in arrays.iter().enumerate() {
             let (data, length) = (self.data(*a), self.length(*a));
-            let size = facts::elem(self.program, *a).size();
-            let size = self.builder.ins().iconst(types::I64, size as i64);
-            let at = k * size_of::<Column>() as i32;
-            let data_at = at + offset_of!(Column, data) as i32;
-            let bytes_at = at + offset_of!(Column, bytes) as i32;
-            self.builder
-                .ins()
-                .stack_store(types::I64, data, columns, data_at);
-            self.builder
-                .ins()
-                .stack_store(types::I64, size, columns, bytes_at);
-            rows = self.builder.ins().umin(rows, length);
+            let bytes = self.u64(facts::elem(self.program, *a).size() as u64);
+            let at = k * size_of::<Column>();
+            let (data_at, bytes_at) = (
+                at + offset_of!(Column, data),
+                at + offset_of!(Column, bytes),
+            );
+            let ins = self.builder.ins();
+            ins.store(MEMORY, data, columns, data_at as i32);
+            let ins = self.builder.ins();
+            ins.store(MEMORY, bytes, columns, bytes_at as i32);
+            least = self.builder.ins().umin(least, length);
         }
-        let columns = self.builder.ins().stack_addr(types::I64, columns, 0);
-        let count = self.builder.ins().iconst(types::I64, arrays.len() as i64);
-        let args = [columns, count, rows].map(|value| (types::I64, value));
-        self.ask(offset_of!(Run<'_, '_>, sort_arrays), &args, comb);
+        let count = self.u64(arrays.len() as u64);
+        self.call_host(sort as *const () as usize, [columns, count, least]);
     }
 
     /// A statement that makes an array: the host allocates, or the pass ends.
@@ -72,30 +69,22 @@ impl Emit<'_, '_> {
         let Some(Source::Made(slot)) = self.facts.source.get(&v).copied() else {
             return;
         };
-        let slot = self.builder.ins().iconst(types::I32, slot as i64);
-        let slot = (types::I32, slot);
-        let args: Vec<(Type, Value)> = iter::once(slot).chain(args.iter().copied()).collect();
-        self.ask(callback, &args, comb);
-    }
-
-    /// Asks the host for something, which says whether it worked: if it did not, there is no memory, and the pass ends.
-    fn ask(&mut self, callback: usize, args: &[(Type, Value)], comb: CombId) {
         let mut signature = Signature::new(self.frontend.default_call_conv);
         let types = args.iter().map(|(ty, _)| *ty);
-        let params = iter::once(types::I64).chain(types);
+        let params = [types::I64, types::I32].into_iter().chain(types);
         signature.params = params.chain([types::I32]).map(AbiParam::new).collect();
         signature.returns.push(AbiParam::new(types::I32));
         let signature = self.builder.import_signature(signature);
-        let mut values = vec![self.run];
+        let mut values = vec![self.run, self.builder.ins().iconst(types::I32, slot as i64)];
         values.extend(args.iter().map(|(_, value)| *value));
         values.push(self.builder.ins().iconst(types::I32, i64::from(comb.0)));
         let function = self.of_run(callback);
         let ins = self.builder.ins();
         let call = ins.call_indirect(signature, function, &values);
-        let worked = self.builder.inst_results(call)[0];
+        let made = self.builder.inst_results(call)[0];
         let after = self.builder.create_block();
         let failed = self.no_memory_block;
-        self.builder.ins().brif(worked, after, &[], failed, &[]);
+        self.builder.ins().brif(made, after, &[], failed, &[]);
         self.begin(after);
     }
 

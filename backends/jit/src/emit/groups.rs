@@ -155,7 +155,7 @@ impl Emit<'_, '_> {
     }
 
     /// Calls a function of the host on words.
-    fn call_host(&mut self, function: usize, args: [Value; 3]) {
+    pub(super) fn call_host(&mut self, function: usize, args: [Value; 3]) {
         let mut signature = Signature::new(self.frontend.default_call_conv);
         signature.params = vec![AbiParam::new(types::I64); args.len()];
         let signature = self.builder.import_signature(signature);

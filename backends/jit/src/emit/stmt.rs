@@ -40,7 +40,10 @@ impl Emit<'_, '_> {
                 values,
                 combine,
             } => self.scatter(arrays, *index, values, *combine),
-            StmtKind::SortArrays(arrays, n) => self.sort(arrays, *n, s.comb),
+            StmtKind::SortArrays(arrays, n) => {
+                let rows = self.atom(*n);
+                self.sort(arrays, rows);
+            }
             StmtKind::ArrayLength(v, a) => {
                 let n = self.length(*a);
                 self.set(*v, Facet::Value, n);

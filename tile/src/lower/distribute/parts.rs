@@ -88,6 +88,11 @@ impl Touched {
                 StmtKind::Put { array, .. } | StmtKind::Compress { array, .. } => {
                     touched.changed.insert(Thing::of(Memory::Array(*array)));
                 }
+                StmtKind::Sort { arrays, .. } => {
+                    let things = arrays.iter().map(|a| Thing::of(Memory::Array(*a)));
+                    touched.read.extend(things.clone());
+                    touched.changed.extend(things);
+                }
                 StmtKind::Trap { .. } => touched.traces = true,
                 _ => {}
             }

@@ -361,6 +361,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 under,
                 ..
             } => self.compress(*array, *at, *value, *under),
+            StmtKind::Sort { arrays, rows } => {
+                let rows = self.operand(*rows);
+                let line = self.unit.sorts(arrays, rows);
+                self.unit.line(line);
+            }
             StmtKind::Length { to, array } => {
                 let n = self.unit.length(*array);
                 self.define(*to, &n);

@@ -114,10 +114,11 @@ impl Emit<'_, '_> {
         let (mut floats, mut words) = (0, 0);
         let mut used: FxHashSet<Var> = FxHashSet::default();
         let mut asked: FxHashSet<Var> = FxHashSet::default();
-        let mut asks = |s: &Stmt| match s.kind {
+        let mut asks = |s: &Stmt| match &s.kind {
             StmtKind::Gather { array, .. }
             | StmtKind::Put { array, .. }
-            | StmtKind::Length { array, .. } => asked.extend([array]),
+            | StmtKind::Length { array, .. } => asked.extend([*array]),
+            StmtKind::Sort { arrays, .. } => asked.extend(arrays),
             _ => {}
         };
         for tile in tiles {

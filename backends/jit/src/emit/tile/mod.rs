@@ -125,6 +125,10 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 under,
                 ..
             } => self.compress(*array, *at, *value, *under),
+            StmtKind::Sort { arrays, rows } => {
+                let rows = self.scalar(*rows);
+                self.emit.sort(arrays, rows);
+            }
             StmtKind::Length { to, array } => {
                 let length = self.emit.length(*array);
                 self.define(*to, Printed::Scalar(length, 0));
