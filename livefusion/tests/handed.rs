@@ -98,6 +98,58 @@ fn of_rows_one_is_kept() -> Result<()> {
     Ok(())
 }
 
+/// A backend's engine on one thread, and one that shares with others wherever it can.
+fn one_and_several(backend: Arc<dyn livefusion_backend::Backend>) -> [Engine; 2] {
+    let builder = || Engine::builder().backend(Arc::clone(&backend));
+    [
+        builder().threads(1).build(),
+        builder().threads(3).eager().build(),
+    ]
+}
+
+#[test]
+fn rows_are_shared_among_threads_that_keep_one_each() -> Result<()> {
+    let backends: [Arc<dyn livefusion_backend::Backend>; 3] = [
+        Arc::new(InterpBackend::new()),
+        Arc::new(JitBackend::new()),
+        Arc::new(CBackend::new()),
+    ];
+    let (height, width) = (700, 300);
+    let numbers: Vec<f64> = (numbers(height * width).iter())
+        .map(|x| *x as f64 / 16.0)
+        .collect();
+    let m = || Array::from(numbers.clone()).reshape((height, width));
+    let program = one_loop(softmax(&m()).flatten().node());
+    assert_eq!(loop_lang::chunkable::chunkable(&program), Ok(()));
+    let mut first: Option<Vec<u64>> = None;
+    for backend in backends {
+        let [one, several] = one_and_several(backend);
+        for engine in [&one, &several] {
+            let got = softmax(&m()).flatten().force_with(engine)?.to_vec()?;
+            let got: Vec<u64> = got.into_iter().map(f64::to_bits).collect();
+            assert_eq!(first.get_or_insert_with(|| got.clone()), &got);
+        }
+        let shared = several.counters().parallel_chunks;
+        assert!(shared > 10, "{shared} chunks");
+    }
+    Ok(())
+}
+
+#[test]
+fn without_memory_for_a_row_each_one_thread_goes_on_alone() -> Result<()> {
+    let (height, width) = (100, 2000);
+    let bytes = (height * width + width) as u64 * 8;
+    for (more, shares) in [(0, false), (4 * width as u64 * 8, true)] {
+        let engine = Engine::builder().backend(Arc::new(JitBackend::new()));
+        let engine = engine.threads(3).eager().memory_limit(bytes + more).build();
+        let m = Array::from(vec![0.5; height * width]).reshape((height, width));
+        let got = softmax(&m).flatten().force_with(&engine)?.to_vec()?;
+        assert_eq!(got, vec![1.0 / width as f64; height * width]);
+        assert_eq!(engine.counters().parallel_chunks > 0, shares);
+    }
+    Ok(())
+}
+
 #[test]
 fn of_segments_the_longest_is_kept_and_not_cleared() -> Result<()> {
     let (_, rows) = uneven();

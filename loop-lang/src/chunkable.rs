@@ -7,7 +7,8 @@
 //! * where a stream stands follows from counters (a cursor's place follows from all that came
 //!   before);
 //! * it reads no array that it writes, and writes no element twice: of two writes the later one
-//!   stays.
+//!   stays. Scratch arrays it may: each thread has its own, and [where chunks begin](begins_with_root) nothing in them is
+//!   asked for.
 //!
 //! [`roles`] says what a chunk must know of each group before it runs, [`ChunkPlan`] how groups are joined
 //! where chunks meet.
@@ -19,11 +20,13 @@ pub(crate) mod origins;
 mod placing;
 mod plan;
 mod roles;
+mod scratch;
 mod writes;
 
 pub use placing::placing_groups;
 pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
+pub use scratch::begins_with_root;
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
@@ -54,6 +57,8 @@ pub enum Reason {
     Reread,
     /// Elements are written at places that may repeat.
     Writes,
+    /// Chunks would have to begin with iterations of the root, and something has to be known there.
+    Across,
 }
 
 impl fmt::Display for Why {
@@ -64,6 +69,9 @@ impl fmt::Display for Why {
             Reason::Scatter => "joins values onto elements in their order",
             Reason::Reread => "uses an array that the same loop writes",
             Reason::Writes => "writes at places that may repeat",
+            Reason::Across => {
+                "carries a value from one iteration to the next, in which elements are handed on"
+            }
         };
         write!(f, "`{}` {why}", self.kind)
     }
@@ -129,7 +137,13 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
             }
         }
     }
-    Ok(())
+    if let Some(comb) = origins.in_pieces() {
+        return Err(why(comb, Reason::Reread));
+    }
+    match origins.across() {
+        Some(group) => Err(why(origins.updater(group), Reason::Across)),
+        None => Ok(()),
+    }
 }
 
 impl Origins<'_> {
@@ -138,9 +152,15 @@ impl Origins<'_> {
         let Place::At { rate, .. } = place else {
             return None;
         };
-        let made = |v: &Var| self.made.contains(v);
+        let made = |v: &Var| self.made.contains(v) && !self.scratch.contains(v);
         match &stmt.kind {
             StmtKind::ScatterArray { .. } => Some(Reason::Scatter),
+            StmtKind::WriteArray(a, ..) if self.scratch.contains(a) => {
+                self.is_early(place).then_some(Reason::Reread)
+            }
+            StmtKind::SortArrays(arrays, _) if arrays.iter().all(|a| self.scratch.contains(a)) => {
+                self.is_early(place).then_some(Reason::Reread)
+            }
             StmtKind::WriteArray(a, i, _) => {
                 (!made(a) || !self.moves_on(*i, rate)).then_some(Reason::Writes)
             }

@@ -88,6 +88,9 @@ pub struct VarData {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// Of an array: it is *scratch*. What an iteration of a root reads of it, the same iteration has written before, so
+    /// that its content is of no use to others. Whoever makes it promises that.
+    pub scratch: bool,
 }
 
 /// The type of a variable.
@@ -339,6 +342,10 @@ impl Loop {
     pub fn ty(&self, v: Var) -> Type {
         self.vars[v.index()].ty
     }
+    /// Whether a variable is a [scratch](VarData::scratch) array.
+    pub fn is_scratch(&self, v: Var) -> bool {
+        self.vars[v.index()].scratch
+    }
     /// The scalar type of an operand (element type, should it name an array).
     pub fn atom_ty(&self, a: Atom) -> Ty {
         match a {
@@ -351,6 +358,7 @@ impl Loop {
         self.vars.push(VarData {
             name: name.into(),
             ty,
+            scratch: false,
         });
         Var::new(self.vars.len() - 1)
     }

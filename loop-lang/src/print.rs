@@ -346,7 +346,11 @@ impl Printer<'_, '_> {
             }
             StmtKind::NewArray(v, n) => {
                 let ty = l.ty(*v).elem();
-                self.array_def(*v, Type::Array(ty), &format!("newArray {ty}"), &[*n])?
+                let keyword = match l.is_scratch(*v) {
+                    true => "scratchArray",
+                    false => "newArray",
+                };
+                self.array_def(*v, Type::Array(ty), &format!("{keyword} {ty}"), &[*n])?
             }
             StmtKind::FillArray(v, n, x) => {
                 let ty = l.ty(*v).elem();

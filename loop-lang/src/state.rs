@@ -83,6 +83,8 @@ pub struct Layout {
     pub local: Vec<usize>,
     /// Arrays made by the loop (`newArray`, `fillArray`, `copyArray`), in order of appearance.
     pub arrays: Vec<Var>,
+    /// Slots of [scratch](crate::ir::VarData::scratch) arrays.
+    pub scratch: Vec<usize>,
     /// Number of words.
     pub words: usize,
     word_of: FxHashMap<Var, usize>,
@@ -126,6 +128,9 @@ impl Layout {
             layout.local.push(first);
         }
         layout.arrays = liveness::made_arrays(program);
+        let slots = 0..layout.arrays.len();
+        let is_scratch = |slot: &usize| program.is_scratch(layout.arrays[*slot]);
+        layout.scratch = slots.filter(is_scratch).collect();
         layout.slot_of = layout
             .arrays
             .iter()

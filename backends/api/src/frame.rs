@@ -106,28 +106,43 @@ impl<'m> Frame<'m> {
     }
 
     /// Frames over the same arrays, with the same words, for chunks that run beside each other. This one
-    /// is theirs until all of them are gone.
+    /// is theirs until all of them are gone. Of scratch arrays, by the loop's layout, each has its own; none if there is no
+    /// memory for these.
     ///
     /// # Safety
     ///
     /// Several threads may run them at once as long as no element that one of them writes is read or
     /// written by another, those behind appended elements included (see
     /// [`Kernel::run`](crate::Kernel::run)): compiled code knows nothing of other threads.
-    pub unsafe fn lend(&mut self, frames: usize) -> Vec<Frame<'_>> {
+    pub unsafe fn lend(&mut self, layout: &Layout, frames: usize) -> Option<Vec<Frame<'_>>> {
         let this = &*self;
-        let frame = |_| Frame {
-            words: this.words.clone(),
-            arrays: this
-                .arrays
-                .iter()
-                .map(|a| a.as_ref().map(Held::lent))
-                .collect(),
-            given: Vec::new(),
-            spare: Spare::default(),
-            maker: None,
-            results: SmallVec::new(),
-            memory: this.memory,
-            stop: this.stop,
+        let scratch = layout.scratch.iter();
+        let scratch = scratch.filter_map(|slot| Some((*slot, this.arrays.get(*slot)?.as_ref()?)));
+        let bytes =
+            |(_, a): &(usize, &Held<'_>)| (a.len() as u64).saturating_mul(a.ty.size() as u64);
+        let all: u64 = scratch
+            .clone()
+            .map(|a| bytes(&a))
+            .fold(0, u64::saturating_add);
+        if all.saturating_mul(frames as u64) > this.memory.left {
+            return None;
+        }
+        let frame = |_| {
+            let lent = this.arrays.iter().map(|a| a.as_ref().map(Held::lent));
+            let mut arrays: Vec<Option<Held<'_>>> = lent.collect();
+            for (slot, array) in scratch.clone() {
+                arrays[slot] = Some(Buffer::zeroed(array.ty, array.len())?.into());
+            }
+            Some(Frame {
+                words: this.words.clone(),
+                arrays,
+                given: Vec::new(),
+                spare: Spare::default(),
+                maker: None,
+                results: SmallVec::new(),
+                memory: this.memory,
+                stop: this.stop,
+            })
         };
         (0..frames).map(frame).collect()
     }

@@ -261,8 +261,8 @@ fn rows_that_hand_on_have_room_of_their_own() {
         ("  let size_1 = select fits_1 elt_0 0\n", ""),
         ("trap t0 1 segments\n", ""),
         (
-            "newArray f64 len_1\n  let out",
-            "newArray f64 w_0\n  let out",
+            "scratchArray f64 len_1\n  let out",
+            "scratchArray f64 w_0\n  let out",
         ),
         ("size_1", "w_0"),
     ];

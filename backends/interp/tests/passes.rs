@@ -43,6 +43,7 @@ fn tame_stmts(stmts: &mut Vec<Stmt>, vars: &mut Vec<VarData>, traps: bool) {
                     vars.push(VarData {
                         name,
                         ty: Type::Scalar(ty),
+                        scratch: false,
                     });
                     Var::new(vars.len() - 1)
                 };

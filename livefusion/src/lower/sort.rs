@@ -63,6 +63,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
     let room = e.room(room, comb, None);
     let rows = columns.iter().map(|x| {
         let row = e.var("row", comb, Type::Array(e.program.atom_ty(*x)));
+        e.program.vars[row.index()].scratch = true;
         e.push(comb, Section::Init, StmtKind::NewArray(row, room));
         e.push(comb, Section::Yield, StmtKind::WriteArray(row, place, *x));
         row

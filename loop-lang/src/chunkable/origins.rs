@@ -25,6 +25,8 @@ pub(crate) struct Origins<'a> {
     pub(super) group_of: FxHashMap<Var, GroupId>,
     /// Arrays that the loop makes.
     pub(super) made: FxHashSet<Var>,
+    /// Of these, those that are [scratch](crate::ir::VarData::scratch).
+    pub(super) scratch: FxHashSet<Var>,
     /// Scalars that no iteration defines.
     pub(super) fixed: FxHashSet<Var>,
     /// The block of each rate's guard.
@@ -54,6 +56,7 @@ impl<'a> Origins<'a> {
             updaters: vec![None; program.groups.len()],
             group_of: FxHashMap::default(),
             made: FxHashSet::default(),
+            scratch: FxHashSet::default(),
             fixed: program.params.iter().map(|p| p.var).collect(),
             guards: vec![None; program.rates.len()],
             above_loops: vec![false; program.rates.len()],
@@ -114,6 +117,8 @@ impl<'a> Origins<'a> {
                 | StmtKind::FillArray(v, ..)
                 | StmtKind::CopyArray(v, _) => {
                     self.made.insert(*v);
+                    self.scratch
+                        .extend(self.program.is_scratch(*v).then_some(*v));
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! How the state of a loop at the beginnings of its chunks is put together from their sums.
 
 use super::roles::{Role, roles};
+use super::scratch::{begins_with_root, first_loop};
 use crate::eval::combine;
 use crate::gotos::Tree;
 use crate::ir::{
@@ -20,6 +21,10 @@ pub struct ChunkPlan {
     pub levels: Vec<u32>,
     /// The role of each group.
     pub roles: Vec<Role>,
+    /// The first inner loop of a root's iterations.
+    pub first_loop: Option<RateId>,
+    /// Whether chunks [must begin](super::begins_with_root) where an iteration of the root comes to that.
+    pub begins_with_root: bool,
     tree: Tree,
     steps: Steps,
     rank: FxHashMap<Place, usize>,
@@ -62,8 +67,10 @@ impl ChunkPlan {
             levels,
             rank: places.map(|(i, p)| (*p, i)).collect(),
             steps: Steps::of(program, &tree),
-            tree,
             roles,
+            first_loop: first_loop(program, &tree),
+            begins_with_root: begins_with_root(program),
+            tree,
             program: program.clone(),
             defined: FxHashMap::default(),
             assigned: FxHashMap::default(),

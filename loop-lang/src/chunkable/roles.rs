@@ -149,6 +149,9 @@ impl Origins<'_> {
     fn appended(&self) -> Vec<(Var, Var)> {
         let mut at: FxHashMap<Var, Option<Var>> = FxHashMap::default();
         self.each_stmt(&mut |s| match &s.kind {
+            // Each thread has its own.
+            StmtKind::WriteArray(a, ..) if self.scratch.contains(a) => {}
+            StmtKind::SortArrays(all, _) if all.iter().all(|a| self.scratch.contains(a)) => {}
             StmtKind::WriteArray(a, i, _) => {
                 let index = i.var().filter(|v| self.group_of.contains_key(v));
                 let known = at.entry(*a).or_insert(index);

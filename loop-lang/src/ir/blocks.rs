@@ -155,7 +155,8 @@ pub enum StmtKind {
         /// The element's contribution.
         elems: Vec<Atom>,
     },
-    /// `let a = newArray t n`: uninitialised, of n elements.
+    /// `let a = newArray t n`: uninitialised, of n elements. `let a = scratchArray t n` if it is
+    /// [scratch](super::VarData::scratch).
     NewArray(Var, Atom),
     /// `let a = fillArray t n v`: n elements, each `v`.
     FillArray(Var, Atom, Atom),

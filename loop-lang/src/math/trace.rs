@@ -27,7 +27,11 @@ struct Body {
 impl Body {
     fn var(&mut self, name: String, ty: Ty) -> Var {
         let ty = Type::Scalar(ty);
-        self.vars.push(VarData { name, ty });
+        self.vars.push(VarData {
+            name,
+            ty,
+            scratch: false,
+        });
         Var::new(self.vars.len() - 1)
     }
 

@@ -268,7 +268,8 @@ impl Parser<'_> {
         };
         let v = def.0;
         let kind = match self.word() {
-            "newArray" => {
+            word @ ("newArray" | "scratchArray") => {
+                self.program.vars[v.index()].scratch = word == "scratchArray";
                 self.bump();
                 self.settle_array(def)?;
                 StmtKind::NewArray(v, self.atom()?)

@@ -50,8 +50,8 @@ pub(crate) fn default_owner(name: &str) -> Option<&str> {
 /// Words with a meaning of their own, which cannot name variables.
 pub(crate) fn is_reserved(name: &str) -> bool {
     const WORDS: &str = "true false inf nan let carry trap unless if else while cond do next with scan \
-        newArray fillArray copyArray readArray arrayLength sliceArray writeArray scatterArray sortArrays goto \
-        return loop comb param rate group fn";
+        newArray scratchArray fillArray copyArray readArray arrayLength sliceArray writeArray \
+        scatterArray sortArrays goto return loop comb param rate group fn";
     // Most variables end in a combinator's name, and no such word has an underscore.
     !name.contains('_')
         && (WORDS.split_whitespace().any(|w| w == name) || Op::from_name(name).is_some())

@@ -34,7 +34,8 @@
 //! * `carry` is in `init` or `nest`, only carried variables are assigned, regions are free of effects
 //!   other than traps, arrays are made in `init`, `nest` or `done`.
 //! * Only arrays that the loop made are written or sliced; a stream is read at its rate's counter; an array that
-//!   has been sliced is not used afterwards. Functions hold `let`, `trap`, `if` and `while` only.
+//!   has been sliced is not used afterwards. Scratch arrays are made in `init` by `newArray`, and only read, written and
+//!   sorted, by iterations. Functions hold `let`, `trap`, `if` and `while` only.
 //!
 //! `constants`
 //! * Constants are canonical words of their types.

@@ -14,6 +14,7 @@ pub(super) fn check(view: &View, faults: &mut Faults) {
         last_use: vec![(0, 0); view.l.vars.len()],
     };
     placement.collect();
+    placement.scratch();
     for b in 0..view.blocks.len() {
         placement.block(b);
     }
@@ -55,6 +56,50 @@ impl Placement<'_, '_> {
                     .iter()
                     .for_each(|a| note(&mut self.last_use, *a, end));
             }
+        }
+    }
+
+    /// Scratch arrays are made before all iterations, and nobody but these uses them.
+    fn scratch(&mut self) {
+        let l = self.view.l;
+        if !l.vars.iter().any(|v| v.scratch) {
+            return;
+        }
+        let params = l.params.iter().map(|p| p.var);
+        let (mut misused, mut strange): (Vec<_>, Vec<Var>) = (Vec::new(), params.collect());
+        for (b, placed) in self.view.blocks.iter().enumerate() {
+            let iterates = in_iteration(l, placed.place);
+            let mut used = |a: Atom| {
+                let scratch = a.var().filter(|v| l.is_scratch(*v));
+                misused.extend(scratch.map(|v| (b, v)));
+            };
+            for stmt in &placed.block.stmts {
+                walk::each(stmt, &mut |s| match &s.kind {
+                    StmtKind::NewArray(_, n) if placed.place == Place::Init => used(*n),
+                    StmtKind::ReadArray(v, _, i) if iterates => {
+                        strange.push(*v);
+                        used(*i);
+                    }
+                    StmtKind::WriteArray(_, i, x) if iterates => {
+                        [*i, *x].into_iter().for_each(&mut used);
+                    }
+                    StmtKind::SortArrays(_, n) if iterates => used(*n),
+                    kind => {
+                        walk::operands(kind, &mut used);
+                        walk::handed_out(kind, &mut used);
+                        walk::definitions(kind, &mut |v| strange.push(v));
+                    }
+                });
+            }
+            walk::leaving(placed.block, &mut used);
+        }
+        for (b, v) in misused {
+            let message = "is scratch, which iterations read, write and sort, and nobody else uses";
+            self.add(b, format!("`{}` {message}", l.name(v)));
+        }
+        for v in strange.into_iter().filter(|v| l.is_scratch(*v)) {
+            let message = "a scratch array is made by `newArray` in `init`";
+            self.faults.add(l.name(v), message);
         }
     }
 
@@ -215,4 +260,13 @@ fn note(last_use: &mut [(usize, usize)], a: Atom, at: (usize, usize)) {
 
 fn is_section(place: Place, wanted: Section) -> bool {
     matches!(place, Place::At { section, .. } if section == wanted)
+}
+
+/// Whether what stands there is done by iterations of a root.
+fn in_iteration(l: &Loop, place: Place) -> bool {
+    let Place::At { rate, section, .. } = place else {
+        return false;
+    };
+    let outside = matches!(section, Section::Nest | Section::Guard | Section::Done);
+    !(outside && l.rate(rate).kind.parent().is_none())
 }

@@ -4,10 +4,11 @@ use super::Tally;
 use crate::rng::Rng;
 use crate::scalar::{same, show};
 use livefusion_backend::kernel::known_word;
-use livefusion_backend::{Arg, Frame, Kernel, Memory, Outcome, Pass};
+use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass};
 use loop_lang::chunkable::{AtChunkEnd, ChunkPlan};
 use loop_lang::ir::GroupId;
 use loop_lang::state::{DONE, Layout};
+use loop_lang::types::{Ty, canonical};
 
 /// A loop that is run with some arguments.
 pub struct Grid<'a> {
@@ -15,6 +16,8 @@ pub struct Grid<'a> {
     kernel: &'a dyn Kernel,
     chunk: u64,
     args: &'a [Arg<'a>],
+    /// Slots of scratch arrays, with what they hold and how much.
+    scratch: Vec<(usize, Ty, usize)>,
 }
 
 /// How a chunk ended, and its words then.
@@ -40,12 +43,13 @@ impl<'a> Grid<'a> {
             kernel,
             chunk,
             args,
+            scratch: Vec::new(),
         }
     }
 
     /// Runs the loop from a fresh frame.
     pub fn run(
-        &self,
+        mut self,
         frame: &mut Frame<'_>,
         rng: &mut Rng,
         tally: &mut Tally,
@@ -55,6 +59,9 @@ impl<'a> Grid<'a> {
             Outcome::Paused => {}
             ended => return Ok(ended),
         }
+        let scratch = self.layout().scratch.iter();
+        let held = scratch.filter_map(|slot| Some((*slot, frame.arrays[*slot].as_ref()?)));
+        self.scratch = held.map(|(slot, a)| (slot, a.ty(), a.len())).collect();
         match self.chunks(frame, rng, tally) {
             Ok(outcome) => Ok(outcome),
             Err(Stop::Fault(why)) => Err(why),
@@ -105,27 +112,62 @@ impl<'a> Grid<'a> {
     /// The words at each chunk's beginning, as far as where steps lie; and those at the loop's end.
     fn places(&self, first: &[u64]) -> Result<Vec<Vec<u64>>, Stop> {
         let mut starts = vec![first.to_vec()];
+        let mut frame = self.frame(first);
+        let level = self.plan.place_level;
         loop {
-            let (outcome, words) =
-                self.summary(self.plan.place_level, &starts[starts.len() - 1], false)?;
-            starts.push(words);
+            let mut outcome = self.sum_up(level, self.chunk, &mut frame)?;
+            let mut begins = !self.plan.begins_with_root;
+            while outcome == Outcome::Paused && !begins {
+                let before = frame.words.clone();
+                outcome = self.sum_up(level, 1, &mut frame)?;
+                let layout = self.layout();
+                let again = self
+                    .plan
+                    .same_outer_iteration(layout, &before, &frame.words);
+                begins = !again && self.plan.at(layout, &frame.words) == self.plan.first_loop;
+            }
+            starts.push(frame.words.clone());
             if outcome != Outcome::Paused {
                 return Ok(starts);
             }
         }
     }
 
-    /// Sums a chunk up from some words; gives those at its end.
-    fn summary(&self, level: u32, words: &[u64], to_end: bool) -> Result<Emitted, Stop> {
+    /// A frame with some words, and scratch arrays as nobody has left them.
+    fn frame(&self, words: &[u64]) -> Frame<'static> {
         let mut frame = Frame::new(self.layout());
         frame.words.copy_from_slice(words);
-        let steps = if to_end { u64::MAX } else { self.chunk };
-        let outcome = self
-            .kernel
-            .run(Pass::Summary { level }, steps, &mut frame, self.args);
-        match outcome {
-            Outcome::Paused | Outcome::Done | Outcome::Exited => Ok((outcome, frame.words)),
+        for (slot, ty, len) in &self.scratch {
+            let mut array = Buffer::zeroed(*ty, *len).expect("there is memory");
+            (0..*len).for_each(|i| {
+                array.set_word(i, canonical(*ty, 0x5555));
+            });
+            frame.arrays[*slot] = Some(array.into());
+        }
+        frame
+    }
+
+    /// How many steps a chunk has.
+    fn steps(starts: &[Vec<u64>], k: usize) -> u64 {
+        match k + 2 == starts.len() {
+            true => u64::MAX,
+            false => starts[k + 1][1] - starts[k][1],
+        }
+    }
+
+    /// Sums so many steps up from some words; gives those at their end.
+    fn summary(&self, level: u32, words: &[u64], steps: u64) -> Result<Emitted, Stop> {
+        let mut frame = self.frame(words);
+        let outcome = self.sum_up(level, steps, &mut frame)?;
+        Ok((outcome, frame.words))
+    }
+
+    /// Sums so many steps of a frame up.
+    fn sum_up(&self, level: u32, steps: u64, frame: &mut Frame<'_>) -> Result<Outcome, Stop> {
+        let pass = Pass::Summary { level };
+        match self.kernel.run(pass, steps, frame, self.args) {
             Outcome::Trapped(_) => Err(Stop::Trapped),
+            ended @ (Outcome::Paused | Outcome::Done | Outcome::Exited) => Ok(ended),
             other => Err(fault(format!(
                 "a summary of level {level} ended so: {other:?}"
             ))),
@@ -151,7 +193,7 @@ impl<'a> Grid<'a> {
                     known_word(&self.plan.program, self.args, a)
                 });
             }
-            sums[k] = match self.summary(level, &words, k + 1 == chunks) {
+            sums[k] = match self.summary(level, &words, Self::steps(starts, k)) {
                 Ok((_, end)) => Some(end),
                 Err(Stop::Trapped) => None,
                 Err(fault) => return Err(fault),
@@ -170,7 +212,7 @@ impl<'a> Grid<'a> {
         tally: &mut Tally,
     ) -> Result<(), Stop> {
         for (k, sum) in sums.iter().enumerate() {
-            let (_, mut end) = self.summary(level, &starts[k], k + 1 == sums.len())?;
+            let (_, mut end) = self.summary(level, &starts[k], Self::steps(starts, k))?;
             self.same_place(k, &starts[k + 1], &end)?;
             for id in self.plan.groups(level) {
                 let Some(value) = self.joined(id, (&starts[k], sum.as_deref(), &end), tally) else {
@@ -300,6 +342,12 @@ impl<'a> Grid<'a> {
         whole: &mut Frame<'_>,
     ) -> Result<Emitted, Stop> {
         let before = std::mem::replace(&mut whole.words, words.to_vec());
+        // What a thread's own hold.
+        for (slot, array) in self.frame(words).arrays.into_iter().enumerate() {
+            if array.is_some() {
+                whole.arrays[slot] = array;
+            }
+        }
         let outcome = self.kernel.run(Pass::Emit, steps, whole, self.args);
         let words = std::mem::replace(&mut whole.words, before);
         match outcome {
@@ -311,8 +359,7 @@ impl<'a> Grid<'a> {
     /// Whether the last chunk can stop before the loop's end: not if it leaves the loop in its
     /// middle.
     fn pauses_at_end(&self, start: &[u64], end: &[u64]) -> Result<bool, Stop> {
-        let mut frame = Frame::new(self.layout());
-        frame.words.copy_from_slice(start);
+        let mut frame = self.frame(start);
         let pass = Pass::Summary {
             level: self.plan.place_level,
         };

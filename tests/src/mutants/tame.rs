@@ -39,7 +39,11 @@ fn tame_stmts(stmts: &mut [Stmt], vars: &mut Vec<VarData>) {
                 let mut new = |ty| {
                     let name = format!("tame{}", vars.len());
                     let ty = Type::Scalar(ty);
-                    vars.push(VarData { name, ty });
+                    vars.push(VarData {
+                        name,
+                        ty,
+                        scratch: false,
+                    });
                     Var::new(vars.len() - 1)
                 };
                 let (turn, more) = (new(Ty::U64), new(Ty::U64));

@@ -70,6 +70,8 @@ impl Handed {
     /// have been looked at, and stand in nobody's way.
     pub fn left_out(&self, program: &Loop) -> Loop {
         let mut rest = program.clone();
+        // Of other scratch arrays all threads have the same ones.
+        rest.vars.iter_mut().for_each(|v| v.scratch = false);
         for group in &mut rest.groups {
             if !program.roots.contains(&group.owner) {
                 (group.order, group.combine) = (Order::Exact, Some(Combine::Op(Op::Add)));

@@ -254,6 +254,7 @@ impl Emission<'_> {
                     Over::Segment(room) => ("row", self.room(room, comb, None)),
                 };
                 let buffer = self.var(name, comb, Type::Array(ty));
+                self.program.vars[buffer.index()].scratch = true;
                 let index = self.index_over(over, from.rate)?;
                 self.push(comb, Section::Init, StmtKind::NewArray(buffer, room));
                 let write = StmtKind::WriteArray(buffer, index, elt);

@@ -1,7 +1,7 @@
 //! What the threads that run one loop share: which unit is next, what is known at each unit's beginning,
 //! and what comes after all of them.
 
-use super::restart::Restart;
+use super::restart::{Found, Restart};
 use super::shape::Shape;
 use crate::runtime::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, into_inner, lock};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
@@ -94,11 +94,11 @@ pub enum Sum {
     Bound,
 }
 
-/// Segments of more units than this are cut.
-const LONG_SEGMENT: u64 = 16;
+/// Segments of more units than this are cut, or run in order if they must not be.
+pub const LONG_SEGMENT: u64 = 16;
 
 impl<'a> Board<'a> {
-    /// A board for a frame that is paused at the end of a chunk. `frames` has one frame more than there
+    /// A board for a frame that is paused at the end of a chunk, or where a segment begins if units must begin so. `frames` has one frame more than there
     /// may be threads.
     pub fn new(
         shape: &'a Shape,
@@ -202,25 +202,26 @@ impl<'a> Board<'a> {
     fn pass_over(&self, frame: &mut Frame) -> bool {
         let level = self.shape.plan.place_level;
         let pass = Pass::Summary { level };
-        let run = |steps, frame: &mut Frame<'_>| {
-            super::run(self.kernel, pass, steps, frame, self.args) == Outcome::Paused
-        };
-        if !run(self.unit, frame) {
+        let mut run =
+            |steps, frame: &mut Frame<'_>| super::run(self.kernel, pass, steps, frame, self.args);
+        if run(self.unit, frame) != Outcome::Paused {
             return false;
         }
         let Some(restart) = self.restart else {
             return true;
         };
-        let on = restart.steps(&self.shape.plan.program, &frame.words, self.args);
-        if on > LONG_SEGMENT * self.unit {
-            self.too_long.store(true, Ordering::Relaxed);
-            return false;
+        let of = (&self.shape.plan.program, self.args);
+        match restart.find(of, LONG_SEGMENT * self.unit, frame, &mut run) {
+            Found::Beginning => {
+                restart.begin(self.shape, self.kernel, &mut frame.words, self.args);
+                true
+            }
+            Found::Far => {
+                self.too_long.store(true, Ordering::Relaxed);
+                false
+            }
+            Found::Ended(_) => false,
         }
-        if on > 0 && !run(on, frame) {
-            return false;
-        }
-        restart.begin(self.shape, self.kernel, &mut frame.words, self.args);
-        true
     }
 
     /// Whether a segment was too long for units that end with one.

@@ -33,11 +33,11 @@ mod worker;
 use super::engine::Engine;
 use super::sync::Wait;
 use super::watch::{Progress, Watch};
-use board::Board;
+use board::{Board, LONG_SEGMENT};
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use pace::{Pace, Trial};
-use restart::Restart;
+use restart::{Found, Restart};
 use shape::{Flat, Shape, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -309,11 +309,23 @@ impl Run<'_> {
             true => pace.unit(self.left(frame), threads as u64),
             false => pace.chunk,
         };
-        let (before, kernel) = (frame.words[1], &**self.kernel);
-        // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes;
-        // where a kernel may write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
-        let frames = unsafe { frame.lend(threads + 1) };
-        let Some(board) = Board::new(shape, restart, kernel, self.args, unit, frames) else {
+        let kernel = &**self.kernel;
+        if let Some(restart) = restart.filter(|_| shape.plan.begins_with_root) {
+            // What was handed on in this frame's scratch arrays is known to no other.
+            let mut run = |steps, frame: &mut Frame<'_>| self.span(steps, frame);
+            let of = (self.program, self.args);
+            match restart.find(of, LONG_SEGMENT * unit, frame, &mut run) {
+                Found::Beginning => {}
+                Found::Far => return ControlFlow::Continue(Rest::InOrder),
+                Found::Ended(outcome) => return ControlFlow::Break(Ended::By(outcome)),
+            }
+        }
+        let before = frame.words[1];
+        // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes, but in
+        // scratch arrays, of which each frame has its own; where a kernel may write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
+        let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
+        let board = |frames| Board::new(shape, restart, kernel, self.args, unit, frames);
+        let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
         let mut told = Instant::now();
@@ -340,7 +352,9 @@ impl Run<'_> {
         self.engine.count_parallel(units * unit / chunk_of(kernel));
         frame.words = board.rest();
         match stopped {
-            false if too_long => ControlFlow::Continue(Rest::LongSegments),
+            false if too_long && !shape.plan.begins_with_root => {
+                ControlFlow::Continue(Rest::LongSegments)
+            }
             false => ControlFlow::Continue(Rest::InOrder),
             true if watch.is_cancelled() => ControlFlow::Break(Ended::Cancelled),
             true => {

@@ -107,7 +107,7 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
             Outcome::Paused
         );
         // SAFETY: as in `Run::together`.
-        let frames = unsafe { frame.lend(HELPERS + 2) };
+        let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
         let restart = shape.restart.as_ref();
         let board = Board::new(&shape, restart, &kernel, &args, STEPS, frames).expect("a board");
         let team = Team::gather(None);

@@ -100,10 +100,14 @@ impl Shape {
         let needs = Needs {
             first: &levels,
             later: &later,
-            keeps: kept.0 || kept.1 || !own.is_empty(),
+            keeps: kept.0 || !own.is_empty(),
         };
+        let restart = Restart::of(program, layout, &plan, needs);
+        if plan.begins_with_root && restart.is_none() {
+            return None;
+        }
         Some(Shape {
-            restart: Restart::of(program, layout, &plan, needs),
+            restart,
             kept,
             flat,
             levels,
@@ -123,8 +127,9 @@ impl Shape {
     /// The summary passes that chunks need.
     pub fn passes(&self) -> Vec<Pass> {
         let places = self.flat.is_none().then_some(self.plan.place_level);
-        let levels = self.levels.iter().map(|(level, _)| *level);
-        let all = places.into_iter().chain(levels);
+        // Where units must begin with segments nothing is summed up.
+        let levels = self.levels.iter().filter(|_| !self.plan.begins_with_root);
+        let all = places.into_iter().chain(levels.map(|(level, _)| *level));
         all.map(|level| Pass::Summary { level }).collect()
     }
 

@@ -1,0 +1,128 @@
+//! Where chunks of a loop with scratch arrays may begin: where nothing that was written to one is read any more.
+
+use super::origins::Origins;
+use super::roles::{Role, roles};
+use crate::ir::{CombId, GroupId, Loop, Order, Place, RateId, Section, StmtKind, Var};
+use crate::walk;
+use rustc_hash::FxHashMap;
+use std::slice;
+
+/// Whether chunks must begin with iterations of the root, where the first inner loop has not taken a step: an iteration
+/// hands on in scratch arrays, and there is a guard on the way.
+pub fn begins_with_root(program: &Loop) -> bool {
+    Origins::of(program).begins_with_root()
+}
+
+impl Origins<'_> {
+    /// As the function.
+    pub(super) fn begins_with_root(&self) -> bool {
+        self.handed_past_guards().is_some()
+    }
+
+    /// Who hands on in a scratch array from one loop rate's step to another's, or past an inner loop.
+    fn handed_past_guards(&self) -> Option<CombId> {
+        if self.scratch.is_empty() {
+            return None;
+        }
+        let mut home: FxHashMap<Var, RateId> = FxHashMap::default();
+        for (place, block) in &self.blocks {
+            let Place::At { rate, section, .. } = *place else {
+                continue;
+            };
+            let here = self.tree.loop_rate(rate);
+            let steps = !matches!(section, Section::Nest | Section::Guard | Section::Done);
+            let within = (steps || here != rate) && !self.above_loops[here.index()];
+            for stmt in &block.stmts {
+                let mut far = false;
+                walk::each(stmt, &mut |s| {
+                    let arrays = match &s.kind {
+                        StmtKind::ReadArray(_, a, _) | StmtKind::WriteArray(a, ..) => {
+                            slice::from_ref(a)
+                        }
+                        StmtKind::SortArrays(arrays, _) => arrays,
+                        _ => &[],
+                    };
+                    for a in arrays.iter().filter(|a| self.scratch.contains(a)) {
+                        far |= !within || *home.entry(*a).or_insert(here) != here;
+                    }
+                });
+                if far {
+                    return Some(stmt.comb);
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether what stands there may come before the guard of the first inner loop in an iteration of the root.
+    pub(super) fn is_early(&self, place: Place) -> bool {
+        let places = self.tree.places();
+        let is_first = |p: &Place| guarded(p).is_some_and(|r| Some(r) == self.first_loop());
+        let first = places.iter().position(is_first);
+        let at = places.iter().position(|p| *p == place);
+        at.zip(first).is_none_or(|(at, first)| at < first)
+    }
+
+    /// Who hands on, if chunks must begin with iterations of the root and nobody can say where that is: where there are
+    /// several roots, or loops in inner loops.
+    pub(super) fn in_pieces(&self) -> Option<CombId> {
+        let comb = self.handed_past_guards()?;
+        let of_root = |r: RateId| {
+            let above = self.program.rate(r).kind.parent();
+            above.is_none_or(|p| self.program.roots.contains(&self.tree.loop_rate(p)))
+        };
+        let mut loops = (0..self.program.rates.len()).map(RateId::new);
+        let simple = loops.all(|r| self.program.rate(r).kind.is_sub() || of_root(r));
+        (self.program.roots.len() != 1 || !simple).then_some(comb)
+    }
+
+    /// A group that is in the way of chunks that begin with iterations of the root, if they must: something has to be known
+    /// of it there, or it is joined on the grid of chunks.
+    pub(super) fn across(&self) -> Option<GroupId> {
+        if !self.begins_with_root() {
+            return None;
+        }
+        let first = self.first_loop();
+        let fixed = |a| crate::ir::Atom::var(a).is_none_or(|v| self.is_param(v));
+        let groups = self.program.groups.iter().zip(roles(self.program));
+        let in_the_way = groups.map(|(group, role)| match role {
+            Role::Placing => false,
+            Role::Count | Role::Total => role == Role::Count || group.order != Order::Exact,
+            Role::Prefix => {
+                let inner = self.program.rate(group.owner).kind.parent().is_some();
+                !inner || Some(group.owner) == first && !group.start.iter().all(|a| fixed(*a))
+            }
+        });
+        in_the_way.into_iter().position(|is| is).map(GroupId::new)
+    }
+
+    /// The loop of an iteration that comes first.
+    fn first_loop(&self) -> Option<RateId> {
+        first_loop(self.program, &self.tree)
+    }
+
+    fn is_param(&self, v: Var) -> bool {
+        self.program.params.iter().any(|p| p.var == v)
+    }
+}
+
+/// The first inner loop of a root's iterations.
+pub(super) fn first_loop(program: &Loop, tree: &crate::gotos::Tree) -> Option<RateId> {
+    let mut guards = tree.places().iter().filter_map(guarded);
+    guards.find(|r| {
+        let kind = program.rate(*r).kind;
+        !kind.is_sub() && kind.parent().is_some()
+    })
+}
+
+/// The rate whose guard a place is.
+fn guarded(place: &Place) -> Option<RateId> {
+    match *place {
+        Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } => Some(rate),
+        _ => None,
+    }
+}
