@@ -369,6 +369,19 @@ fn a_filter_of_an_append_and_its_end() -> Result<()> {
     Ok(())
 }
 
+/// The length goes on when the elements have ended: where that is so in the first part, none of the second is taken.
+#[test]
+fn what_ends_in_one_part_has_ended_in_the_next() -> Result<()> {
+    for engine in engines() {
+        let doubled = Array::from(vec![5u64]).map(|x| x + x.min(6));
+        let both = doubled.append(&Array::from(vec![0u64]));
+        let ended = both.take_while(|x| x.ne(10));
+        let (ended, len) = (&ended, &both.len()).force_with(&engine)?;
+        assert_eq!((ended.to_vec()?, len), (vec![], 2));
+    }
+    Ok(())
+}
+
 /// A part that ends is no end of the append: who zips the elements behind it is told of a wrong length.
 #[test]
 fn a_part_that_ends_hides_no_length() -> Result<()> {

@@ -32,8 +32,12 @@ pub struct Shared {
 impl Emission<'_> {
     /// Follows an act: what it carries is what the same act carried in an earlier phase.
     pub fn begin(&mut self, id: NodeId, act: &Act) {
+        let carries = |rate: RateId| {
+            // What is not always asked for has a rate of its own in some phases only, and that carries nothing.
+            !matches!(self.placed.tree.rate(rate).opening, Opening::While(_))
+        };
         let rate = match act {
-            Act::Open(rate) => Some((true, *rate)),
+            Act::Open(rate) if carries(*rate) => Some((true, *rate)),
             Act::Run(spot) => Some((false, spot.rate)),
             _ => None,
         };
