@@ -21,7 +21,7 @@
 //! | `operator` | `+ - * /` of expressions |
 //! | `array` | the same, of arrays |
 //! | `fft` | `fft`, `ifft`, `rfft`, `irfft`, and `fft_s`, ... of segments (feature `fft`) |
-//! | `transform` | the functions that these call |
+//! | `transform`, `stretch` | the functions that these call; the segments that these make, for several threads |
 
 mod array;
 mod element;
@@ -29,6 +29,8 @@ mod element;
 mod fft;
 mod function;
 mod operator;
+#[cfg(feature = "fft")]
+mod stretch;
 #[cfg(feature = "fft")]
 mod transform;
 

@@ -1,10 +1,11 @@
 //! The functions that transform: whole columns of floats, and each of some segments of them, by `rustfft` and `realfft`.
 
+use super::stretch::Stretch;
 use crate::ast::{Buffer, Function, OfSegments, Value};
 use crate::complex::Complex;
 use crate::error::ErrorKind;
 use crate::external::room;
-use crate::segmented::{Stretch, fitting};
+use crate::segmented::fitting;
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
 use realfft::{FftNum, RealFftPlanner};

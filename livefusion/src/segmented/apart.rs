@@ -1,12 +1,8 @@
-//! Segments in memory, for functions that run apart: their lengths held against the data, and threads that have some of them each.
+//! Segments in memory, for functions that run apart: their lengths held against the data.
 
 use crate::ast::Buffer;
 use crate::error::ErrorKind;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Below so many elements one thread is faster.
-const MANY: usize = 100_000;
 
 /// The lengths of the segments of some columns, if they fit.
 pub(crate) fn fitting<'a>(
@@ -25,73 +21,5 @@ pub(crate) fn fitting<'a>(
     match needed == i128::from(room) {
         true => Ok(lengths),
         false => Err(ErrorKind::Segments { needed, room }),
-    }
-}
-
-/// Some neighbouring segments of those that a function makes.
-pub(crate) struct Stretch<'a, T> {
-    /// How many are before them.
-    first: usize,
-    lengths: &'a [u64],
-    data: &'a mut [T],
-}
-
-impl<'a, T: Send> Stretch<'a, T> {
-    /// All segments, of these lengths, which fit.
-    pub fn all(lengths: &'a [u64], data: &'a mut [T]) -> Stretch<'a, T> {
-        let first = 0;
-        Stretch {
-            first,
-            lengths,
-            data,
-        }
-    }
-
-    /// Each segment, and which elements it is made of: those of the segment of the same number, of all that have these lengths.
-    pub fn segments(self, of: &'a [u64]) -> impl Iterator<Item = (Range<usize>, &'a mut [T])> {
-        let (before, of) = of.split_at_checked(self.first).unwrap_or_default();
-        let (mut begin, mut rest) = (before.iter().sum::<u64>() as usize, self.data);
-        self.lengths.iter().zip(of).map_while(move |(own, of)| {
-            let all = std::mem::take(&mut rest);
-            let (segment, behind) = all.split_at_mut_checked(*own as usize)?;
-            rest = behind;
-            begin += *of as usize;
-            Some((begin - *of as usize..begin, segment))
-        })
-    }
-
-    /// Does something to all of them; each of several threads has a stretch.
-    pub fn shared_out(
-        self,
-        threads: usize,
-        act: &(impl Fn(Stretch<'_, T>) -> Result<(), ErrorKind> + Sync),
-    ) -> Result<(), ErrorKind> {
-        if threads <= 1 || self.data.len() < MANY {
-            return act(self);
-        }
-        let (mut cut, mut before) = (0, 0);
-        while before < self.data.len() / 2 && cut < self.lengths.len() {
-            before += self.lengths[cut] as usize;
-            cut += 1;
-        }
-        let (left, right) = self.lengths.split_at(cut);
-        let Some((low, high)) = self.data.split_at_mut_checked(before) else {
-            return Ok(());
-        };
-        let some = |first, lengths, data| Stretch {
-            first,
-            lengths,
-            data,
-        };
-        let (low, high) = (
-            some(self.first, left, low),
-            some(self.first + cut, right, high),
-        );
-        let half = threads / 2;
-        let (low, high) = rayon::join(
-            || low.shared_out(half, act),
-            || high.shared_out(threads - half, act),
-        );
-        low.and(high)
     }
 }

@@ -28,7 +28,7 @@ mod scan;
 mod uniform;
 mod within;
 
-pub(crate) use apart::{Stretch, fitting};
+pub(crate) use apart::fitting;
 pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};

@@ -27,7 +27,7 @@ impl Helpers {
 
 /// ```text
 /// static inline void lf_network_u64(u64 *a0, const u64 n)   (n is a literal wherever it is inlined)
-/// static void lf_sort_u64(u64 *a0, u64 n)
+/// static inline void lf_sort_u64(u64 *a0, u64 n)
 /// ```
 fn text(types: &[Ty], suffix: &str) -> String {
     let columns = || types.iter().enumerate();
@@ -45,24 +45,9 @@ fn text(types: &[Ty], suffix: &str) -> String {
         line(format!("{} x{k}[{LONGEST}];", ty.name()));
         line(format!("__builtin_memcpy(x{k}, a{k}, n * {});", ty.size()));
     }
-    // Whether the second of two rows comes first: by the last column, unless those before differ.
-    let later = (0..types.len())
-        .rev()
-        .fold(String::new(), |later, k| match later.is_empty() {
-            true => format!("x{k}[j] < x{k}[i]"),
-            false => format!("(x{k}[j] < x{k}[i]) | ((x{k}[j] == x{k}[i]) & ({later}))"),
-        });
-    let exchange = list(
-        &|k, ty| {
-            let ty = ty.name();
-            format!(
-                "const {ty} p{k} = s ? x{k}[j] : x{k}[i], q{k} = s ? x{k}[i] : x{k}[j]; x{k}[i] = p{k}; x{k}[j] = q{k};"
-            )
-        },
-        " ",
-    );
     line(format!(
-        "#define LF_EXCHANGE(i, j) if (j < n) {{ const bool s = {later}; {exchange} }}"
+        "#define LF_EXCHANGE(i, j) if (j < n) {{ {} }}",
+        exchange(types)
     ));
     for pairs in NETWORK.chunks(8) {
         let pairs: Vec<String> = pairs
@@ -94,5 +79,31 @@ fn text(types: &[Ty], suffix: &str) -> String {
     line("  }".into());
     line("}".into());
     text.push_str("}\n");
+    text
+}
+
+/// Exchanges rows `i` and `j` if the second one comes first. Compilers would branch where one condition decides over several
+/// values, and nobody foresees which: so these are exchanged by a mask.
+fn exchange(types: &[Ty]) -> String {
+    if let [ty] = types {
+        let ty = ty.name();
+        return format!(
+            "const {ty} a = x0[i], b = x0[j]; x0[i] = a < b ? a : b; x0[j] = a < b ? b : a;"
+        );
+    }
+    // By the last column, unless those before differ.
+    let columns = (0..types.len()).rev();
+    let later = columns.fold(String::new(), |later, k| match later.is_empty() {
+        true => format!("(x{k}[j] < x{k}[i])"),
+        false => format!("((x{k}[j] < x{k}[i]) | ((x{k}[j] == x{k}[i]) & {later}))"),
+    });
+    let mut text = format!("const u64 s = -(u64){later};");
+    for (k, ty) in types.iter().enumerate() {
+        let ty = ty.name();
+        let _ = write!(
+            text,
+            " const {ty} d{k} = (x{k}[i] ^ x{k}[j]) & ({ty})s; x{k}[i] ^= d{k}; x{k}[j] ^= d{k};"
+        );
+    }
     text
 }

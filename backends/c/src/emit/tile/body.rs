@@ -28,6 +28,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) has_segments: bool,
     /// Whether segments ask for the steps of the turns that they are in.
     pub(super) segments_ask: bool,
+    /// Whether segments are put in order.
+    pub(super) sorts: bool,
     /// Whether what is written was rehearsed, so that its segments fit.
     pub(super) rehearsed: bool,
     /// What a rehearsal sets, and so is kept meanwhile, whether it was set before or not.
@@ -88,13 +90,15 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let source = &unit.facts.source;
         let is_given = |a| matches!(source.get(&a), Some(Source::Param(_)));
         let neighbours = neighbours(tile, is_given);
-        let mut kept = FxHashSet::default();
+        let (mut kept, mut sorts) = (FxHashSet::default(), false);
         tile.each_stmt(&mut |s| {
+            sorts |= matches!(s.kind, StmtKind::Sort { .. });
             if let StmtKind::Rehearse { body } = &s.kind {
                 kept.extend(changed(body).iter().filter(|v| tile.shape(**v).is_scalar()));
             }
         });
         Writer {
+            sorts,
             neighbours,
             halves: FxHashMap::default(),
             unit,

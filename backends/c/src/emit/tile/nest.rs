@@ -175,6 +175,10 @@ impl Writer<'_, '_, '_> {
             self.unit.open(format!(
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
+            if self.sorts {
+                // Compilers would take lanes together, which costs few elements more than it wins, and many take long to sort.
+                self.unit.line("__asm__ volatile(\"\");");
+            }
             self.stmts(body);
             self.unit.close();
         } else if *aligned {
