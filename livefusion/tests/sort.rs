@@ -393,6 +393,8 @@ fn closures_on_segments_sort() -> Result<()> {
     assert_eq!(sorted.to_vecs()?, [vec![3, 2, 1, 1], vec![], vec![5, 4]]);
     let order = rows.map_segments(|row| row.argsort());
     assert_eq!(order.to_vecs()?, [vec![1, 3, 2, 0], vec![], vec![1, 0]]);
+    let chunks = rows.map_segments(|row| row.chunks(2).sort_s().data().clone());
+    assert_eq!(chunks.to_vecs()?, [vec![1, 3, 1, 2], vec![], vec![4, 5]]);
     let kept = rows.map_segments(|row| {
         let kept = row.filter(|x| x.gt(1));
         kept.sort_by_key(&kept.map(|x| x % 3))

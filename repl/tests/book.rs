@@ -1,5 +1,5 @@
 //! What the book (`docs/book`) and the README show: every snippet is run and what comes out is compared, every link leads somewhere.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test book` writes answers and pictures anew.
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all book::` writes answers and pictures anew.
 //!
 //! A fence says what runs it:
 //!

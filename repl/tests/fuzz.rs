@@ -1,6 +1,7 @@
 //! Examples of the help whose tokens are changed, and files of bytes that are: nothing panics, all ends. `LF_FUZZ=600` goes
 //! on for so many seconds, and says what it has tried.
 
+#[path = "fuzzed/mod.rs"]
 mod fuzzed;
 
 use livefusion_repl::combinators::{self, SCALARS};

@@ -1,4 +1,4 @@
-//! Trees of texts, drawings of mistakes, and sessions, as files: `LOOP_BLESS=1 cargo test -p livefusion-repl --test golden` writes them
+//! Trees of texts, drawings of mistakes, and sessions, as files: `LOOP_BLESS=1 cargo test -p livefusion-repl --test all golden::` writes them
 //! anew. A file holds cases with lines `====` between; a case is a text, a line `----`, and what becomes of it.
 
 use livefusion_repl::session::{Session, on_stack};

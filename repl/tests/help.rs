@@ -1,4 +1,4 @@
-//! Each example of the help is evaluated, and its result compared: `LOOP_BLESS=1 cargo test -p livefusion-repl --test help` writes
+//! Each example of the help is evaluated, and its result compared: `LOOP_BLESS=1 cargo test -p livefusion-repl --test all help::` writes
 //! the file anew.
 
 use livefusion_repl::combinators::{self, SCALARS};

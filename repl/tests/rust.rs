@@ -1,6 +1,7 @@
 //! `:rust`: each example of the combinators' help, and more, as programs in one file: `LOOP_BLESS=1 cargo test -p livefusion-repl
-//! --test rust` writes it anew. The test `rust_runs` is compiled with it.
+//! --test all rust::` writes it anew. The test `rust_runs` is compiled with it.
 
+#[path = "rust_texts/mod.rs"]
 mod rust_texts;
 
 use livefusion_repl::session::on_stack;

@@ -14,7 +14,7 @@
 //! | `top` | `top_k`, `argtop_k` |
 //!
 //! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
-//! order is read by the loop behind it.
+//! order is read by the loop behind it. One of segments is a combinator, and fuses.
 
 mod by;
 mod call;

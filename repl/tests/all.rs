@@ -1,0 +1,16 @@
+//! The tests of the shell that can share a process. `rust_runs` is compiled with what one of them writes, and has a folder of its own.
+
+mod binary;
+mod book;
+mod evaluate;
+mod faults;
+mod files;
+mod fuzz;
+mod golden;
+mod grammar;
+mod help;
+mod pictures;
+mod random;
+mod rust;
+mod terminal;
+mod trace;
