@@ -183,6 +183,88 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     assert_eq!(of_names(&refused), REFUSED_PROGRAMS);
 }
 
+/// What traps in each element traps, though nothing is tested, if there is an element.
+#[test]
+fn what_always_traps_does_so_in_elements() {
+    if !can_compile() {
+        return;
+    }
+    let cxx = Cxx::new().expect("the shim compiles");
+    let program = parse(ALWAYS);
+    let shim = OnShim::of(&cxx, &program);
+    for lengths in [vec![], vec![0, 0], vec![0, 3, 1]] {
+        let all = Const::new(Ty::U64, lengths.iter().sum());
+        let args = [
+            Owned::Array(Buffer::from_vec(lengths)),
+            Owned::Scalar(Const::new(Ty::U16, 19)),
+            Owned::Scalar(all),
+        ];
+        agree(&shim, "always", &program, &args, "traps");
+    }
+}
+
+const ALWAYS: &str = "\
+loop loop_0
+comb 0 manifest at r0
+comb 1 step1 at r1
+param arr_0: [u64] stream r0
+param k_1: u16
+param len_1: u64
+rate r0 root ix_0 < len_0 { stage 0; child r1 }
+rate r1 nested r0 ix_1 < end_1 { stage 0 }
+group ix_1 owner r0 step r1 start 0 id 0 next nix_1 combine add level 0 exact
+trap t0 1 segments
+trap t1 1 division
+init_0, init_1:
+  let len_0 = arrayLength arr_0
+  carry ix_0 = 0
+  carry ix_1 = 0
+  let out_1 = newArray bool len_1
+  let out1_1 = newArray u16 len_1
+  let t_1 = div k_1 0u16
+  let elt1_1 = countOnes t_1
+  goto guard_0
+guard_0:
+  let more_0 = lt ix_0 len_0
+  unless more_0 | done_0
+  goto body_0
+body_0:
+  let elt_0 = readArray arr_0 ix_0
+  goto yield_0
+yield_0:
+  goto nest_1
+nest_1:
+  let room_1 = sub 281474976710656 ix_1
+  let fits_1 = le elt_0 room_1
+  trap unless fits_1, t0 (elt_0, room_1)
+  let size_1 = select fits_1 elt_0 0
+  let end_1 = add ix_1 size_1
+  goto guard_1
+guard_1:
+  let more_1 = lt ix_1 end_1
+  unless more_1 | done_1
+  goto body_1
+body_1:
+  trap unless false, t1 (k_1, 0u16)
+  goto yield_1
+yield_1:
+  writeArray out_1 ix_1 false
+  writeArray out1_1 ix_1 elt1_1
+  goto bottom_1
+bottom_1:
+  let nix_1 = add ix_1 1
+  ix_1 := nix_1
+  goto guard_1
+done_1:
+  goto bottom_0
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+  goto guard_0
+done_0:
+  return out_1 out1_1
+";
+
 /// Arguments as they may fit each other: lengths of segments or numbers of columns, and as many elements as these say.
 fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     let (rows, columns) = (rng.below(150), rng.below(9));

@@ -115,14 +115,14 @@ impl Emit<'_> {
     }
 
     /// Whether a statement is a trap of which the kernel that finds where rows lie has seen to it that it does not happen: what it
-    /// tests would have to be read again.
+    /// tests would have to be read again. One that tests nothing happens with the first element, and that kernel has none.
     fn is_seen_to(&self, s: &Stmt) -> bool {
         let (StmtKind::Trap { unless, .. }, Some(places)) = (&s.kind, &self.shape.nests.places)
         else {
             return false;
         };
         let known = &places.nests.known_from;
-        unless.var().is_none_or(|v| known.contains_key(&v))
+        unless.var().is_some_and(|v| known.contains_key(&v))
     }
 
     /// Whether a sub rate has nothing of what is to be written, where not all is.
