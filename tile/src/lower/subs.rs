@@ -1,7 +1,7 @@
 //! Sub rates: which steps they admit, and what is counted in them.
 
 use super::Lower;
-use crate::ir::{Operand, Origin, Shape, StmtKind};
+use crate::ir::{Operand, Origin, Shape, StmtKind, Value};
 use crate::region::Role;
 use crate::schedule::Admit;
 use loop_lang::ir::{StmtKind as LoopStmt, Var};
@@ -24,7 +24,14 @@ impl Lower<'_, '_> {
             mask = Some(self.both(mask, test));
         }
         let mask = mask.unwrap_or(Lower::ALL);
+        let branches = how == Admit::Branch;
+        let changes =
+            |v: Value| !matches!(self.tile.value(v).origin, Origin::Let | Origin::Given(_));
         let mask = match mask.value() {
+            // What is carried may be updated before the last that is masked by it.
+            Some(v) if self.lanes == 1 && !branches && changes(v) => {
+                self.op("here", Ty::Bool, Op::Copy, &[mask])
+            }
             Some(_) => self.wide(mask),
             None => mask,
         };
@@ -39,7 +46,6 @@ impl Lower<'_, '_> {
             true => Lower::u64(u64::from(self.lanes)),
             false => self.count_of(mask),
         });
-        let branches = how == Admit::Branch;
         let outer = branches.then(|| std::mem::take(&mut self.out));
         self.subs.push(super::Sub {
             mask,
