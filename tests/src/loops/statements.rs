@@ -21,7 +21,10 @@ impl Making {
         let (out, ty) = self.outs[self.rng.below(self.outs.len())].clone();
         let (i, x) = (self.index("yield", comb), self.atom(ty));
         let is_key = matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
-        let line = match self.rng.weighted(&[30, 30, 30, if is_key { 10 } else { 0 }]) {
+        let line = match self
+            .rng
+            .weighted(&[30, 30, 30, if is_key { 10 } else { 0 }])
+        {
             0 => format!("writeArray {out} {i} {x}"),
             3 => self.sort(&out, &i),
             1 => format!("scatterArray {out} {i} {x}"),

@@ -1,7 +1,7 @@
 //! Loops and schedules that once gave other bits.
 
 use super::STEPS;
-use livefusion_backend::{Arg, Backend, Pass, View};
+use livefusion_backend::{Arg, Backend, Kernel, Pass, View};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::loops;
@@ -92,4 +92,25 @@ fn totals_of_rows_with_one_segment() {
         let got = loops::run(&*jit.expect("it compiles"), Pass::Emit, STEPS, &args);
         assert_eq!(want.differs(&got), None, "{text}");
     }
+}
+
+/// What a mask admits is what it was where the sub rate began: this one is carried, and updated before what it masks.
+#[test]
+fn masks_that_are_carried() {
+    let program = complete(include_str!("masked.loop")).expect("a loop");
+    let args = [Arg::Array(View::new(&[1u64, 2, 5, 6]))];
+    let schedule = Schedule::parse("r1 mask", &program).expect("a schedule");
+    let alone = InterpBackend::new()
+        .compile(&program)
+        .expect("it is interpreted");
+    let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+    let tiled = Evaluated::new(&program, &schedule, alone, 0);
+    let jit = JitBackend::new().compile_under(&program, &schedule);
+    for kernel in [&tiled as &dyn Kernel, &*jit.expect("it compiles")] {
+        assert_eq!(
+            want.differs(&loops::run(kernel, Pass::Emit, STEPS, &args)),
+            None
+        );
+    }
+    assert_ne!(tiled.taken(), []);
 }

@@ -256,7 +256,7 @@ impl Plan {
         only.extend(&path.head);
         let mut plan = Plan::with(Work::Places(path), placing, program, facts, demand);
         plan.nests.only = Some(only);
-        plan.find_known(facts, demand);
+        plan.find_known((program, facts), demand);
         Ok(plan)
     }
 
@@ -273,7 +273,7 @@ impl Plan {
             nests: Nests::default(),
         };
         plan.find_runs(program, demand);
-        plan.find_known(facts, demand);
+        plan.find_known((program, facts), demand);
         plan
     }
 
@@ -287,10 +287,20 @@ impl Plan {
         }
     }
 
-    fn find_known(&mut self, facts: &Facts<'_>, demand: &Demand<'_>) {
+    fn find_known(&mut self, (program, facts): (&Loop, &Facts<'_>), demand: &Demand<'_>) {
         let last = self.levels.len() as u32;
+        let is_place = matches!(self.work, Work::Places(_));
+        // What finds out where rows lie has none of their elements, in which a test fails only if there are some.
+        let has_elements = |place: Place| match place {
+            Place::At { rate, section, .. } => {
+                let inner = !program.roots.contains(&facts.tree.loop_rate(rate));
+                inner && section != Section::Nest
+            }
+            Place::Init | Place::Return => false,
+        };
         let mut tested = Vec::new();
-        for placed in &facts.blocks {
+        let blocks = facts.blocks.iter();
+        for placed in blocks.filter(|b| !(is_place && has_elements(b.place))) {
             let _ = each(&placed.block.stmts, &mut |s| {
                 if let StmtKind::Trap { unless, .. } = &s.kind {
                     tested.extend(unless.var());
@@ -306,7 +316,6 @@ impl Plan {
             let run = behind.rates.iter();
             let run = run.map(|r| *self.nests.runs_from.get(r).unwrap_or(&last));
             let from = found.chain(run).max().unwrap_or(0);
-            let is_place = matches!(self.work, Work::Places(_));
             if is_place
                 && !(behind.rates.is_empty() && groups.clone().all(|(g, _)| at(g).is_some()))
             {
