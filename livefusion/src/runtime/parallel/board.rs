@@ -98,8 +98,8 @@ pub enum Sum {
 pub const LONG_SEGMENT: u64 = 16;
 
 impl<'a> Board<'a> {
-    /// A board for a frame that is paused at the end of a chunk, or where a segment begins if units must begin so. `frames` has one frame more than there
-    /// may be threads.
+    /// A board for a frame that is paused at the end of a chunk, or where a segment begins if units must begin so.
+    /// `frames` has one frame more than there may be threads.
     pub fn new(
         shape: &'a Shape,
         restart: Option<&'a Restart>,

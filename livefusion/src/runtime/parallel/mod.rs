@@ -322,7 +322,8 @@ impl Run<'_> {
         }
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes, but in
-        // scratch arrays, of which each frame has its own; where a kernel may write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
+        // scratch arrays, of which each frame has its own; where a kernel may write beyond its chunk's elements,
+        // chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
         let board = |frames| Board::new(shape, restart, kernel, self.args, unit, frames);
         let Some(board) = frames.and_then(board) else {
