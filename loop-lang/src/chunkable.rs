@@ -31,6 +31,7 @@ pub use scratch::begins_with_root;
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
 use origins::Origins;
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// Why a loop runs from its beginning to its end only.
@@ -130,9 +131,10 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
             return Err(why(origins.updater(GroupId::new(i)), Reason::Sequential));
         }
     }
+    let early = origins.early();
     for (place, block) in &origins.blocks {
         for stmt in &block.stmts {
-            if let Some(reason) = origins.in_order(*place, stmt) {
+            if let Some(reason) = origins.in_order(*place, stmt, &early) {
                 return Err(why(stmt.comb, reason));
             }
         }
@@ -147,8 +149,8 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
 }
 
 impl Origins<'_> {
-    /// What keeps a statement's chunks in order, if anything.
-    fn in_order(&self, place: Place, stmt: &Stmt) -> Option<Reason> {
+    /// What keeps a statement's chunks in order, if anything. What is early is before the guard at which they would begin.
+    fn in_order(&self, place: Place, stmt: &Stmt, early: &FxHashSet<Place>) -> Option<Reason> {
         let Place::At { rate, .. } = place else {
             return None;
         };
@@ -156,10 +158,10 @@ impl Origins<'_> {
         match &stmt.kind {
             StmtKind::ScatterArray { .. } => Some(Reason::Scatter),
             StmtKind::WriteArray(a, ..) if self.scratch.contains(a) => {
-                self.is_early(place).then_some(Reason::Reread)
+                early.contains(&place).then_some(Reason::Reread)
             }
             StmtKind::SortArrays(arrays, _) if arrays.iter().all(|a| self.scratch.contains(a)) => {
-                self.is_early(place).then_some(Reason::Reread)
+                early.contains(&place).then_some(Reason::Reread)
             }
             StmtKind::WriteArray(a, i, _) => {
                 (!made(a) || !self.moves_on(*i, rate)).then_some(Reason::Writes)

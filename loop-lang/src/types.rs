@@ -95,6 +95,11 @@ impl Ty {
         matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64)
     }
 
+    /// An unsigned integer; not `bool`.
+    pub fn is_unsigned(self) -> bool {
+        self.is_int() && !self.is_signed()
+    }
+
     /// An integer or a float.
     pub fn is_num(self) -> bool {
         self != Ty::Bool

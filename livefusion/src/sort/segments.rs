@@ -1,10 +1,9 @@
 //! Segments, each sorted alone: `sort_s`, `argsort_s`.
 
 use super::order;
-use crate::ast::{Builder, Node, Sorted};
+use crate::ast::{Builder, Sorted};
 use crate::elt::Elt;
 use crate::segmented::{Segmented, Segments};
-use std::sync::Arc;
 
 /// Beside the typed methods.
 impl Builder {
@@ -16,12 +15,7 @@ impl Builder {
 
     /// The index within its segment of each segment's elements, in their ascending order (`u64`).
     pub fn argsort_s(self, of: &Segments) -> Segments {
-        of.with_data(self.places_s(&of.lengths, &self.keys(&of.data)))
-    }
-
-    /// The same of keys.
-    pub(super) fn places_s(self, lengths: &Arc<Node>, keys: &Arc<Node>) -> Arc<Node> {
-        self.ordered_s(lengths, keys, Sorted::Places)
+        of.with_data(self.ordered_s(&of.lengths, &self.keys(&of.data), Sorted::Places))
     }
 }
 

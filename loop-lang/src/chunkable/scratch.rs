@@ -4,7 +4,7 @@ use super::origins::Origins;
 use super::roles::{Role, roles};
 use crate::ir::{CombId, GroupId, Loop, Order, Place, RateId, Section, StmtKind, Var};
 use crate::walk;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::slice;
 
 /// Whether chunks must begin with iterations of the root, where the first inner loop has not taken a step: an iteration
@@ -54,13 +54,12 @@ impl Origins<'_> {
         None
     }
 
-    /// Whether what stands there may come before the guard of the first inner loop in an iteration of the root.
-    pub(super) fn is_early(&self, place: Place) -> bool {
-        let places = self.tree.places();
-        let is_first = |p: &Place| guarded(p).is_some_and(|r| Some(r) == self.first_loop());
-        let first = places.iter().position(is_first);
-        let at = places.iter().position(|p| *p == place);
-        at.zip(first).is_none_or(|(at, first)| at < first)
+    /// Where an iteration of the root is before the guard of its first inner loop; everywhere, if there is none.
+    pub(super) fn early(&self) -> FxHashSet<Place> {
+        let first = self.first_loop();
+        let is_before = |p: &&Place| first.is_none() || guarded(p) != first;
+        let places = self.tree.places().iter();
+        places.take_while(is_before).copied().collect()
     }
 
     /// Who hands on, if chunks must begin with iterations of the root and nobody can say where that is: where there are

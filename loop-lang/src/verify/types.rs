@@ -206,9 +206,8 @@ impl Types<'_, '_> {
                 }
             }
             StmtKind::SortArrays(arrays, n) => {
-                let is_key = |ty: Ty| !ty.is_float() && !ty.is_signed() && ty != Ty::Bool;
                 for a in arrays {
-                    if self.array(*a).is_some_and(|ty| !is_key(ty)) {
+                    if self.array(*a).is_some_and(|ty| !ty.is_unsigned()) {
                         let name = self.l.name(*a);
                         self.add(format!("`{name}` is sorted, and not of unsigned integers"));
                     }

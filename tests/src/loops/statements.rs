@@ -20,7 +20,7 @@ impl Making {
         }
         let (out, ty) = self.outs[self.rng.below(self.outs.len())].clone();
         let (i, x) = (self.index("yield", comb), self.atom(ty));
-        let is_key = matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
+        let is_key = ty.is_unsigned();
         let line = match self
             .rng
             .weighted(&[30, 30, 30, if is_key { 10 } else { 0 }])
@@ -38,12 +38,11 @@ impl Making {
 
     /// An array of unsigned integers is put in order, as far as an index, seldom one after another.
     fn sort(&mut self, out: &str, n: &str) -> String {
-        let is_key = |ty: &Ty| matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
         let mut keys: Vec<String> = vec![out.into()];
         let others = self
             .outs
             .iter()
-            .filter(|(other, ty)| is_key(ty) && other != out);
+            .filter(|(other, ty)| ty.is_unsigned() && other != out);
         let others: Vec<String> = others.map(|(other, _)| other.clone()).collect();
         keys.extend(others.into_iter().filter(|_| self.rng.chance(30)));
         format!("sortArrays {} {n}", keys.join(", "))

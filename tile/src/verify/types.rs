@@ -254,8 +254,7 @@ impl<'a> Types<'_, 'a> {
                 self.scalar(*rows, Ty::U64, "a number of rows");
                 for array in arrays {
                     let ty = self.memory(Memory::Array(*array), true);
-                    let is_key =
-                        ty.is_none_or(|ty| !ty.is_float() && !ty.is_signed() && ty != Ty::Bool);
+                    let is_key = ty.is_none_or(Ty::is_unsigned);
                     self.want(is_key, || "what is sorted are unsigned integers".into());
                 }
             }

@@ -16,7 +16,9 @@ pub const LINK_SYMBOL: &str = "lf_link";
 /// The addresses of the functions of the host that generated code calls: [`math::entries`], then the one that sorts.
 pub fn table() -> Vec<*const c_void> {
     let entries = math::entries().iter().map(|e| e.address() as *const c_void);
-    entries.chain([sort::sort as *const c_void]).collect()
+    entries
+        .chain([sort::sort as sort::Sort as *const c_void])
+        .collect()
 }
 
 /// The helper functions that a file needs, in the order in which C must see them.

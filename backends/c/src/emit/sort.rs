@@ -27,7 +27,7 @@ impl Helpers {
 
 /// ```text
 /// static inline void lf_network_u64(u64 *a0, const u64 n)   (n is a literal wherever it is inlined)
-/// static inline void lf_sort_u64(u64 *a0, u64 n)
+/// static void lf_sort_u64(u64 *a0, const u64 n)
 /// ```
 fn text(types: &[Ty], suffix: &str) -> String {
     let columns = || types.iter().enumerate();

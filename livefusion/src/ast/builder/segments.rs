@@ -81,8 +81,7 @@ impl Builder {
         d.arrays();
         d.lengths(lengths);
         d.meet_node(keys);
-        let is_key = |ty: &Ty| !ty.is_float() && !ty.is_signed() && *ty != Ty::Bool;
-        d.expect(keys.types.iter().all(is_key), || {
+        d.expect(keys.types.iter().all(|ty| ty.is_unsigned()), || {
             ("unsigned integers".into(), show_node(keys))
         });
         let types = match sorted {

@@ -36,7 +36,7 @@ impl Changing {
         let ty = self.l.ty(array).elem();
         let index = self.atom(Ty::U64, spot, &[]);
         let value = self.atom(ty, spot, &[]);
-        let is_key = matches!(ty, Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64);
+        let is_key = ty.is_unsigned();
         let kind = match self.rng.below(if is_key { 4 } else { 3 }) {
             0 => StmtKind::WriteArray(array, index, value),
             3 => StmtKind::SortArrays(vec![array], index),
