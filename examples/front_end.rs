@@ -37,7 +37,11 @@ fn main() {
         ("truths.txt", TRUTHS),
     ] {
         match run(file, text) {
-            Ok(value) => println!("{file}: {value:?}"),
+            Ok(Some(Value::Scalar(fields))) => {
+                let fields: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
+                println!("{file}: {}", fields.join(", "));
+            }
+            Ok(_) => println!("{file}: no scalar is asked for"),
             Err(error) => println!("{file}: {error}"),
         }
     }

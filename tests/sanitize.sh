@@ -27,7 +27,8 @@ c() {
     export "$runner=env LD_PRELOAD=$library ASAN_OPTIONS=detect_leaks=0:abort_on_error=1"
     if [ -n "$short" ]; then
         export LOOP_PROGRAMS=12
-        cargo test -p livefusion-tests --test all -- --nocapture c_is_the_interpreter
+        # With the features that the whole workspace is tested with: nothing is built anew behind that.
+        cargo test --workspace --test all -- --nocapture c_is_the_interpreter
     else
         cargo test -p livefusion-tests --test all -- --nocapture c_is_the_interpreter loops:: chunked::
     fi

@@ -5,7 +5,7 @@
 //! cargo run --release --example edges [EDGES.png] [PHOTO.png]
 //! ```
 //!
-//! The picture is written to `edges.png` if no other file is given. The photograph is `data/camera.png`, or any other of 8
+//! The picture is written to `target/edges.png` if no other file is given. The photograph is `data/camera.png`, or any other of 8
 //! bits of gray a pixel.
 //!
 //! A stencil reads its source many times, so what it reads is in memory: the blur along rows, the blur along columns,
@@ -47,7 +47,7 @@ fn taps() -> [f32; 3] {
 
 fn main() -> Outcome {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
-    let to = args.next().unwrap_or_else(|| "edges.png".into());
+    let to = args.next().unwrap_or_else(|| "target/edges.png".into());
     let photo = picture::read(&args.next().unwrap_or_else(|| data("camera.png")))?;
     if photo.pixels.is_empty() {
         return Err("the picture is empty".into());

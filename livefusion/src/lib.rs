@@ -108,6 +108,20 @@ pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
 /// The derive macro of [`Elt`](trait@Elt).
+///
+/// ```
+/// use livefusion::prelude::*;
+/// #[derive(Clone, Debug, PartialEq, Elt)]
+/// struct Point {
+///     x: f64,
+///     y: f64,
+/// }
+/// let ps = Array::from(vec![Point { x: 3.0, y: 4.0 }, Point { x: 0.0, y: 2.0 }]);
+/// let halved = ps.map(|p| PointExp { x: p.x / 2.0, y: p.y / 2.0 });
+/// assert_eq!(halved.map(|p| p.x.hypot(p.y)).force()?, [2.5, 1.0]);
+/// assert_eq!(halved.get(1)?, Some(Point { x: 0.0, y: 1.0 }));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
 #[cfg(feature = "derive")]
 pub use livefusion_derive::Elt;
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Of so many loops a file has one.
-const SHARE: usize = 8;
+const SHARE: usize = 16;
 /// Loops in one file.
 const BATCH: usize = 64;
 /// Calls of each loop, with different arguments.

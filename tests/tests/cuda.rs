@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of one size.
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 60;
 
 /// Programs with parts in them that are more than one combinator.
 const PARTS: u64 = 20;
 
 /// Programs that are forced step by step.
-const STEPWISE: u64 = 40;
+const STEPWISE: u64 = 25;
 
 /// Several tiles, and parts of one.
 const LONG: Options = Options {

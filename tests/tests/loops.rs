@@ -12,7 +12,7 @@ use loop_lang::ir::{Block, Label, Order, Rate, RateKind, Section, Type};
 use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
-const COMPILED: u64 = 150;
+const COMPILED: u64 = 80;
 const JITTED: u64 = 400;
 
 #[test]

@@ -124,9 +124,8 @@ impl<'m> Frame<'m> {
             .clone()
             .map(|a| bytes(&a))
             .fold(0, u64::saturating_add);
-        if all.saturating_mul(frames as u64) > this.memory.left {
-            return None;
-        }
+        let mut memory = this.memory;
+        memory.left = memory.left.checked_sub(all.saturating_mul(frames as u64))?;
         let frame = |_| {
             let lent = this.arrays.iter().map(|a| a.as_ref().map(Held::lent));
             let mut arrays: Vec<Option<Held<'_>>> = lent.collect();
@@ -140,7 +139,7 @@ impl<'m> Frame<'m> {
                 spare: Spare::default(),
                 maker: None,
                 results: SmallVec::new(),
-                memory: this.memory,
+                memory,
                 stop: this.stop,
             })
         };

@@ -11,20 +11,8 @@ use syn::{Data, DeriveInput, Error, Fields, FieldsNamed, Result, parse_macro_inp
 /// scalars, tuples, other derived structs. Beside the struct `Point` the derive makes `PointExp`, which
 /// is what closures see: a struct with the same fields, each an expression. A closure that returns a
 /// `PointExp` makes an array of `Point`s; a `Point` stands for a literal.
-///
-/// ```
-/// use livefusion::prelude::*;
-/// #[derive(Clone, Debug, PartialEq, Elt)]
-/// struct Point {
-///     x: f64,
-///     y: f64,
-/// }
-/// let ps = Array::from(vec![Point { x: 3.0, y: 4.0 }, Point { x: 0.0, y: 2.0 }]);
-/// let halved = ps.map(|p| PointExp { x: p.x / 2.0, y: p.y / 2.0 });
-/// assert_eq!(halved.map(|p| p.x.hypot(p.y)).force()?, [2.5, 1.0]);
-/// assert_eq!(halved.get(1)?, Some(Point { x: 0.0, y: 1.0 }));
-/// # Ok::<(), livefusion::Error>(())
-/// ```
+// The example is beside the library's name for it: a macro that depended on the library, if only for that, would have it built
+// twice.
 #[proc_macro_derive(Elt)]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -58,4 +58,28 @@ pub(super) const BELOW: &[Fault] = &[
         sound: "if outer.scalars.iter().any(|v| inside.contains(v)) {",
         faulty: "if false && outer.scalars.iter().any(|v| inside.contains(v)) {",
     },
+    Fault {
+        what: "in a network the first column has no part in the order",
+        file: "backends/c/src/emit/sort.rs",
+        sound: "let columns = (0..types.len()).rev();",
+        faulty: "let columns = (1..types.len()).rev();",
+    },
+    Fault {
+        what: "the third column that is sorted has no part in the order",
+        file: "backends/api/src/sort.rs",
+        sound: ".find(|order| order.is_ne())",
+        faulty: ".take(2).find(|order| order.is_ne())",
+    },
+    Fault {
+        what: "what is scratch may be looked at behind its iterations",
+        file: "loop-lang/src/verify/placement.rs",
+        sound: "walk::handed_out(kind, &mut used);",
+        faulty: "",
+    },
+    Fault {
+        what: "anything may be sorted",
+        file: "loop-lang/src/verify/types.rs",
+        sound: "self.add(format!(\"`{name}` is sorted, and not of unsigned integers\"));",
+        faulty: "let _ = name;",
+    },
 ];

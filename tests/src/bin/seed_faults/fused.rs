@@ -453,4 +453,16 @@ pub(super) const FAULTS: &[Fault] = &[
         sound: "e.exit(comb, goes_on);",
         faulty: "let _ = goes_on;",
     },
+    Fault {
+        what: "places are sorted before elements",
+        file: "lower/sort.rs",
+        sound: "columns.push(place);",
+        faulty: "columns.insert(0, place);",
+    },
+    Fault {
+        what: "elements are read at the places of the pass that sorted them",
+        file: "lower/sort.rs",
+        sound: "let (comb, place) = (e.comb_at(id, to), segments::index_within(e, id, to)?);",
+        faulty: "let comb = e.comb_at(id, to);",
+    },
 ];

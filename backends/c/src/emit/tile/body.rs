@@ -28,6 +28,10 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) has_segments: bool,
     /// Whether segments ask for the steps of the turns that they are in.
     pub(super) segments_ask: bool,
+    /// Lengths of arrays of which the least is known.
+    pub(super) least: Vec<Vec<String>>,
+    /// Lengths and steps of which it is known where there is too little room for these.
+    pub(super) ends: Vec<(String, u64)>,
     /// Whether segments are put in order.
     pub(super) sorts: bool,
     /// Whether what is written was rehearsed, so that its segments fit.
@@ -107,6 +111,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             leaves: tile.leaves(),
             has_segments: tile.has_segments(),
             segments_ask: false,
+            least: Vec::new(),
+            ends: Vec::new(),
             rehearsed: false,
             kept,
             masks,
@@ -151,7 +157,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
         if segments {
             self.unit.line("u64 rest = *lf_rest;");
-            self.ends_of_arrays();
+            self.lengths_of_arrays();
         }
         let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
         for v in &states {

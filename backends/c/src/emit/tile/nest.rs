@@ -9,6 +9,14 @@ use loop_lang::op::Op;
 /// take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers, Zen 5).
 const AHEAD: u64 = 4096;
 
+/// Arrays that have to have something from one place on.
+struct Room {
+    at: Operand,
+    /// Whether for whole turns.
+    whole: bool,
+    lengths: Vec<String>,
+}
+
 /// How a segment is left.
 pub(super) enum Out {
     /// To a label behind it: the steps that are left are given back.
@@ -39,32 +47,71 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// What segments of one turn ask of arrays, before all turns: compilers compute it in each of them.
-    pub(super) fn ends_of_arrays(&mut self) {
-        let mut all: Vec<(Var, u64)> = Vec::new();
+    /// What segments ask of the lengths of arrays, before all turns: compilers compute it in each of them.
+    pub(super) fn lengths_of_arrays(&mut self) {
+        let mut all = Vec::new();
         self.tile.each_stmt(&mut |s| {
             if let StmtKind::Segment {
                 from,
-                once: true,
-                again: false,
+                once,
                 step,
                 rooms,
                 ..
             } = &s.kind
             {
-                let whole = rooms.iter();
-                let whole = whole.filter(|room| self.tile.asks_whole_turns(*from, room.1));
-                all.extend(whole.map(|(array, _)| (*array, *step)));
+                let rooms = self.rooms_of_places(*from, rooms).into_iter();
+                all.extend(rooms.map(|room| {
+                    let at_end = (*once && room.whole).then_some(*step);
+                    (room.lengths, at_end)
+                }));
             }
         });
-        all.sort_unstable();
-        all.dedup();
-        for (array, step) in all {
-            let length = self.unit.length(array);
-            let name = ends(&length, step);
-            let line = format!("const u64 {name} = lf_ends({length}, {step});");
-            self.unit.line(line);
+        for (lengths, at_end) in all {
+            if lengths.len() > 1 && !self.least.contains(&lengths) {
+                let line = format!(
+                    "const u64 lf_least_{} = {};",
+                    self.least.len(),
+                    least_of(&lengths)
+                );
+                self.unit.line(line);
+                self.least.push(lengths.clone());
+            }
+            let Some(step) = at_end else {
+                continue;
+            };
+            let least = self.least(&lengths);
+            let end = (least, step);
+            if !self.ends.contains(&end) {
+                let (name, least) = (ends(&end.0, step), &end.0);
+                self.unit
+                    .line(format!("const u64 {name} = lf_ends({least}, {step});"));
+                self.ends.push(end);
+            }
         }
+    }
+
+    /// The least of some lengths.
+    fn least(&self, lengths: &[String]) -> String {
+        let known = self.least.iter().position(|l| l == lengths);
+        known.map_or_else(|| least_of(lengths), |k| format!("lf_least_{k}"))
+    }
+
+    /// The rooms of a segment by the places that they begin at.
+    fn rooms_of_places(&self, from: Operand, rooms: &[(Var, Operand)]) -> Vec<Room> {
+        let mut all: Vec<Room> = Vec::new();
+        for (array, at) in rooms {
+            let (length, at) = (self.unit.length(*array), *at);
+            match all.iter_mut().find(|room| room.at == at) {
+                Some(room) if room.lengths.contains(&length) => {}
+                Some(room) => room.lengths.push(length),
+                None => all.push(Room {
+                    at,
+                    whole: self.tile.asks_whole_turns(from, at),
+                    lengths: vec![length],
+                }),
+            }
+        }
+        all
     }
 
     /// It ends: its steps are taken.
@@ -130,7 +177,7 @@ impl Writer<'_, '_, '_> {
         }
         // In a rehearsal it does no more than to fit.
         if [body, tail, rest].iter().any(|body| !body.is_empty()) {
-            self.is_roomy(*step, *aligned, rooms);
+            self.is_roomy((*step, *aligned), begins, rooms);
             self.turns_of_segment(kind);
         }
         // One without steps asks for the turn's own.
@@ -249,14 +296,17 @@ impl Writer<'_, '_, '_> {
             1 => "size".to_string(),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
-        for (array, index) in rooms {
-            let turns = self.tile.asks_whole_turns(from, *index);
-            let (length, index) = (self.unit.length(*array), self.operand(*index));
-            misfits.push(match once {
-                _ if !turns => format!("lf_room({length}, {index}) < size"),
-                true => format!("{index} >= {}", ends(&length, step)),
-                false => format!("lf_room({length}, {index}) < {whole}"),
-            });
+        for room in self.rooms_of_places(from, rooms) {
+            let (least, at) = (self.least(&room.lengths), self.operand(room.at));
+            let steps = match room.whole {
+                true if once => {
+                    misfits.push(format!("{at} >= {}", ends(&least, step)));
+                    continue;
+                }
+                true => &whole,
+                false => "size",
+            };
+            misfits.push(format!("lf_room({least}, {at}) < {steps}"));
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
         self.undo();
@@ -266,16 +316,16 @@ impl Writer<'_, '_, '_> {
 
     /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is seldom so near
     /// an end that they have not.
-    fn is_roomy(&mut self, step: u64, aligned: bool, rooms: &[(Var, Operand)]) {
+    fn is_roomy(&mut self, (step, aligned): (u64, bool), from: Operand, rooms: &[(Var, Operand)]) {
         if step == 1 || self.masks.registers {
             return;
         }
         let mut roomy = vec!["1".to_string()];
-        for (array, index) in rooms {
-            let (length, index) = (self.unit.length(*array), self.operand(*index));
-            roomy.push(format!("lf_room({length}, {index}) >= size + {step}"));
+        for room in self.rooms_of_places(from, rooms) {
+            let (least, at) = (self.least(&room.lengths), self.operand(room.at));
+            roomy.push(format!("lf_room({least}, {at}) >= size + {step}"));
             if aligned {
-                roomy.push(format!("{index} >= {step}"));
+                roomy.push(format!("{at} >= {step}"));
             }
         }
         let roomy = roomy.join(" && ");
@@ -336,6 +386,12 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.line("goto left;");
     }
+}
+
+fn least_of(lengths: &[String]) -> String {
+    let lengths = lengths.iter().cloned();
+    let least = lengths.reduce(|least, length| format!("lf_least({least}, {length})"));
+    least.unwrap_or_default()
 }
 
 /// Where there begins to be too little room in an array for a turn.

@@ -345,11 +345,19 @@ impl Printer<'_, '_, '_> {
     ) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
-        for ((array, index), whole) in rooms {
-            let (length, index) = (self.emit.length(*array), self.scalar(*index));
-            let inside = self.emit.less(index, length);
-            let room = self.emit.builder.ins().isub(length, index);
-            let steps = if *whole { turns } else { size };
+        let mut places: Vec<(Operand, bool, Value)> = Vec::new();
+        for ((array, at), whole) in rooms {
+            let length = self.emit.length(*array);
+            match places.iter_mut().find(|place| place.0 == *at) {
+                Some((_, _, least)) => *least = self.emit.builder.ins().umin(*least, length),
+                None => places.push((*at, *whole, length)),
+            }
+        }
+        for (at, whole, length) in places {
+            let at = self.scalar(at);
+            let inside = self.emit.less(at, length);
+            let room = self.emit.builder.ins().isub(length, at);
+            let steps = if whole { turns } else { size };
             let ins = self.emit.builder.ins();
             let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, steps);
             let both = self.emit.builder.ins().band(inside, enough);
