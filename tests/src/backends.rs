@@ -97,7 +97,8 @@ impl Kernel for Cut {
     }
 }
 
-/// A backend that only knows loops that were compiled before, by their text.
+/// C of loops that were compiled before, by their text. What only a run shows, as loops around functions that run apart, is compiled
+/// then.
 #[derive(Default)]
 pub struct Known {
     kernels: HashMap<String, Result<Arc<dyn Kernel>, CompileError>>,
@@ -154,28 +155,22 @@ impl Known {
     pub fn is_empty(&self) -> bool {
         self.kernels.is_empty()
     }
-
-    /// A backend for a program: this one, if it knows the program's loops. Smaller programs, made to find
-    /// the cause of a failure, have others.
-    pub fn backend_for(self: &Arc<Known>, p: &Program) -> Arc<dyn Backend> {
-        let known = |l: &Loop| self.kernels.contains_key(&l.to_string());
-        if loops_of(p, &Engine::interp()).is_ok_and(|loops| loops.iter().all(known)) {
-            self.clone()
-        } else {
-            Arc::new(c())
-        }
-    }
 }
 
-/// The loops that a program runs.
+/// The loops that a program runs, those before what runs apart among them.
 fn loops_of(p: &Program, engine: &Engine) -> Result<Vec<Loop>, String> {
     let explain = || {
         let explained = engine.explain(&p.build().roots);
         explained.map_err(|e| e.to_string())
     };
-    let loops = crate::check::caught(explain)?.loops.into_iter();
-    let all = loops.flat_map(|l| [Some(l.program), l.sizing]);
-    Ok(all.flatten().collect())
+    let explained = crate::check::caught(explain)?;
+    let (mut left, mut all) = (vec![&explained], Vec::new());
+    while let Some(explained) = left.pop() {
+        let loops = explained.loops.iter();
+        all.extend(loops.flat_map(|l| [Some(l.program.clone()), l.sizing.clone()]));
+        left.extend(explained.apart.iter().flat_map(|apart| apart.parts()));
+    }
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Loops in one file for the C compiler.
@@ -186,9 +181,7 @@ impl Backend for Known {
         "known"
     }
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        let text = program.to_string();
-        let unknown = || format!("this loop was not compiled before:\n{text}");
-        let known = self.kernels.get(&text).cloned();
-        known.unwrap_or_else(|| Err(CompileError::Malformed(unknown())))
+        let known = self.kernels.get(&program.to_string()).cloned();
+        known.unwrap_or_else(|| c().compile(program))
     }
 }

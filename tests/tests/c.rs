@@ -2,6 +2,7 @@
 //! bit, traps included, as one span, cut into spans, and with spans on both backends by turns.
 
 use livefusion::Engine;
+use livefusion_backend::Backend;
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::{self, Known, Spans};
 use livefusion_tests::check::{agree, check_all, run};
@@ -24,7 +25,7 @@ fn c_is_the_interpreter_bit_for_bit() {
             // A fault ends the process: this is the last word of it.
             eprintln!("seed {seed}");
         }
-        let backend = known.backend_for(p);
+        let backend: Arc<dyn Backend> = known.clone();
         let reference = run(p, &interp)?;
         agree(&reference, &run(p, &Engine::new(backend.clone()))?)?;
         let cut = Spans::new(vec![backend.clone()], seed);

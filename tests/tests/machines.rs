@@ -39,7 +39,7 @@ fn on_a_machine(target: Target) {
     let interp = Engine::interp();
     let check = |_, p: &Program| {
         let reference = run(p, &interp)?;
-        agree(&reference, &run(p, &Engine::new(known.backend_for(p)))?)
+        agree(&reference, &run(p, &Engine::new(known.clone()))?)
     };
     check_all(programs, check, |_, ()| {});
 }

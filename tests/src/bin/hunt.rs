@@ -105,7 +105,7 @@ fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
         "c" => {
             let known = Known::of(&backends::c(), programs.iter().map(|(_, p)| p));
             let known = Arc::new(known);
-            Box::new(move |seed, p| held(p, seed, known.backend_for(p)))
+            Box::new(move |seed, p| held(p, seed, known.clone()))
         }
         "jit" => Box::new(move |seed, p| held(p, seed, Arc::new(JitBackend::new()))),
         "tiered" => {

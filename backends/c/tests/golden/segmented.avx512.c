@@ -89,6 +89,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
   u64 trapped = 0;
   const u64 end = *lf_left;
   u64 rest = *lf_rest;
+  const u64 lf_least_0 = lf_least(n_arr_1, n_out_3);
   u64 ix_1 = *lf_ix_1;
   f64 acc_2_start;
   f64 acc_3_prefix;
@@ -120,7 +121,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes[1] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(n_arr_1, ix_1) < size || lf_room(n_out_3, ix_1) < size) {
+        if (size >= after || lf_room(lf_least_0, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
@@ -175,7 +176,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes_2[3] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(n_arr_1, ix_1) < size || lf_room(n_out_3, ix_1) < size) {
+        if (size >= after || lf_room(lf_least_0, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
