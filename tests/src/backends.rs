@@ -99,14 +99,14 @@ impl Kernel for Cut {
 
 /// C of loops that were compiled before, by their text. What only a run shows, as loops around functions that run apart, is compiled
 /// then.
-#[derive(Default)]
 pub struct Known {
+    backend: CBackend,
     kernels: HashMap<String, Result<Arc<dyn Kernel>, CompileError>>,
 }
 
 impl Known {
     /// Compiles the loops of some programs.
-    pub fn of<'a>(backend: &CBackend, programs: impl IntoIterator<Item = &'a Program>) -> Known {
+    pub fn of<'a>(backend: CBackend, programs: impl IntoIterator<Item = &'a Program>) -> Known {
         let engine = Engine::interp();
         let loops: Vec<Loop> = programs
             .into_iter()
@@ -116,7 +116,7 @@ impl Known {
     }
 
     /// Compiles loops in few runs of the C compiler. Errors: one of them cannot be compiled.
-    pub fn compile(backend: &CBackend, programs: &[Loop]) -> Result<Known, CompileError> {
+    pub fn compile(backend: CBackend, programs: &[Loop]) -> Result<Known, CompileError> {
         let known = Known::each(backend, programs);
         let failed = known.kernels.values().find_map(|k| k.as_ref().err());
         failed.cloned().map_or(Ok(known), Err)
@@ -124,7 +124,7 @@ impl Known {
 
     /// Compiles what can be compiled. Where the compiler refuses a file, each loop of it is compiled
     /// alone, so that only those at fault fail.
-    fn each(backend: &CBackend, programs: &[Loop]) -> Known {
+    fn each(backend: CBackend, programs: &[Loop]) -> Known {
         let mut by_text: HashMap<String, &Loop> = HashMap::new();
         for p in programs {
             by_text.insert(p.to_string(), p);
@@ -143,7 +143,7 @@ impl Known {
         };
         let compiled = threads::map(&batches, compile);
         let kernels = compiled.into_iter().flatten().collect();
-        Known { kernels }
+        Known { backend, kernels }
     }
 
     /// How many loops it knows.
@@ -182,6 +182,6 @@ impl Backend for Known {
     }
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let known = self.kernels.get(&program.to_string()).cloned();
-        known.unwrap_or_else(|| c().compile(program))
+        known.unwrap_or_else(|| self.backend.compile(program))
     }
 }

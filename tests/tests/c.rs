@@ -16,7 +16,7 @@ fn c_is_the_interpreter_bit_for_bit() {
         .chain(programs(12, Options::CHUNKS).map(|(s, p)| (s + 1_000_000, p)))
         .collect();
     let interp = Engine::interp();
-    let known = Arc::new(Known::of(&backends::c(), programs.iter().map(|(_, p)| p)));
+    let known = Arc::new(Known::of(backends::c(), programs.iter().map(|(_, p)| p)));
     if std::env::var_os("LOOP_PROGRAMS").is_none() {
         assert!(known.len() > 250);
     }

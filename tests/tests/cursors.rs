@@ -25,7 +25,7 @@ fn long_streams_end_alike_on_every_backend() {
         .collect();
     assert!(golden.len() > 14, "{}", golden.len());
     let programs: Vec<Loop> = golden.iter().map(|(_, l)| l.clone()).collect();
-    let known = Known::compile(&c(), &programs).expect("C compiles");
+    let known = Known::compile(c(), &programs).expect("C compiles");
     let mut ended = 0;
     for (name, program) in &golden {
         let backends: [&dyn Backend; 3] = [&InterpBackend::new(), &JitBackend::new(), &known];

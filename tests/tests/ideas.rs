@@ -84,7 +84,7 @@ fn every_pair_of_ideas_ends_alike_in_one_loop() {
     let missing = reached.missing(|_, _| true);
     assert!(missing.is_empty(), "never: {missing:?}\n{:?}", reached.0);
     let programs: Vec<Loop> = pairs.iter().map(|(_, l)| l.clone()).collect();
-    let known = Known::compile(&c(), &programs).expect("C compiles");
+    let known = Known::compile(c(), &programs).expect("C compiles");
     let backends: [&dyn Backend; 2] = [&known, &JitBackend::new()];
     let mut found = Vec::new();
     for (name, program) in &pairs {

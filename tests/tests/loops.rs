@@ -127,7 +127,7 @@ fn jit_and_interpreter_agree() {
 fn c_and_interpreter_agree() {
     let loops: Vec<(u64, RandomLoop)> = (0..COMPILED).map(|s| (s, random(s))).collect();
     let programs: Vec<_> = loops.iter().map(|(_, l)| l.program.clone()).collect();
-    let known = Known::compile(&livefusion_tests::backends::c(), &programs).expect("C compiles");
+    let known = Known::compile(livefusion_tests::backends::c(), &programs).expect("C compiles");
     for (seed, l) in &loops {
         let interp = InterpBackend::new()
             .compile(&l.program)

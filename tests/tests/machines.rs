@@ -20,10 +20,10 @@ fn on_a_machine(target: Target) {
         println!("skipped: this machine does not run code for {target}");
         return;
     }
-    let backend = CBackend::new().with_target(target);
+    let backend = || CBackend::new().with_target(target.clone());
     let golden = golden_loops();
     let loops: Vec<Loop> = golden.iter().map(|(_, l)| l.clone()).collect();
-    let known = Known::compile(&backend, &loops).expect("C compiles");
+    let known = Known::compile(backend(), &loops).expect("C compiles");
     let agrees = |(name, program): &(String, Loop)| {
         let kernel = known.compile(program).expect("it was compiled");
         golden_agrees(name, program, &[kernel], 6)
@@ -35,7 +35,7 @@ fn on_a_machine(target: Target) {
         .chain(programs(20, Options::WIRED).map(|(s, p)| (s + 2_000_000, p)))
         .chain(programs(3, Options::CHUNKS).map(|(s, p)| (s + 1_000_000, p)))
         .collect();
-    let known = Arc::new(Known::of(&backend, programs.iter().map(|(_, p)| p)));
+    let known = Arc::new(Known::of(backend(), programs.iter().map(|(_, p)| p)));
     let interp = Engine::interp();
     let check = |_, p: &Program| {
         let reference = run(p, &interp)?;

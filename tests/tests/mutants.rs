@@ -15,7 +15,7 @@ fn golden_loops_end_alike_on_every_backend() {
     let golden = golden_loops();
     assert!(golden.len() > 60, "{}", golden.len());
     let programs: Vec<Loop> = golden.iter().map(|g| g.1.clone()).collect();
-    let straight = Known::compile(&c(), &programs).expect("C compiles");
+    let straight = Known::compile(c(), &programs).expect("C compiles");
     let jit = JitBackend::new();
     let backends: [&dyn Backend; 3] = [&InterpBackend::new(), &jit, &straight];
     let mut found = Vec::new();

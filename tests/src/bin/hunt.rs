@@ -103,7 +103,7 @@ fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
             })
         }
         "c" => {
-            let known = Known::of(&backends::c(), programs.iter().map(|(_, p)| p));
+            let known = Known::of(backends::c(), programs.iter().map(|(_, p)| p));
             let known = Arc::new(known);
             Box::new(move |seed, p| held(p, seed, known.clone()))
         }
