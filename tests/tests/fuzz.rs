@@ -16,6 +16,15 @@ fn programs_from_bytes() {
     }
 }
 
+/// The same choice for long: whoever adds a step adds one more.
+#[test]
+fn long_programs_from_bytes() {
+    for (turn, choice) in [(30, 143), (2, 0), (1, 255), (0, 90)] {
+        let bytes = [&[turn, 0, 10, 109][..], &[choice; 196]].concat();
+        fuzz::program(&bytes);
+    }
+}
+
 #[test]
 fn entries_from_bytes() {
     for seed in 0..300 {

@@ -27,7 +27,7 @@ use livefusion_backend::Buffer;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A program: steps in dependency order, and which of them are forced, in this order.
 #[derive(Clone, Debug, Default)]
@@ -179,14 +179,15 @@ pub enum Term {
     At(usize, u32, usize, bool),
 }
 
-/// Programs have at most so many steps.
-pub const MAX_STEPS: usize = 128;
-
-static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    (0..MAX_STEPS)
-        .map(|i| &*format!("step{i}").leak())
-        .collect()
-});
+/// A step's name for its combinator: kept, since these live as long as the program that is tested.
+fn name_of(step: usize) -> &'static str {
+    static NAMES: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    for at in names.len()..=step {
+        names.push(format!("step{at}").leak());
+    }
+    names[step]
+}
 
 /// A graph built from a program.
 #[derive(Clone, Debug)]
@@ -265,7 +266,7 @@ macro_rules! bodies_of {
 impl Step {
     /// The node of the step at position `at`; `nodes` are those before it.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
-        let b = Builder::named(NAMES[at]);
+        let b = Builder::named(name_of(at));
         let of = |steps: &[usize]| -> Vec<Arc<Node>> {
             steps.iter().map(|s| nodes[*s].clone()).collect()
         };
