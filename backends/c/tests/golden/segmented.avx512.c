@@ -89,7 +89,8 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
   u64 trapped = 0;
   const u64 end = *lf_left;
   u64 rest = *lf_rest;
-  const u64 lf_least_0 = lf_least(n_arr_1, n_out_3);
+  u64 lf_least_0 = n_arr_1;
+  lf_least_0 = lf_least(lf_least_0, n_out_3);
   u64 ix_1 = *lf_ix_1;
   f64 acc_2_start;
   f64 acc_3_prefix;

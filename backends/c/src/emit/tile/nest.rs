@@ -68,13 +68,14 @@ impl Writer<'_, '_, '_> {
         });
         for (lengths, at_end) in all {
             if lengths.len() > 1 && !self.least.contains(&lengths) {
-                let line = format!(
-                    "const u64 lf_least_{} = {};",
-                    self.least.len(),
-                    least_of(&lengths)
-                );
-                self.unit.line(line);
                 self.least.push(lengths.clone());
+                let (name, (first, others)) = (self.least(&lengths), lengths.split_at(1));
+                self.unit.line(format!("u64 {name} = {};", first.concat()));
+                // One by one: compilers take no more than some hundred brackets in each other.
+                for length in others {
+                    self.unit
+                        .line(format!("{name} = lf_least({name}, {length});"));
+                }
             }
             let Some(step) = at_end else {
                 continue;
@@ -90,10 +91,14 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// The least of some lengths.
+    /// The least of some lengths of which a segment asks.
     fn least(&self, lengths: &[String]) -> String {
-        let known = self.least.iter().position(|l| l == lengths);
-        known.map_or_else(|| least_of(lengths), |k| format!("lf_least_{k}"))
+        if let [length] = lengths {
+            return length.clone();
+        }
+        let mut known = self.least.iter();
+        let known = known.position(|l| l == lengths);
+        format!("lf_least_{}", known.unwrap_or(self.least.len()))
     }
 
     /// The rooms of a segment by the places that they begin at.
@@ -386,12 +391,6 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.line("goto left;");
     }
-}
-
-fn least_of(lengths: &[String]) -> String {
-    let lengths = lengths.iter().cloned();
-    let least = lengths.reduce(|least, length| format!("lf_least({least}, {length})"));
-    least.unwrap_or_default()
 }
 
 /// Where there begins to be too little room in an array for a turn.
