@@ -71,9 +71,9 @@ pub(super) const BELOW: &[Fault] = &[
         faulty: ".take(2).find(|order| order.is_ne())",
     },
     Fault {
-        what: "what is scratch may be looked at behind its iterations",
+        what: "what is scratch may be a result",
         file: "loop-lang/src/verify/placement.rs",
-        sound: "walk::handed_out(kind, &mut used);",
+        sound: "walk::leaving(placed.block, &mut used);",
         faulty: "",
     },
     Fault {
