@@ -23,7 +23,7 @@ use lines::Lines;
 use livefusion::io;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
-use livefusion_examples::{Outcome, best_of, data, timed};
+use livefusion_examples::{Outcome, best_of, data, picture, timed};
 
 fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -86,7 +86,7 @@ fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
         .zip(airports)
         .filter(|(p, _)| corners.contains(p))
         .collect();
-    write(path, &map::svg(&points, &corners, &labels))?;
+    picture::write_svg(path, &map::svg(&points, &corners, &labels))?;
     println!("\nThe map is in {path}.");
     Ok(())
 }
@@ -100,7 +100,7 @@ fn explain(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     println!("A whole level, with the new lines in order, is\n");
     println!("{}", lines.split().explain(engine)?);
     println!("The core is {}.", one_loop(&core)?);
-    write(path, &core.svg())?;
+    picture::write_svg(path, &core.svg())?;
     println!("Its picture is in {path}.");
     Ok(())
 }
@@ -134,13 +134,6 @@ fn one_loop(core: &Explanation) -> Outcome<&'static str> {
         1 => Ok("one nested loop"),
         n => Err(format!("the core became {n} loops:\n{core}").into()),
     }
-}
-
-fn write(path: &str, picture: &str) -> Outcome {
-    if let Some(folder) = std::path::Path::new(path).parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    Ok(std::fs::write(path, picture)?)
 }
 
 /// Reads nothing that is cached but the kernels: new arrays, a new graph.

@@ -1,4 +1,4 @@
-//! Gray pictures, and PNG files of them.
+//! Gray pictures and PNG files of them, and files of drawings.
 
 use crate::Outcome;
 use png::{BitDepth, ColorType, Compression, Decoder, Encoder};
@@ -60,11 +60,23 @@ pub fn read(path: &Path) -> Outcome<Plane<u8>> {
     })
 }
 
-/// Writes a picture.
-pub fn write(path: &Path, picture: &Plane<u8>) -> Outcome {
+/// Writes a drawing, and the folder that it is to be in.
+pub fn write_svg(path: &str, drawing: &str) -> Outcome {
+    make_room(path.as_ref())?;
+    Ok(std::fs::write(path, drawing)?)
+}
+
+/// The folder of a file.
+fn make_room(path: &Path) -> Outcome {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
+    Ok(())
+}
+
+/// Writes a picture.
+pub fn write(path: &Path, picture: &Plane<u8>) -> Outcome {
+    make_room(path)?;
     let mut encoder = Encoder::new(
         BufWriter::new(File::create(path)?),
         picture.width as u32,

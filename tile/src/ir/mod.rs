@@ -185,6 +185,17 @@ pub struct Tile {
     pub body: Vec<Stmt>,
 }
 
+/// Arrays in which a segment asks for elements from one place on.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// The place.
+    pub at: Operand,
+    /// Whether for whole turns, not for its steps alone.
+    pub whole: bool,
+    /// The arrays; at least one.
+    pub arrays: Vec<Var>,
+}
+
 impl Tile {
     /// The value's data.
     pub fn value(&self, v: Value) -> &ValueData {
@@ -210,6 +221,22 @@ impl Tile {
     pub fn asks_whole_turns(&self, from: Operand, room: Operand) -> bool {
         let counts = |v: Value| self.value(v).origin.is_state();
         room != from && room.value().is_some_and(counts)
+    }
+
+    /// The rooms of a segment that begins at `from`, by their places: of arrays that are asked for at one place the shortest decides.
+    pub fn rooms_by_place(&self, from: Operand, rooms: &[(Var, Operand)]) -> Vec<Room> {
+        let mut all: Vec<Room> = Vec::new();
+        for (array, at) in rooms {
+            match all.iter_mut().find(|room| room.at == *at) {
+                Some(room) => room.arrays.push(*array),
+                None => all.push(Room {
+                    at: *at,
+                    whole: self.asks_whole_turns(from, *at),
+                    arrays: vec![*array],
+                }),
+            }
+        }
+        all
     }
 
     /// Whether it may be left within its range.

@@ -94,16 +94,12 @@ fn find(text: &str, code: &str) -> Option<std::ops::Range<usize>> {
     Some(first.0..last.0 + last.1.len_utf8())
 }
 
-/// Whether the tests pass whose names have one of these parts. Errors: the copy does not compile.
-fn tests(copy: &Path, parts: &[&str]) -> Result<bool> {
-    let cargo = |arg: &str| cargo(copy, &["-p", "livefusion-tests", "--test", "all", arg]);
-    let compiled = cargo("--no-run")?;
-    if !compiled.status.success() {
-        let why = String::from_utf8_lossy(&compiled.stderr);
-        return Err(Error::other(format!("DOES NOT COMPILE\n{why}")));
-    }
+/// Whether the tests pass whose names have one of these parts, with so many random loops, not as many as usual. Errors: the copy does not compile, or no test is called so.
+fn tests(copy: &Path, parts: &[&str], loops: Option<&str>) -> Result<bool> {
+    let all = ["-p", "livefusion-tests", "--test", "all"];
+    compiles(copy, &all)?;
     for part in parts {
-        let ran = cargo(part)?;
+        let ran = cargo(copy, &[&all[..], &[part]].concat(), loops)?;
         if !ran.status.success() {
             return Ok(false);
         }
@@ -114,20 +110,30 @@ fn tests(copy: &Path, parts: &[&str]) -> Result<bool> {
     Ok(true)
 }
 
+/// Errors: tests do not compile.
+fn compiles(copy: &Path, args: &[&str]) -> Result<()> {
+    let compiled = cargo(copy, &[args, &["--no-run"]].concat(), None)?;
+    if compiled.status.success() {
+        return Ok(());
+    }
+    let why = String::from_utf8_lossy(&compiled.stderr);
+    Err(Error::other(format!("DOES NOT COMPILE\n{why}")))
+}
+
 /// Runs tests in the copy.
-fn cargo(copy: &Path, args: &[&str]) -> Result<Output> {
+fn cargo(copy: &Path, args: &[&str], loops: Option<&str>) -> Result<Output> {
     Command::new(env!("CARGO"))
         .args(["test", "-q"])
         .args(args)
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", copy.join("target"))
-        .env("LOOP_PROGRAMS", "1500")
+        .envs(loops.map(|n| ("LOOP_PROGRAMS", n)))
         .output()
 }
 
 /// Whether the fast part of the tests of lowering passes, the random programs first.
 fn programs_pass(copy: &Path) -> Result<bool> {
-    tests(copy, &["programs_of_all", "errors::"])
+    tests(copy, &["programs_of_all", "errors::"], None)
 }
 
 /// Whether the Loop language's files are as they should be, rows are put in order, and golden loops, random loops and mutants end
@@ -139,34 +145,24 @@ fn loops_pass(copy: &Path) -> Result<bool> {
         &["-p", "livefusion", "--test", "all", "handed::"],
     ];
     for args in few {
-        if !cargo(copy, args)?.status.success() {
+        compiles(copy, args)?;
+        if !cargo(copy, args, None)?.status.success() {
             return Ok(false);
         }
     }
-    tests(copy, &["loops::", "mutants::"])
+    tests(copy, &["loops::", "mutants::"], None)
 }
 
 /// Whether loops end as the interpreter says, whatever their schedules, and their tiles verify.
 fn schedules_pass(copy: &Path) -> Result<bool> {
-    tests(copy, &["schedules::"])
+    tests(copy, &["schedules::"], Some("1500"))
 }
 
 /// Whether tiles and schedules that are unsound are refused, as their files and cases say.
 fn tiles_pass(copy: &Path) -> Result<bool> {
-    let cargo = |args: &[&str]| {
-        cargo(
-            copy,
-            &[&["-p", "livefusion-tile", "--tests"], args].concat(),
-        )
-    };
-    let compiled = cargo(&["--no-run"])?;
-    match compiled.status.success() {
-        true => Ok(cargo(&[])?.status.success()),
-        false => {
-            let why = String::from_utf8_lossy(&compiled.stderr);
-            Err(Error::other(format!("DOES NOT COMPILE\n{why}")))
-        }
-    }
+    let all = ["-p", "livefusion-tile", "--tests"];
+    compiles(copy, &all)?;
+    Ok(cargo(copy, &all, None)?.status.success())
 }
 
 /// Copies a folder without what was built.

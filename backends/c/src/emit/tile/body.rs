@@ -28,10 +28,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) has_segments: bool,
     /// Whether segments ask for the steps of the turns that they are in.
     pub(super) segments_ask: bool,
-    /// Lengths of arrays of which the least is known.
-    pub(super) least: Vec<Vec<String>>,
-    /// Lengths and steps of which it is known where there is too little room for these.
-    pub(super) ends: Vec<(String, u64)>,
+    /// What has the least of several lengths.
+    pub(super) least: FxHashMap<Vec<String>, String>,
     /// Whether segments are put in order.
     pub(super) sorts: bool,
     /// Whether what is written was rehearsed, so that its segments fit.
@@ -111,8 +109,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             leaves: tile.leaves(),
             has_segments: tile.has_segments(),
             segments_ask: false,
-            least: Vec::new(),
-            ends: Vec::new(),
+            least: FxHashMap::default(),
             rehearsed: false,
             kept,
             masks,

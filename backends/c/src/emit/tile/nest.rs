@@ -1,21 +1,14 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value, changed, each_stmt, rehearsal};
+use livefusion_tile::ir::{Operand, Room, Stmt, StmtKind, Value, changed, each_stmt, rehearsal};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
+use rustc_hash::FxHashSet;
 
 /// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten numbers
 /// take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers, Zen 5).
 const AHEAD: u64 = 4096;
-
-/// Arrays that have to have something from one place on.
-struct Room {
-    at: Operand,
-    /// Whether for whole turns.
-    whole: bool,
-    lengths: Vec<String>,
-}
 
 /// How a segment is left.
 pub(super) enum Out {
@@ -59,64 +52,54 @@ impl Writer<'_, '_, '_> {
                 ..
             } = &s.kind
             {
-                let rooms = self.rooms_of_places(*from, rooms).into_iter();
+                let rooms = self.tile.rooms_by_place(*from, rooms).into_iter();
                 all.extend(rooms.map(|room| {
                     let at_end = (*once && room.whole).then_some(*step);
-                    (room.lengths, at_end)
+                    (self.lengths(&room), at_end)
                 }));
             }
         });
+        let mut known = FxHashSet::default();
         for (lengths, at_end) in all {
-            if lengths.len() > 1 && !self.least.contains(&lengths) {
-                self.least.push(lengths.clone());
-                let (name, (first, others)) = (self.least(&lengths), lengths.split_at(1));
-                self.unit.line(format!("u64 {name} = {};", first.concat()));
+            if let [first, others @ ..] = &lengths[..]
+                && !others.is_empty()
+                && !self.least.contains_key(&lengths)
+            {
+                let name = format!("lf_least_{}", self.least.len());
+                self.unit.line(format!("u64 {name} = {first};"));
                 // One by one: compilers take no more than some hundred brackets in each other.
                 for length in others {
                     self.unit
                         .line(format!("{name} = lf_least({name}, {length});"));
                 }
+                self.least.insert(lengths.clone(), name);
             }
-            let Some(step) = at_end else {
-                continue;
-            };
             let least = self.least(&lengths);
-            let end = (least, step);
-            if !self.ends.contains(&end) {
-                let (name, least) = (ends(&end.0, step), &end.0);
+            if let Some(step) = at_end.filter(|step| known.insert((least.clone(), *step))) {
+                let name = ends(&least, step);
                 self.unit
                     .line(format!("const u64 {name} = lf_ends({least}, {step});"));
-                self.ends.push(end);
             }
         }
     }
 
-    /// The least of some lengths of which a segment asks.
-    fn least(&self, lengths: &[String]) -> String {
-        if let [length] = lengths {
-            return length.clone();
-        }
-        let mut known = self.least.iter();
-        let known = known.position(|l| l == lengths);
-        format!("lf_least_{}", known.unwrap_or(self.least.len()))
-    }
-
-    /// The rooms of a segment by the places that they begin at.
-    fn rooms_of_places(&self, from: Operand, rooms: &[(Var, Operand)]) -> Vec<Room> {
-        let mut all: Vec<Room> = Vec::new();
-        for (array, at) in rooms {
-            let (length, at) = (self.unit.length(*array), *at);
-            match all.iter_mut().find(|room| room.at == at) {
-                Some(room) if room.lengths.contains(&length) => {}
-                Some(room) => room.lengths.push(length),
-                None => all.push(Room {
-                    at,
-                    whole: self.tile.asks_whole_turns(from, at),
-                    lengths: vec![length],
-                }),
-            }
-        }
+    /// The lengths of a room's arrays, each once.
+    fn lengths(&self, room: &Room) -> Vec<String> {
+        let mut all: Vec<String> = room.arrays.iter().map(|a| self.unit.length(*a)).collect();
+        all.sort_unstable();
+        all.dedup();
         all
+    }
+
+    /// The least of some lengths; of several it was computed before all turns.
+    fn least(&self, lengths: &[String]) -> String {
+        let known = self.least.get(lengths).or(lengths.first());
+        known.cloned().unwrap_or_default()
+    }
+
+    /// What begins at a room's place, in the shortest array: that length, and the place.
+    fn shortest(&mut self, room: &Room) -> (String, String) {
+        (self.least(&self.lengths(room)), self.operand(room.at))
     }
 
     /// It ends: its steps are taken.
@@ -301,8 +284,8 @@ impl Writer<'_, '_, '_> {
             1 => "size".to_string(),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
-        for room in self.rooms_of_places(from, rooms) {
-            let (least, at) = (self.least(&room.lengths), self.operand(room.at));
+        for room in self.tile.rooms_by_place(from, rooms) {
+            let (least, at) = self.shortest(&room);
             let steps = match room.whole {
                 true if once => {
                     misfits.push(format!("{at} >= {}", ends(&least, step)));
@@ -326,8 +309,8 @@ impl Writer<'_, '_, '_> {
             return;
         }
         let mut roomy = vec!["1".to_string()];
-        for room in self.rooms_of_places(from, rooms) {
-            let (least, at) = (self.least(&room.lengths), self.operand(room.at));
+        for room in self.tile.rooms_by_place(from, rooms) {
+            let (least, at) = self.shortest(&room);
             roomy.push(format!("lf_room({least}, {at}) >= size + {step}"));
             if aligned {
                 roomy.push(format!("{at} >= {step}"));

@@ -6,7 +6,7 @@ use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind, changed, rehearsal};
+use livefusion_tile::ir::{self, Origin, Room, Stmt, StmtKind, changed, rehearsal};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -199,9 +199,8 @@ impl Printer<'_, '_, '_> {
             false => self.whole(size, *step),
         };
         if !fits {
-            let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*begins, room.1);
-            let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
-            self.enter_segment(after, (size, turns), &rooms);
+            let rooms = self.tile.rooms_by_place(*begins, rooms);
+            self.enter_segment(after, (size, turns), rooms);
         }
         // In a rehearsal it does no more than to fit.
         if [body, tail, rest].iter().all(|body| body.is_empty()) {
@@ -337,29 +336,22 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn is undone.
-    fn enter_segment(
-        &mut self,
-        after: Variable,
-        (size, turns): (Value, Value),
-        rooms: &[((Var, Operand), bool)],
-    ) {
+    fn enter_segment(&mut self, after: Variable, (size, turns): (Value, Value), rooms: Vec<Room>) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
-        let mut places: Vec<(Operand, bool, Value)> = Vec::new();
-        for ((array, at), whole) in rooms {
-            let length = self.emit.length(*array);
-            match places.iter_mut().find(|place| place.0 == *at) {
-                Some((_, _, least)) => *least = self.emit.builder.ins().umin(*least, length),
-                None => places.push((*at, *whole, length)),
-            }
-        }
-        for (at, whole, length) in places {
-            let at = self.scalar(at);
+        for room in rooms {
+            let lengths: Vec<Value> = room.arrays.iter().map(|a| self.emit.length(*a)).collect();
+            let least = lengths.into_iter();
+            let least = least.reduce(|least, length| self.emit.builder.ins().umin(least, length));
+            let Some(length) = least else {
+                continue;
+            };
+            let at = self.scalar(room.at);
             let inside = self.emit.less(at, length);
-            let room = self.emit.builder.ins().isub(length, at);
-            let steps = if whole { turns } else { size };
+            let left = self.emit.builder.ins().isub(length, at);
+            let steps = if room.whole { turns } else { size };
             let ins = self.emit.builder.ins();
-            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, steps);
+            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, left, steps);
             let both = self.emit.builder.ins().band(inside, enough);
             fits = self.emit.builder.ins().band(fits, both);
         }
