@@ -229,8 +229,7 @@ fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     assert_eq!((sort.name, sort.is_reproducible), ("sort_by_key", true));
     assert_eq!(sort.inputs.loops.len(), 1, "{explained}");
     let why = "sort_by_key at tests/sort.rs:";
-    let since =
-        ", which comes before, since a sort looks at all elements before it gives the first:\n";
+    let since = ", runs first, since a sort looks at all elements before it gives the first:\n";
     let text = explained.to_string();
     assert!(text.contains(why) && text.contains(since), "{text}");
     let sum: i64 = kept.sum().force()?;
@@ -550,7 +549,7 @@ fn functions_are_held_to_what_they_say() -> Result<()> {
     let right = call(gives(Some(0)))?;
     assert_eq!(right.force()?, [1, 2]);
     let shown = call(gives(None))?.explain()?.to_string();
-    let text = "whose bits may differ from call to call, which comes before, since it lies:";
+    let text = "whose bits may differ from call to call, runs first, since it lies:";
     assert!(shown.contains(text), "{shown}");
     let error = call(gives(Some(1)))?.force().expect_err("too short");
     let kind = ErrorKind::LengthMismatch {

@@ -34,45 +34,57 @@ use origins::Origins;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Why a loop runs from its beginning to its end only.
+/// Why the chunks of a loop run in order only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Why {
     /// The combinator that is the reason.
     pub comb: CombId,
-    /// What the user called: `scan_seq`, `merge`.
+    /// The name of the user's call: `scan_seq`, `merge`.
     pub kind: String,
-    /// What is in the way.
+    /// The obstacle.
     pub reason: Reason,
 }
 
 /// What keeps chunks in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// A group that no operator joins, or that promises to go left to right.
+    /// A carried group without a combine operator, or with a promise of left-to-right order.
     Sequential,
     /// A stream that is advanced on demand.
     Cursor,
-    /// Values are joined onto what an array holds, or overwrite it.
+    /// A scatter that combines values with old elements.
     Scatter,
-    /// The loop uses an array that it writes.
+    /// An array that the loop both writes and reads.
     Reread,
-    /// Elements are written at places that may repeat.
+    /// Writes at indices that may repeat.
     Writes,
-    /// Chunks would have to begin with iterations of the root, and something has to be known there.
+    /// A carried value between root iterations, in a loop whose passes share a segment's elements.
     Across,
+}
+
+impl Why {
+    /// A change of the program by which chunks could run in any order.
+    pub fn help(&self) -> &'static str {
+        match self.reason {
+            Reason::Sequential => "use `fold`, `scan` or `aggregate` with an associative operator",
+            Reason::Cursor => "force the inputs first: arrays in memory are read by index",
+            Reason::Scatter => "sum integers with `+`, or sort by key and fold the segments",
+            Reason::Reread => "force the array first, and read it from memory",
+            Reason::Writes => "use `gather` in the place of a write by index",
+            Reason::Across => "force the carried value first",
+        }
+    }
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.reason {
-            Reason::Sequential => "carries a value that no operator joins",
+            Reason::Sequential => "carries a value that no operator combines",
             Reason::Cursor => "advances a stream on demand",
-            Reason::Scatter => "joins values onto elements in their order",
-            Reason::Reread => "uses an array that the same loop writes",
-            Reason::Writes => "writes at places that may repeat",
-            Reason::Across => {
-                "carries a value from one iteration to the next, in which elements are handed on"
-            }
+            Reason::Scatter => "combines values with elements in their order",
+            Reason::Reread => "reads an array that the same loop writes",
+            Reason::Writes => "writes at indices that may repeat",
+            Reason::Across => "carries a value between segments that several passes go through",
         };
         write!(f, "`{}` {why}", self.kind)
     }
@@ -107,7 +119,7 @@ impl fmt::Display for Why {
 /// loop_lang::gotos::complete_blocks(&mut program);
 /// loop_lang::gotos::derive_gotos(&mut program);
 /// let why = loop_lang::chunkable::chunkable(&program).unwrap_err();
-/// assert_eq!(why.to_string(), "`scan_seq` carries a value that no operator joins");
+/// assert_eq!(why.to_string(), "`scan_seq` carries a value that no operator combines");
 /// ```
 pub fn chunkable(program: &Loop) -> Result<(), Why> {
     let origins = Origins::of(program);

@@ -78,12 +78,23 @@ fn nothing_is_left_out(e: &Explanation) -> Result<(), String> {
     )
 }
 
+/// Each place is a line of the user's program, none of the library's own.
+fn places_are_the_users(e: &Explanation) -> Result<(), String> {
+    for call in e.calls() {
+        let file = call.loc.file();
+        let what = format!("`{}` at {file}:{}", call.name, call.loc.line());
+        ensure(!file.contains("livefusion/src/"), &what, e)?;
+    }
+    Ok(())
+}
+
 fn check(p: &Program, engine: &Engine) -> Result<(), String> {
     let Some(e) = explained(p, engine)? else {
         return Ok(());
     };
     flows_have_reasons(&e)?;
     nothing_is_left_out(&e)?;
+    places_are_the_users(&e)?;
     if engine.clustering() == Clustering::Unfused {
         ensure(e.traffic == e.unfused, "unfused moves something else", &e)?;
     }
@@ -112,4 +123,13 @@ fn greedy() {
 #[test]
 fn optimal() {
     every_report_is_complete(Clustering::default());
+}
+
+#[test]
+fn explain_programs_of_the_catalogue_places_are_the_users() {
+    let engine = engine(Clustering::default());
+    for program in livefusion_tests::catalog::all() {
+        let explained = engine.explain(&program.roots).expect(program.name);
+        places_are_the_users(&explained).expect(program.name);
+    }
 }

@@ -26,15 +26,15 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "chunkable_handed_on_early",
-        "`map` writes at places that may repeat",
+        "`map` writes at indices that may repeat",
     ),
     (
         "chunkable_rows_by_others",
-        "`generate` writes at places that may repeat",
+        "`generate` writes at indices that may repeat",
     ),
     (
         "chunkable_rows_not_uniform",
-        "`generate` writes at places that may repeat",
+        "`generate` writes at indices that may repeat",
     ),
 ];
 
@@ -144,7 +144,7 @@ fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-const REREAD: &str = "`cumsum_axis` uses an array that the same loop writes";
+const REREAD: &str = "`cumsum_axis` reads an array that the same loop writes";
 
 /// Why programs' loops with nested rates are refused.
 const REFUSED_PROGRAMS: &[(&str, &str)] = &[

@@ -221,7 +221,7 @@ fn what_is_handed_on_is_a_threads_own() {
     let refused = emit::kernel(&program).expect_err("it may be read where it was not written");
     assert_eq!(
         refused.to_string(),
-        "`filter` uses an array that the same loop writes"
+        "`filter` reads an array that the same loop writes"
     );
     program = handing_on("pos_0");
     let kernel = emit::kernel(&program).expect("it runs in parallel");

@@ -48,11 +48,11 @@ pub enum Copied {
 impl fmt::Display for Copied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Copied::Lent => "it is the caller's",
-            Copied::Result => "it is a result, too",
-            Copied::Later => "a later loop needs it as it was",
-            Copied::Here => "the same loop needs it as it was",
-            Copied::Decides => "what it holds may decide over an error",
+            Copied::Lent => "the caller also owns the base",
+            Copied::Result => "the base is also a result",
+            Copied::Later => "a later loop reads the old base",
+            Copied::Here => "the same loop reads the old base",
+            Copied::Decides => "an error may depend on the old base",
         })
     }
 }

@@ -1,8 +1,8 @@
-//! Why two combinators are in different loops.
+//! Why two combinators are in different loops, and what would change that.
 
 use std::fmt;
 
-/// Why what is made in one loop is used in another.
+/// Why one loop makes what another loop consumes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Reason {
     /// The result of a fold.
@@ -11,59 +11,80 @@ pub enum Reason {
     Scalar,
     /// A delayed length.
     Length,
-    /// An array that is read at random.
+    /// An array that is read by index.
     RandomAccess,
-    /// An array that is read at random, and costs too much to be computed where it is read.
+    /// An array that is read by index, and is too costly to compute at each read.
     Costly,
-    /// What a scatter puts values into.
+    /// The base of a scatter.
     ScatterBase,
-    /// What a scatter changes in place is read before.
+    /// An array that a scatter updates in place, and another consumer reads.
     InPlace,
-    /// What a scatter made.
+    /// The result of a scatter.
     ScatterResult,
-    /// Streams that are consumed together and advance differently.
+    /// Two streams that advance differently.
     RatesDiffer,
-    /// Lengths that have nothing to do with each other.
+    /// Two lengths that are not known to be equal.
     NoCommonRate,
-    /// A third combinator must come between them.
+    /// The consumer also needs a result that the producer's loop only has at its end.
     Between,
-    /// Together they would be more code than a loop may be.
+    /// A loop that would exceed the budget of code.
     Budget,
-    /// The strategy gives every combinator a loop of its own.
+    /// The engine's clustering is [`Unfused`](crate::Clustering::Unfused).
     Unfused,
-    /// The strategy put one where the other could not follow.
+    /// The engine's clustering is [`Greedy`](crate::Clustering::Greedy), and placed others first.
     Greedy,
-    /// Fusing them would cost more elsewhere.
+    /// Separate loops move fewer bytes.
     Cheaper,
-    /// They share a loop, but a later one computes only the user again.
+    /// A later loop recomputes the consumer, not the producer.
     Again,
+}
+
+impl Reason {
+    /// A change of the program, or of the engine, that would fuse the two.
+    pub fn help(self) -> &'static str {
+        match self {
+            Reason::Fold => "use a running value (`scan`), or apply the total to the next result",
+            Reason::Scalar => "move the scalar out of the closure: apply it to the final result",
+            Reason::Length => "give this length as a number, or take it from an array in memory",
+            Reason::RandomAccess => "read it in step, with `zip`, `shift` or `windows`",
+            Reason::Costly => "read each element once, in step, with `zip` or `windows`",
+            Reason::ScatterBase => "scatter onto `replicate`, or onto an array in memory",
+            Reason::InPlace => "read the array after the scatter, from its result",
+            Reason::ScatterResult => {
+                "compute the consumer from the values, before they are scattered"
+            }
+            Reason::RatesDiffer => "filter the pairs once: `xs.zip(&ys).filter(..)`",
+            Reason::NoCommonRate => "cut both to one length with `take`",
+            Reason::Between => "apply that result after the loop, not in it",
+            Reason::Budget => "force a small intermediate result first",
+            Reason::Unfused | Reason::Greedy => "choose `Clustering::Optimal` for the engine",
+            Reason::Cheaper => "none is needed",
+            Reason::Again => "force the consumer first, and it is computed once",
+        }
+    }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reason::Fold => "a fold's result is complete only after its loop",
-            Reason::Scalar => {
-                "a scalar that a closure captures must be there before the loop starts"
-            }
-            Reason::Length => "a length must be known before the loop starts",
-            Reason::RandomAccess => "an array that is read at random must be in memory",
-            Reason::Costly => {
-                "read at random, its elements would be computed twice, and cost too much for that"
-            }
-            Reason::ScatterBase => "what a scatter writes into must be complete before",
-            Reason::InPlace => "what both read is changed in place, once all others have read it",
-            Reason::ScatterResult => "a scatter's result is complete only after its loop",
-            Reason::RatesDiffer => "what is consumed in step with it advances differently",
-            Reason::NoCommonRate => "the lengths are unrelated",
+            Reason::Fold => "a fold has its result only when its loop ends",
+            Reason::Scalar => "a closure captures this scalar, so the loop must begin with it",
+            Reason::Length => "the loop must begin with this length",
+            Reason::RandomAccess => "an array that is read by index must be in memory",
+            Reason::Costly => "reads by index would compute its costly elements more than once",
+            Reason::ScatterBase => "a scatter must begin with a complete base",
+            Reason::InPlace => "a scatter updates this array in place, after all other consumers",
+            Reason::ScatterResult => "a scatter has its result only when its loop ends",
+            Reason::RatesDiffer => "it advances at other steps than the stream beside it",
+            Reason::NoCommonRate => "the two lengths are not known to be equal",
             Reason::Between => {
-                "what the user needs besides is complete only after the maker's loop"
+                "the consumer needs a result that is complete only when this loop ends"
             }
-            Reason::Budget => "together they would be more code than a loop may be",
-            Reason::Unfused => "nothing is fused",
-            Reason::Greedy => "the greedy strategy had filled the loops otherwise",
-            Reason::Cheaper => "apart they cost less",
-            Reason::Again => "a later loop computes its user again, and reads it",
+            Reason::Budget => "one loop would exceed the limit on its code",
+            Reason::Unfused => "the engine fuses nothing",
+            Reason::Greedy => "greedy clustering had placed other combinators first",
+            Reason::Cheaper => "separate loops move fewer bytes",
+            Reason::Again => "a later loop recomputes the consumer, and reads this from memory",
         })
     }
 }

@@ -48,6 +48,8 @@ pub struct Flow {
     pub to: usize,
     /// Why the two are in different loops, if they are.
     pub reason: Option<String>,
+    /// A change that would fuse them.
+    pub help: Option<&'static str>,
 }
 
 /// The calls of a graph, in the order of their first nodes.
@@ -197,8 +199,12 @@ impl Calls {
                     let mut users = users.into_iter().flatten().map(|u| (from, u));
                     let crossing = users.find_map(|key| reasons.get(&key));
                     let crossing = crossing.filter(|_| self.crosses(from, to));
-                    let reason = crossing.map(|c| because(graph, c));
-                    flows.push(Flow { from, to, reason });
+                    flows.push(Flow {
+                        from,
+                        to,
+                        reason: crossing.map(|c| because(graph, c)),
+                        help: crossing.map(|c| c.reason.help()),
+                    });
                 }
             }
         }

@@ -160,7 +160,7 @@ pub struct ExplainedExternal {
     pub why: String,
     /// Whether it gives the same bits each time.
     pub is_reproducible: bool,
-    /// What computes what it is called with.
+    /// The program that computes its inputs.
     pub inputs: Explanation,
 }
 
@@ -176,7 +176,7 @@ pub struct ExplainedArrayLoop {
     pub loc: Loc,
     /// What computes its start, and how often it goes on or whether it does.
     pub start: Explanation,
-    /// What computes, before the first step, what all steps need.
+    /// The program that computes the captures of all steps, before the first.
     pub captured: Explanation,
     /// What each step runs.
     pub step: Explanation,

@@ -69,10 +69,10 @@ impl Display for Explanation {
 impl Display for ExplainedArrayLoop {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let (name, loc) = (self.name, short(self.loc));
-        writeln!(f, "{name} at {loc}, which comes before:")?;
+        writeln!(f, "{name} at {loc}, runs first:")?;
         for (what, part) in [
             ("its start", &self.start),
-            ("what all steps need", &self.captured),
+            ("its captures", &self.captured),
             ("each step", &self.step),
         ] {
             show_part(f, what, part)?;
@@ -88,8 +88,8 @@ impl Display for ExplainedExternal {
             true => "",
             false => ", whose bits may differ from call to call",
         };
-        writeln!(f, "{name} at {loc}{bits}, which comes before, since {why}:")?;
-        show_part(f, "what it is called with", &self.inputs)
+        writeln!(f, "{name} at {loc}{bits}, runs first, since {why}:")?;
+        show_part(f, "its inputs", &self.inputs)
     }
 }
 
@@ -187,7 +187,10 @@ impl Explanation {
         }
         match &l.in_order {
             None => writeln!(f, "  chunks in any order"),
-            Some(why) => writeln!(f, "  chunks in order only: {why}"),
+            Some(why) => {
+                writeln!(f, "  chunks in order only: {why}")?;
+                writeln!(f, "    help: {}", why.help())
+            }
         }
     }
 
@@ -328,9 +331,13 @@ impl Explanation {
             let (from, to) = (&self.calls[flow.from], &self.calls[flow.to]);
             let (at, by) = (short(from.loc), short(to.loc));
             write!(f, "  {way}: {} at {at}, for {} at {by}", from.name, to.name)?;
-            match &flow.reason {
-                Some(reason) => writeln!(f, "\n      {reason}"),
-                None => writeln!(f),
+            writeln!(f)?;
+            if let Some(reason) = &flow.reason {
+                writeln!(f, "      {reason}")?;
+            }
+            match flow.help {
+                Some(help) => writeln!(f, "      help: {help}"),
+                None => Ok(()),
             }
         })
     }
