@@ -54,7 +54,8 @@ impl<T: Scalar> Array<T> {
     /// makes its elements is in the loop before it, what is made of its result in the one behind it.
     ///
     /// # Errors
-    /// None of its own. It is called on the thread that forces; if it panics, so does the force.
+    /// None of its own. It is called on the thread that forces. A panic in it goes through to the caller of the force; inputs and
+    /// engine stay usable, and the next force calls it again.
     #[doc(alias("apply", "pipe", "custom", "foreign"))]
     #[track_caller]
     pub fn external<U: Scalar>(

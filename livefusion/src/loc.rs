@@ -1,10 +1,11 @@
 //! Places: where the user called a combinator, in a Rust program or in a text of another language.
 
+use livefusion_backend::process::PerProcess;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Where the user called a combinator. Two calls at one place have the same.
 ///
@@ -35,10 +36,10 @@ struct Text {
 
 /// The places of texts that were named so far. They stay, so that a place is a reference wherever it is kept; a text has no more
 /// of them than characters.
-static TEXTS: LazyLock<Mutex<HashSet<&'static Text>>> = LazyLock::new(Mutex::default);
+static TEXTS: PerProcess<Mutex<HashSet<&'static Text>>> = PerProcess::new();
 
 /// The names of texts. They stay, too.
-static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
+static NAMES: PerProcess<Mutex<HashSet<&'static str>>> = PerProcess::new();
 
 impl Loc {
     /// The place of the call: of the caller's own, if that is `#[track_caller]`.
@@ -50,7 +51,8 @@ impl Loc {
     /// A line and a column, both from 1, of a text with a name, which may be one that is [kept](Loc::kept_name).
     pub fn in_text(file: &'static str, line: u32, column: u32) -> Loc {
         let text = Text { file, line, column };
-        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = TEXTS.get_or_make(Mutex::default).lock();
+        let mut texts = texts.unwrap_or_else(PoisonError::into_inner);
         let known = texts.get(&text).copied();
         Loc(Place::Text(known.unwrap_or_else(|| {
             let text = Box::leak(Box::new(text));
@@ -68,7 +70,8 @@ impl Loc {
     /// assert_eq!(Loc::in_text(names[0], 3, 14).to_string(), "a.lf:3:14");
     /// ```
     pub fn kept_name(name: &str) -> &'static str {
-        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = NAMES.get_or_make(Mutex::default).lock();
+        let mut names = names.unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = names.get(name) {
             return known;
         }

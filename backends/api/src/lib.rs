@@ -7,7 +7,7 @@
 //! | [`kernel`] | arguments, passes, outcomes, the two traits |
 //! | [`facts`] | where blocks are, which updates may take effect at once |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
-//! | [`processor`] | which processor a thread runs on |
+//! | [`processor`], [`process`] | which processor a thread runs on, which process this is |
 //! | [`lanes`] | what lanes begin as and come to, for compiled code to call |
 //! | [`sort`] | rows put in order, for compiled code to call |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
@@ -21,6 +21,7 @@ pub mod kernel;
 pub mod lanes;
 pub mod math;
 mod prim;
+pub mod process;
 pub mod processor;
 pub mod sort;
 

@@ -45,7 +45,7 @@ mod marked {
     use std::io::{self, Read, Write};
     use std::os::fd::OwnedFd;
     use std::path::{Path, PathBuf};
-    use std::sync::Once;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     /// The name of the file.
@@ -66,9 +66,11 @@ mod marked {
     /// A folder to work in. The first call in a process also removes those of this user that were left
     /// behind by processes that ended while their compilers ran.
     pub fn new() -> io::Result<Workplace> {
-        static TIDIED: Once = Once::new();
+        static TIDIED: AtomicBool = AtomicBool::new(false);
         let parent = parent();
-        TIDIED.call_once(|| tidy(&parent));
+        if !TIDIED.swap(true, Ordering::Relaxed) {
+            tidy(&parent);
+        }
         Workplace::within(&parent)
     }
 

@@ -18,10 +18,11 @@ mod kernel;
 
 use code::Host;
 use kernel::JitKernel;
+use livefusion_backend::process::PerProcess;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Compiles loops with Cranelift.
 ///
@@ -82,7 +83,7 @@ impl JitBackend {
 }
 
 /// This machine, of which a process has one.
-static HOST: LazyLock<Result<Host, CompileError>> = LazyLock::new(Host::new);
+static HOST: PerProcess<Result<Host, CompileError>> = PerProcess::new();
 
 impl Backend for JitBackend {
     fn name(&self) -> &'static str {
@@ -96,7 +97,8 @@ impl Backend for JitBackend {
 
 fn compile(program: &Loop, schedule: Option<&Schedule>) -> Result<Arc<dyn Kernel>, CompileError> {
     check(program)?;
-    let host = HOST.as_ref().map_err(Clone::clone)?;
+    let host = HOST.get_or_make(Host::new);
+    let host = host.as_ref().map_err(Clone::clone)?;
     let kernel = JitKernel::new(program.clone(), schedule, host)?;
     Ok(Arc::new(kernel))
 }

@@ -8,6 +8,7 @@ use super::program::cancelled;
 use crate::ast::{After, Apart, Buffer, External, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, waits};
+use livefusion_backend::process;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -82,7 +83,12 @@ pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
         let here = column.here();
         here.map_err(|fault| error(ErrorKind::Backend(fault.to_string())))?;
     }
-    let result = of.function.call(inputs, engine.threads());
+    // Functions share the process's threads, which a forked child may not have.
+    let threads = match process::is_forked() {
+        true => 1,
+        false => engine.threads(),
+    };
+    let result = of.function.call(inputs, threads);
     let result = result.map_err(error)?;
     if let Some(kind) = of.unfit(inputs, &result) {
         return Err(error(kind));

@@ -98,8 +98,8 @@ impl EngineBuilder {
         self
     }
 
-    /// How many compiled programs are kept; beyond that, those go that were not used for longest. Default:
-    /// 1024, which take about 20 MiB, and their machine code.
+    /// How many compiled programs are kept; beyond that, those go that were not used for longest, an eighth of all at a time.
+    /// Default: 1024, which take about 20 MiB, and their machine code.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -232,29 +232,71 @@ impl EngineBuilder {
             None => std::mem::take(&mut self.asked),
         };
         Engine::of(Choices {
-            runs_on: self.runs_on(&asked),
-            asked,
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             program_limit: self.program_limit.unwrap_or(KEPT),
             threads: self.threads.unwrap_or_else(processors),
             eager: self.eager,
+            kernel_cache: self.kernel_cache,
+            compiler_limits: self.compiler_limits,
+            #[cfg(feature = "cuda")]
+            device: self.device.map(|session| Device {
+                session,
+                deterministic: self.deterministic,
+            }),
+            backend: self.backend,
+            only_c: self.only_c,
+            asked,
         })
     }
+}
 
-    fn runs_on(&self, asked: &Asked) -> RunsOn {
+/// More would take longer to start than any loop takes.
+const MOST_THREADS: usize = 1024;
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// What was chosen.
+pub(super) struct Choices {
+    pub asked: Asked,
+    pub clustering: Clustering,
+    pub memory_limit: u64,
+    pub program_limit: usize,
+    pub threads: usize,
+    pub eager: bool,
+    backend: Option<Arc<dyn Backend>>,
+    only_c: bool,
+    kernel_cache: KernelCache,
+    compiler_limits: CompilerLimits,
+    #[cfg(feature = "cuda")]
+    device: Option<Device>,
+}
+
+/// A device that was chosen.
+#[cfg(feature = "cuda")]
+struct Device {
+    session: Arc<livefusion_cuda::device::session::Session>,
+    deterministic: bool,
+}
+
+impl Choices {
+    /// Backends that were chosen; but for one that was given they are new.
+    pub fn runs_on(&self) -> RunsOn {
+        let schedules = || self.asked.schedules().cloned().unwrap_or_default();
         let c = || {
             CBackend::new()
                 .with_cache(self.kernel_cache.clone())
                 .with_limits(self.compiler_limits)
-                .with_schedules(asked.schedules().cloned().unwrap_or_default())
+                .with_schedules(schedules())
         };
         #[cfg(feature = "cuda")]
-        if let Some(session) = &self.device {
+        if let Some(device) = &self.device {
             let host = RunsOn::best(c()).backend;
-            let cuda = livefusion_cuda::CudaBackend::on(session.clone(), host)
-                .with_schedules(asked.schedules().cloned().unwrap_or_default());
-            return RunsOn::only(Arc::new(match self.deterministic {
+            let cuda = livefusion_cuda::CudaBackend::on(device.session.clone(), host)
+                .with_schedules(schedules());
+            return RunsOn::only(Arc::new(match device.deterministic {
                 true => cuda.exact(),
                 false => cuda,
             }));
@@ -268,24 +310,6 @@ impl EngineBuilder {
             None => RunsOn::best(c()),
         }
     }
-}
-
-/// More would take longer to start than any loop takes.
-const MOST_THREADS: usize = 1024;
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// What was chosen.
-pub(super) struct Choices {
-    pub runs_on: RunsOn,
-    pub asked: Asked,
-    pub clustering: Clustering,
-    pub memory_limit: u64,
-    pub program_limit: usize,
-    pub threads: usize,
-    pub eager: bool,
 }
 
 /// What an engine runs loops on.

@@ -60,6 +60,7 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         key: &K,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<(Arc<V>, bool), E> {
+        let failing = Failing(self, key);
         let cell = self.by_key.get_or_default(key);
         let mut made_here = false;
         let value = cell.get_or_try_init(|| {
@@ -69,24 +70,12 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
             value.last_use().0.store(now, Relaxed);
             made_here = true;
             Ok(Arc::new(value))
-        });
-        match value {
-            Ok(value) => {
-                if !made_here {
-                    self.touch(value);
-                }
-                Ok((value.clone(), made_here))
-            }
-            Err(error) => {
-                // Nothing is kept of what failed, unless somebody tries again. Who leaves last finds the map's
-                // cell alone.
-                drop(cell);
-                let left =
-                    |cell: &Arc<OnceCell<_>>| cell.get().is_none() && Arc::strong_count(cell) == 1;
-                self.by_key.remove_if(key, left);
-                Err(error)
-            }
+        })?;
+        std::mem::forget(failing);
+        if !made_here {
+            self.touch(value);
         }
+        Ok((value.clone(), made_here))
     }
 
     /// Notes that a value is used.
@@ -146,6 +135,18 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
     /// How many were dropped because there were too many.
     pub fn evicted(&self) -> u64 {
         self.evicted.load(Relaxed)
+    }
+}
+
+/// Somebody whose value cannot be made, or whose thread unwinds. Nothing is kept of it, unless another one tries again:
+/// who leaves last finds the map's cell alone.
+struct Failing<'c, K: Hash + Eq + Clone, V: Kept>(&'c Cache<K, V>, &'c K);
+
+impl<K: Hash + Eq + Clone, V: Kept> Drop for Failing<'_, K, V> {
+    fn drop(&mut self) {
+        let Failing(cache, key) = self;
+        let left = |cell: &Arc<OnceCell<_>>| cell.get().is_none() && Arc::strong_count(cell) == 1;
+        cache.by_key.remove_if(key, left);
     }
 }
 

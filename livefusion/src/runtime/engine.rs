@@ -3,7 +3,7 @@
 use super::apart::run_apart;
 use super::asked::{Asked, refused};
 use super::binding::{Bindings, Inputs, Nodes};
-use super::builder::{Choices, EngineBuilder};
+use super::builder::{Choices, EngineBuilder, RunsOn};
 use super::counters::Counters;
 use super::dump::{Record, Stage};
 use super::explain::Explanation;
@@ -18,6 +18,7 @@ use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::lower::Lowered;
 use crate::sharing::{self, Graph};
 use crate::stages;
+use livefusion_backend::process::{self, PerProcess};
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
@@ -38,6 +39,16 @@ use std::time::{Duration, Instant};
 ///
 /// An engine made for one backend never falls back.
 ///
+/// *Old programs.* An engine keeps so many compiled programs (its [limit](EngineBuilder::program_limit)). When there are more, an
+/// eighth of them goes, with their machine code: those that were not used for longest. One that comes again is compiled anew,
+/// and gives the same. Dropped engines leave what they were asked for as it is: results, programs that were
+/// [prepared](mod@crate::prepare), and forces of other threads.
+///
+/// *Forks.* A forked child may use its parent's engines, arrays and prepared programs. It has none of the parent's threads, so an
+/// engine starts its own there, and compiles programs anew. Functions that run [apart](crate::Array::external), sorts among them,
+/// have one thread. A child may not use an array that another thread of the parent was forcing at that moment. Nor may it use a
+/// GPU of its parent's, or locks of a backend that was given to [`backend`](EngineBuilder::backend).
+///
 /// ```
 /// use livefusion::{Array, Engine, Force};
 /// let engine = Engine::interp();
@@ -52,17 +63,12 @@ pub struct Engine(Arc<Inner>, Watch);
 struct Inner {
     choices: Choices,
     interp: InterpBackend,
-    /// Why the backend is not asked any more.
-    fallback: OnceLock<String>,
-    /// Why it did not compile a loop, the first of those that it did not.
-    refused: OnceLock<String>,
-    programs: Programs,
+    /// What a forked child makes anew.
+    here: PerProcess<Here>,
     hits: AtomicU64,
     recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
-    /// Helpers for long loops, from the first one on.
-    pool: OnceLock<Option<Arc<ThreadPool>>>,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
     written_over: AtomicU64,
@@ -70,22 +76,33 @@ struct Inner {
     copied: AtomicU64,
 }
 
+/// What has threads of one process, or locks that they hold.
+struct Here {
+    runs_on: RunsOn,
+    /// Why the backend is not asked any more.
+    fallback: OnceLock<String>,
+    /// Why it did not compile a loop, the first of those that it did not.
+    refused: OnceLock<String>,
+    programs: Programs,
+    /// Helpers for long loops, from the first one on.
+    pool: OnceLock<Option<Arc<ThreadPool>>>,
+}
+
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
 
 impl Engine {
     /// An engine that has done nothing yet.
     pub(super) fn of(choices: Choices) -> Engine {
+        // From here on children that are forked can be told from this process.
+        process::is_forked();
         let inner = Inner {
-            programs: Programs::new(choices.program_limit),
             choices,
             interp: InterpBackend::new(),
-            fallback: OnceLock::new(),
-            refused: OnceLock::new(),
+            here: PerProcess::new(),
             hits: AtomicU64::new(0),
             recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
-            pool: OnceLock::new(),
             parallel_loops: AtomicU64::new(0),
             parallel_chunks: AtomicU64::new(0),
             written_over: AtomicU64::new(0),
@@ -93,6 +110,16 @@ impl Engine {
             copied: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
+    }
+
+    fn here(&self) -> &Here {
+        self.0.here.get_or_make(|| Here {
+            runs_on: self.0.choices.runs_on(),
+            fallback: OnceLock::new(),
+            refused: OnceLock::new(),
+            programs: Programs::new(self.0.choices.program_limit),
+            pool: OnceLock::new(),
+        })
     }
 
     /// The engine that serves those who never heard of it.
@@ -159,9 +186,9 @@ impl Engine {
 
     /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
     pub fn backend_name(&self) -> &'static str {
-        match self.0.fallback.get() {
+        match self.here().fallback.get() {
             Some(_) => self.0.interp.name(),
-            None => self.0.choices.runs_on.backend.name(),
+            None => self.here().runs_on.backend.name(),
         }
     }
 
@@ -170,10 +197,10 @@ impl Engine {
     /// [limits](crate::CompilerLimits), of which this is the first one's reason.
     pub fn fallback(&self) -> Option<&str> {
         #[cfg(feature = "jit")]
-        if let Some(tiers) = &self.0.choices.runs_on.tiers {
+        if let Some(tiers) = &self.here().runs_on.tiers {
             return tiers.fallback();
         }
-        let why = self.0.fallback.get().or(self.0.refused.get());
+        let why = self.here().fallback.get().or(self.here().refused.get());
         why.map(String::as_str)
     }
 
@@ -201,8 +228,14 @@ impl Engine {
     }
 
     /// An engine that says now and then how far it is, and shares everything else with this one. It calls
-    /// `tell` on the thread that forces, between chunks of long loops; a panic in there goes through to
-    /// whoever forces, and leaves nothing behind.
+    /// `tell` on the thread that forces, between chunks of long loops.
+    ///
+    /// The callback may force, take its time, and wait for other threads: those that help with the loop are not held up. A
+    /// panic in it goes through to the caller of the force, and leaves nothing behind.
+    ///
+    /// On a thread of a rayon pool it should not wait for rayon (`yield_now`, `join`, `install` into another pool). Rayon runs
+    /// other jobs of the thread's own pool meanwhile, on top of the force, which goes on only when they have ended. A job that
+    /// never ends holds the force up for ever. Hand work to another pool with `spawn`, and wait for a channel.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -235,7 +268,7 @@ impl Engine {
 
     /// Whether it compiles C by a backend of its own.
     pub(crate) fn has_c(&self) -> bool {
-        self.0.choices.runs_on.has_c
+        self.here().runs_on.has_c
     }
 
     pub(super) fn is_eager(&self) -> bool {
@@ -248,7 +281,7 @@ impl Engine {
             let pool = ThreadPoolBuilder::new().num_threads(self.0.choices.threads - 1);
             pool.thread_name(|i| format!("livefusion {i}")).build()
         };
-        let pool = self.0.pool.get_or_init(|| start().ok().map(Arc::new));
+        let pool = self.here().pool.get_or_init(|| start().ok().map(Arc::new));
         pool.clone()
     }
 
@@ -293,12 +326,12 @@ impl Engine {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn clear(&self) {
-        self.0.programs.clear();
+        self.here().programs.clear();
     }
 
     /// What the kernel cache and the threads have done so far.
     pub fn counters(&self) -> Counters {
-        let disk = self.0.choices.runs_on.backend.disk_use();
+        let disk = self.here().runs_on.backend.disk_use();
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
@@ -309,13 +342,13 @@ impl Engine {
             written_over: self.0.written_over.load(Ordering::Relaxed),
             in_place: self.0.in_place.load(Ordering::Relaxed),
             copied: self.0.copied.load(Ordering::Relaxed),
-            programs: self.0.programs.kept(),
-            evicted: self.0.programs.evicted(),
+            programs: self.here().programs.kept(),
+            evicted: self.here().programs.evicted(),
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
             compiler_failures: disk.failed,
-            tiers: self.0.choices.runs_on.backend.tier_runs(),
+            tiers: self.here().runs_on.backend.tier_runs(),
         }
     }
 
@@ -353,7 +386,7 @@ impl Engine {
         let key = graph
             .key
             .with(&length_pattern(lengths.iter().flatten().copied()));
-        self.0.programs.get_or_compile(key, || {
+        self.here().programs.get_or_compile(key, || {
             let start = Instant::now();
             let program = Program::compile(self, roots, graph, lengths);
             let nanos = start.elapsed().as_nanos() as u64;
@@ -378,10 +411,10 @@ impl Engine {
     }
 
     fn kernels(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
-        if self.0.fallback.get().is_some() {
+        if self.here().fallback.get().is_some() {
             return programs.iter().map(|p| self.interpret(p)).collect();
         }
-        let compiled = self.0.choices.runs_on.backend.compile_all(programs);
+        let compiled = self.here().runs_on.backend.compile_all(programs);
         if compiled.len() != programs.len() {
             let (got, wanted) = (compiled.len(), programs.len());
             let why = format!("the backend gave {got} kernels for {wanted} loops");
@@ -389,13 +422,13 @@ impl Engine {
         }
         let kernel = |(p, compiled): (&&Loop, _)| match compiled {
             Ok(kernel) => Ok(kernel),
-            Err(e) if self.0.choices.runs_on.may_fall_back => {
+            Err(e) if self.here().runs_on.may_fall_back => {
                 let _ = match &e {
-                    CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
+                    CompileError::Unavailable { why, .. } => self.here().fallback.set(why.clone()),
                     CompileError::Malformed(_) | CompileError::Schedule { .. } => {
                         return Err(not_compiled(&e));
                     }
-                    _ => self.0.refused.set(e.in_a_line()),
+                    _ => self.here().refused.set(e.in_a_line()),
                 };
                 self.interpret(p)
             }
@@ -406,7 +439,7 @@ impl Engine {
 
     /// What the backend writes for its compiler, if it does: of a tiered engine the C, whoever runs the loop now.
     pub(crate) fn source(&self, program: &Loop, kernel: &dyn Kernel) -> Option<String> {
-        let own = self.0.choices.runs_on.text(program);
+        let own = self.here().runs_on.text(program);
         own.or_else(|| kernel.source().map(str::to_string))
     }
 
@@ -511,7 +544,7 @@ pub(super) fn force_kept(
 
 /// The values of nodes that are not all there.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    if let Some((program, met)) = engine.0.programs.recognise(roots) {
+    if let Some((program, met)) = engine.here().programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);
         let mut bindings = Bindings {
@@ -525,7 +558,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let graph = recover(roots, &mut |_| None)?;
     let lengths = known_lengths(&graph, &[]);
     let program = engine.program(roots, &graph, &lengths)?;
-    let programs = &engine.0.programs;
+    let programs = &engine.here().programs;
     programs.remember(roots, &graph, &lengths, &program);
     let known: Vec<u64> = lengths.iter().flatten().copied().collect();
     let mut bindings = Bindings {

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphNode, NodeId, address};
 use livefusion_backend::Buffer;
+use livefusion_backend::process::PerProcess;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -59,7 +60,13 @@ pub struct Part {
     takes: SmallVec<[usize; 8]>,
     /// The lengths that a call knows, in the order of their nodes.
     lengths: Vec<Length>,
-    /// The program of the first call, and its pattern: most calls have that.
+    compiled: PerProcess<Compiled>,
+}
+
+/// The programs of the patterns that calls had, in this process.
+#[derive(Default)]
+struct Compiled {
+    /// That of the first call: most calls have its pattern.
     first: OnceLock<(Pattern, Arc<Program>)>,
     others: RwLock<Vec<(Pattern, Arc<Program>)>>,
 }
@@ -119,8 +126,7 @@ impl Part {
             roots,
             graph,
             takes,
-            first: OnceLock::new(),
-            others: RwLock::default(),
+            compiled: PerProcess::new(),
         })
     }
 
@@ -136,10 +142,11 @@ impl Part {
         let lengths = self.lengths_with(&there);
         let pattern = length_pattern(lengths.iter().copied());
         let other;
-        let program = match self.first.get() {
+        let compiled = self.compiled.get_or_make(Compiled::default);
+        let program = match compiled.first.get() {
             Some((first, program)) if *first == pattern => program,
             _ => {
-                other = self.program(engine, &there, pattern)?;
+                other = self.program(engine, compiled, &there, pattern)?;
                 &other
             }
         };
@@ -207,10 +214,14 @@ impl Part {
     fn program(
         &self,
         engine: &Engine,
+        compiled: &Compiled,
         there: &There<'_>,
         pattern: Pattern,
     ) -> Result<Arc<Program>> {
-        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        let others = compiled
+            .others
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some((_, program)) = others.iter().find(|(p, _)| *p == pattern) {
             return Ok(program.clone());
         }
@@ -220,8 +231,8 @@ impl Part {
         let lengths = known_lengths(&self.graph, &lens);
         let program = engine.program(&self.roots, &self.graph, &lengths)?;
         let known = (pattern, program.clone());
-        if let Err(known) = self.first.set(known) {
-            let others = self.others.write();
+        if let Err(known) = compiled.first.set(known) {
+            let others = compiled.others.write();
             others.unwrap_or_else(PoisonError::into_inner).push(known);
         }
         Ok(program)

@@ -6,6 +6,7 @@
 //! millisecond. What runs long or often is compiled as C by one thread in the background, which nobody waits
 //! for: runs under way go over to it between spans, later ones begin with it.
 
+use livefusion_backend::process::PerProcess;
 use livefusion_backend::{
     Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass, TierRuns,
 };
@@ -19,7 +20,7 @@ use loop_lang::walk;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Runs of at most this many statements, all steps together, are interpreted: about as long as it takes
 /// Cranelift to compile a small loop.
@@ -258,7 +259,9 @@ impl TierKernel {
         if !worth_it || none || slots.asked.swap(true, Ordering::Relaxed) {
             return;
         }
-        let Some(compiler) = &*COMPILER else { return };
+        let Some(compiler) = COMPILER.get_or_make(start_compiler) else {
+            return;
+        };
         let compiler = compiler.lock().unwrap_or_else(PoisonError::into_inner);
         // A kernel that was dropped meanwhile needs no C any more.
         let kernel = Arc::downgrade(slots);
@@ -337,7 +340,10 @@ fn step_count(frame: &Frame<'_>) -> u64 {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The thread in the background. It ends with the process, whatever it is doing then.
-static COMPILER: LazyLock<Option<Mutex<Sender<Job>>>> = LazyLock::new(|| {
+static COMPILER: PerProcess<Option<Mutex<Sender<Job>>>> = PerProcess::new();
+
+/// A thread that compiles until nobody sends anything any more.
+fn start_compiler() -> Option<Mutex<Sender<Job>>> {
     let (sender, jobs) = channel::<Job>();
     let thread = std::thread::Builder::new().name("livefusion compiler".into());
     let thread = thread.spawn(move || {
@@ -346,4 +352,4 @@ static COMPILER: LazyLock<Option<Mutex<Sender<Job>>>> = LazyLock::new(|| {
         }
     });
     thread.ok().map(|_| Mutex::new(sender))
-});
+}

@@ -7,13 +7,15 @@
 
 use super::{GraphNode, NodeId, bodies};
 use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, TermId, Value};
+use livefusion_backend::process::PerProcess;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
 use std::any::{Any, TypeId};
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The structure of a graph. Equal keys give equal code; hits compare all of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -313,10 +315,13 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
 
 /// A number for a type, the same for it whenever this process asks.
 fn number_of(id: TypeId) -> u64 {
-    static NUMBERS: LazyLock<Mutex<FxHashMap<TypeId, u64>>> = LazyLock::new(Mutex::default);
-    let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let next = numbers.len() as u64;
-    *numbers.entry(id).or_insert(next)
+    static NUMBERS: PerProcess<Mutex<FxHashMap<TypeId, u64>>> = PerProcess::new();
+    // A forked child has its parent's programs: it gives no number twice.
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let numbers = NUMBERS.get_or_make(Mutex::default).lock();
+    let mut numbers = numbers.unwrap_or_else(PoisonError::into_inner);
+    let next = || NEXT.fetch_add(1, Ordering::Relaxed);
+    *numbers.entry(id).or_insert_with(next)
 }
 
 /// Whether two nodes that have their values have the same: the very arrays, or equal scalars.

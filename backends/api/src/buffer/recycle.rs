@@ -13,7 +13,8 @@
 //! All of it is for the whole process. [`clear`] gives everything back to the system.
 
 use super::pages::{Pages, whole};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use crate::process::PerProcess;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Smaller arrays are left to the allocator, which recycles them itself.
 pub(super) const SMALLEST: usize = 64 << 10;
@@ -35,12 +36,8 @@ struct Pool {
     limit: usize,
 }
 
-static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
-    Mutex::new(Pool {
-        limit: default_limit(),
-        ..Pool::default()
-    })
-});
+/// What a forked child takes over is not kept there: each page of it would be copied when it is touched.
+static POOL: PerProcess<Mutex<Pool>> = PerProcess::new();
 
 /// A quarter of the machine's memory, or half a gigabyte where that is not known.
 fn default_limit() -> usize {
@@ -56,7 +53,13 @@ fn default_limit() -> usize {
 }
 
 fn pool() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+    let pool = POOL.get_or_make(|| {
+        Mutex::new(Pool {
+            limit: default_limit(),
+            ..Pool::default()
+        })
+    });
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many bytes of dropped arrays are kept at most. At first a quarter of the machine's memory.

@@ -23,11 +23,12 @@ mod place;
 
 use folder::Folder;
 pub use key::Key;
+use livefusion_backend::process::PerProcess;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// How many bytes a cache keeps unless it is told otherwise.
@@ -71,9 +72,9 @@ pub struct KernelCache {
 struct Shared {
     /// Where it is, or why it is nowhere.
     place: Result<PathBuf, String>,
-    folder: OnceLock<Result<Folder, String>>,
+    folder: PerProcess<Result<Folder, String>>,
     /// What went wrong last while something was written.
-    failed: Mutex<Option<String>>,
+    failed: PerProcess<Mutex<Option<String>>>,
     /// Bytes written since the folder was looked through; more than any limit before that.
     written: AtomicU64,
 }
@@ -143,8 +144,8 @@ impl KernelCache {
         KernelCache {
             shared: Arc::new(Shared {
                 place,
-                folder: OnceLock::new(),
-                failed: Mutex::new(None),
+                folder: PerProcess::new(),
+                failed: PerProcess::new(),
                 written: AtomicU64::new(u64::MAX),
             }),
             limit: LIMIT,
@@ -269,12 +270,12 @@ impl KernelCache {
 
     fn folder(&self) -> Result<&Folder, &str> {
         let path = self.shared.place.as_deref().map_err(String::as_str)?;
-        let folder = self.shared.folder.get_or_init(|| Folder::open(path));
+        let folder = self.shared.folder.get_or_make(|| Folder::open(path));
         folder.as_ref().map_err(String::as_str)
     }
 
     fn failed(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        let failed = self.shared.failed.lock();
+        let failed = self.shared.failed.get_or_make(Mutex::default).lock();
         failed.unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@
 //! is below it on its own stack. So a thread that is in a loop helps with none.
 
 use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, Patience, Wait, lock, thread_local};
-use livefusion_backend::{Kernel, Pass, processor};
+use livefusion_backend::{Kernel, Pass, process, processor};
 use rayon::ThreadPool;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -55,7 +55,8 @@ unsafe impl Send for Shared {}
 
 impl Team {
     /// Calls `helpers` threads: of the pool that this thread belongs to, or of the engine's. Before they
-    /// arrive they compile the passes of a kernel that they will need.
+    /// arrive they compile the passes of a kernel that they will need. In a forked child the pool that a thread belongs to
+    /// may have no other threads.
     pub fn call(
         pool: impl FnOnce() -> Option<Arc<ThreadPool>>,
         helpers: usize,
@@ -63,7 +64,7 @@ impl Team {
         passes: &[Pass],
     ) -> Team {
         let team = Team::gather(processor::here());
-        let inside = rayon::current_thread_index().is_some();
+        let inside = rayon::current_thread_index().is_some() && !process::is_forked();
         let (pool, helpers) = match inside {
             true => (None, helpers.min(rayon::current_num_threads() - 1)),
             false => (pool(), helpers),
