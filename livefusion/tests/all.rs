@@ -36,6 +36,7 @@ mod pairs;
 mod parallel;
 mod phases;
 mod pull;
+mod quantiles;
 mod random;
 mod ranked;
 mod rates;
