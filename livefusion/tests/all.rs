@@ -21,6 +21,7 @@ mod guests;
 mod halves;
 mod handed;
 mod held;
+mod histograms;
 mod in_place;
 mod io;
 mod iterate;
