@@ -160,7 +160,7 @@ static void median_select(const Job *job) {
   memcpy(x, job->in[0], job->n * 8);
   const double middle = select_at(x, job->n, low);
   for (size_t i = low + 1; i < job->n; i++) above = MIN(above, x[i]);
-  *(double *)job->out[0] = job->n % 2 ? middle : middle + (above - middle) * 0.5;
+  *(double *)job->out[0] = job->n % 2 ? middle : middle * 0.5 + above * 0.5;
   free(x);
   job->len[0] = 1;
 }

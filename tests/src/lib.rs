@@ -15,6 +15,7 @@
 //! | [`driver`] | passes of loops as programs of their own, for machines that are not here |
 //! | [`chunked`] | a backend that runs chunks in random order |
 //! | [`threads`] | work on all threads |
+//! | [`exact`] | values that are rounded once, by numbers of any size |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
@@ -23,6 +24,7 @@ pub mod check;
 pub mod chunked;
 pub mod coverage;
 pub mod driver;
+pub mod exact;
 pub mod forms;
 pub mod fuzz;
 pub mod loops;

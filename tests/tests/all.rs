@@ -24,6 +24,7 @@ mod machines;
 mod mutants;
 mod parallel;
 mod parts;
+mod quantiles;
 mod recognised;
 mod schedules;
 mod structure;

@@ -2,13 +2,12 @@
 
 use crate::array::length::IntoLen;
 use crate::array::reduce::NUMBERS;
-use crate::array::{Array, Dim, IntoShape, Ix1, extent};
+use crate::array::{Array, Dim, IntoShape, Ix1, Spread, extent};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, TermId, fits, identity, trace,
 };
 use crate::elt::{Elt, Float, Num};
 use crate::exp::{IntoExp, ToExp, types_of, value};
-use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -57,20 +56,10 @@ impl Builder {
                 Op::Max,
                 &[op(Op::Sub, &[op(Op::Max, &[all, one]), one]), one],
             );
-            Fields::from_slice(&[spread_at(i[0], steps, ends, loc)])
+            Fields::from_slice(&[Spread::new(steps, ends, loc).at(i[0])])
         });
         self.generate(n.len(), body)
     }
-}
-
-/// The number at a step of so many, one at least, from one number to another.
-pub(crate) fn spread_at(step: Field, steps: Field, [start, stop]: [Field; 2], loc: Loc) -> Field {
-    let op = |op, args: &[Field]| Field::op(op, args, loc);
-    let ty = start.ty();
-    let size = op(Op::Div, &[op(Op::Sub, &[stop, start]), steps.cast(ty, loc)]);
-    let way = op(Op::Mul, &[step.cast(ty, loc), size]);
-    let is_last = op(Op::Eq, &[step, steps]);
-    op(Op::Select, &[is_last, stop, op(Op::Add, &[start, way])])
 }
 
 /// `n` elements `f(0), f(1), ...`. Costs nothing where it is fused: it is computed where it is used.
@@ -143,7 +132,9 @@ where
     build(builder, n, |b, n| b.enum_from_step(n, &start, &step))
 }
 
-/// `n` numbers evenly spread from `start` to `stop`, which is the last one. Of one number it is `start`.
+/// Spreads `n` numbers evenly from `start` to `stop`, which is the last one.
+///
+/// Of one number it is `start`. Between finite ends all numbers are finite, and in order. An infinite end makes numbers NaN.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -154,7 +145,8 @@ where
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. Of `f64` the bits are those of NumPy.
+/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. Of `f64` the bits are those of NumPy,
+/// where the distance of neighbours is a normal number and that of the ends does not overflow.
 ///
 /// # Errors
 /// When forced: if `n` is negative.

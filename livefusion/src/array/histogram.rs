@@ -1,13 +1,17 @@
 //! How many elements are where: `bincount`, `histogram`, `histogram_uniform`.
 
-use crate::array::{Array, IntoLen, extent, number, one, spread_at, step_of};
+use crate::array::{Array, IntoLen, Spread, extent, number, one, step_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, fits, trace};
 use crate::elt::{Float, Int, Num};
 use crate::exp::{ToExp, value};
+use crate::loc::Loc;
 use crate::sort::places_before;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
+
+/// Bins of `f32` whose places are computed: so many times the rounding error of an `f32` is a quarter of a bin.
+const MOST_OF_F32: u64 = 1 << 20;
 
 /// Untyped forms.
 impl Builder {
@@ -63,35 +67,21 @@ impl Builder {
         if let Some(kind) = ends.into_iter().find_map(Result::err) {
             return self.instead(&[xs], (&[Ty::U64], 1), kind);
         }
+        // Of so many bins, the place of an `f32` may be more than one bin off.
+        if ty == Ty::F32 && n.known().is_none_or(|n| n > MOST_OF_F32) {
+            let known = n.known().map(|n| n.saturating_add(1));
+            let edges = self.computed(known, || {
+                let one = Field::literal(Const::u64(1));
+                Field::op(Op::Add, &[n.value(self.loc()), one], self.loc())
+            });
+            return self.histogram(xs, &self.linspace(edges, low, high));
+        }
         let loc = self.loc();
-        let op = |op, args: &[Field]| Field::op(op, args, loc);
-        let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
         let bin = trace(&xs.types, |x| {
-            let x = x[0];
             let ends = [low, high].map(|end| Field::apply(end, &[], loc)[0]);
-            let bins = op(Op::Max, &[n.value(loc), one]);
-            let scale = op(
-                Op::Div,
-                &[bins.cast(ty, loc), op(Op::Sub, &[ends[1], ends[0]])],
-            );
-            let near = op(Op::Mul, &[op(Op::Sub, &[x, ends[0]]), scale]).cast(Ty::U64, loc);
-            let near = op(Op::Min, &[near, op(Op::Sub, &[bins, one])]);
-            // What is rounded is one off at most: the edges themselves decide.
-            let edge = |k| spread_at(k, bins, ends, loc);
-            let next = op(Op::Add, &[near, one]);
-            let below = op(Op::Lt, &[x, edge(near)]);
-            let is_last = op(Op::Eq, &[next, bins]);
-            let above = op(
-                Op::And,
-                &[op(Op::Ge, &[x, edge(next)]), op(Op::Not, &[is_last])],
-            );
-            let up = op(Op::Add, &[near, above.cast(Ty::U64, loc)]);
-            let bin = op(Op::Sub, &[up, below.cast(Ty::U64, loc)]);
-            let inside = op(
-                Op::And,
-                &[op(Op::Ge, &[x, ends[0]]), op(Op::Le, &[x, ends[1]])],
-            );
-            Fields::from_slice(&[op(Op::Select, &[inside, bin, outside])])
+            let bins = Field::op(Op::Max, &[n.value(loc), Field::literal(Const::u64(1))], loc);
+            let edges = Spread::new(bins, ends, loc);
+            Fields::from_slice(&[bin_between(&edges, ends, x[0], loc)])
         });
         self.counted(&self.map(std::slice::from_ref(xs), bin), &n)
     }
@@ -115,13 +105,45 @@ impl Builder {
     }
 }
 
-/// The bin of an element that is behind all edges: the last one if it is at the last edge, else none.
-fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: crate::Loc) -> Field {
+/// The bin of an element that is behind all edges: the last one if it lies between its edges, else none.
+fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: Loc) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
-    let edge = Field::at_unchecked(edges, last, loc);
-    let at = op(Op::Eq, &[x, edge[0]]);
-    op(Op::Select, &[at, op(Op::Sub, &[last, one]), outside])
+    // Of one edge there is no bin, and this is none.
+    let bin = op(Op::Sub, &[last, one]);
+    let lower = op(Op::Min, &[bin, last]);
+    let [lower, upper] = [lower, last].map(|k| Field::at_unchecked(edges, k, loc)[0]);
+    let at = op(Op::And, &[op(Op::Le, &[lower, x]), op(Op::Eq, &[x, upper])]);
+    op(Op::Select, &[at, bin, outside])
+}
+
+/// The bin of an element between even edges, of which there are two at least; a bin is not below its lower edge, and below its upper
+/// one, but for the last bin.
+///
+/// It is the last edge that is not above the element: the last one that is rounded to this float, or to one below. So it is looked
+/// for halfway to the next float, and one bin off at most. Counted from the end, it is the last bin where the edges are all equal, or
+/// no numbers.
+fn bin_between(edges: &Spread, [low, high]: [Field; 2], x: Field, loc: Loc) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let ty = x.ty();
+    let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
+    let last = op(Op::Sub, &[edges.steps, one]);
+    let [left, half] = edges.to_end(x);
+    let scale = op(Op::Div, &[edges.steps.cast(ty, loc), edges.width]);
+    let behind = op(Op::Mul, &[op(Op::Sub, &[left, half]), scale]).cast(Ty::U64, loc);
+    let near = op(Op::Sub, &[last, op(Op::Min, &[behind, last])]);
+    // The edges themselves decide.
+    let next = op(Op::Add, &[near, one]);
+    let below = op(Op::Lt, &[x, edges.at(near)]);
+    let is_last = op(Op::Eq, &[near, last]);
+    let reaches = op(Op::Ge, &[x, edges.at(next)]);
+    let above = op(Op::And, &[reaches, op(Op::Not, &[is_last])]);
+    let up = op(Op::Add, &[near, above.cast(Ty::U64, loc)]);
+    let bin = op(Op::Sub, &[up, below.cast(Ty::U64, loc)]);
+    // With a bound that is infinite or NaN, edges are NaN: the last bin alone may have both of its own.
+    let first = op(Op::Select, &[edges.is_finite(), low, edges.at(last)]);
+    let inside = op(Op::And, &[op(Op::Ge, &[x, first]), op(Op::Le, &[x, high])]);
+    op(Op::Select, &[inside, bin, outside])
 }
 
 impl<T: Int> Array<T> {
@@ -176,17 +198,23 @@ impl<T: Num> Array<T> {
 }
 
 impl<T: Float> Array<T> {
-    /// How many elements are in each of `n` bins of one width from `low` to `high`: the [`histogram`](Array::histogram) with the edges
-    /// `linspace(low, high, n + 1)`, which it has without a search.
+    /// Counts the elements in each of `n` bins of one width from `low` to `high`.
+    ///
+    /// It is the [`histogram`](Array::histogram) with the edges `linspace(low, high, n + 1)`, element by element, without a search.
+    /// Where bins are narrower than floats are apart, several edges are one float, and the last bin of these has its elements. So
+    /// with `low == high` the last bin has what equals both. With `low` above `high` no element is counted. An infinite or NaN bound
+    /// makes edges NaN, and at most the last bin has elements: those equal to an infinite `high`. Without bins there are no counts.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![0.5f64, 1.0, 2.5, 3.0, 11.0]);
     /// assert_eq!(xs.histogram_uniform(0.0, 3.0, 3).force()?, [1, 1, 2]);
+    /// assert_eq!(xs.histogram_uniform(1.0, 1.0, 3).force()?, [0, 0, 1]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A few operators and an addition for each element, in the loop that makes it: no element is in memory.
+    /// *Cost and fusion.* Some operators and an addition for each element, in the loop that makes it: no element is in memory. Of `f32`
+    /// there is a search where `n` is above 2^20, or known only when it is forced.
     ///
     /// # Errors
     /// When forced: if `n` is negative.

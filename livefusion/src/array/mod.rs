@@ -25,6 +25,7 @@
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `update`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
+//! | `spread` | what `linspace` and `histogram_uniform` have in common |
 //! | `histogram` | `bincount`, `histogram`, `histogram_uniform` |
 //! | `length` | `len`, and lengths as arguments |
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
@@ -60,6 +61,7 @@ mod scan;
 mod scatter;
 mod search;
 mod slice;
+mod spread;
 mod windows;
 mod zip;
 
@@ -74,12 +76,12 @@ pub(crate) use zip::shortest_by_index;
 
 pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
-pub(crate) use generate::spread_at;
 pub use generate::{enum_from_step, generate, iota, linspace, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
+pub(crate) use spread::Spread;
 pub use windows::Boundary;
 pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};
 pub use zip::{

@@ -6,6 +6,7 @@
 //! | `call` | the functions that sort columns of these |
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
+//! | `between` | what lies between two numbers |
 //! | `quantile` | `median`, `quantile`, `median_s`, `quantile_s` |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `codes` | `factorize` |
@@ -16,6 +17,7 @@
 //! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
 //! order is read by the loop behind it. One of segments is a combinator, and fuses.
 
+mod between;
 mod by;
 mod call;
 mod codes;

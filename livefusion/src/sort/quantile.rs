@@ -1,5 +1,6 @@
 //! `median`, `quantile`: the numbers below which so much of an array lies; `median_s`, `quantile_s` of each segment.
 
+use super::between::between;
 use super::call::unfit;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, OfSegments, Types, Value};
@@ -188,25 +189,24 @@ fn select(xs: &mut [f64], share: f64) -> Result<f64, ErrorKind> {
     };
     Ok(match xs.iter().any(|x| x.is_nan()) {
         true => f64::NAN,
-        false => between(xs, share * last as f64),
+        false => at_place(xs, share * last as f64),
     })
 }
 
 /// The value at a place in the order of numbers, or between two.
-fn between(xs: &mut [f64], place: f64) -> f64 {
+fn at_place(xs: &mut [f64], place: f64) -> f64 {
     let below = place.floor();
     let (_, low, above) = xs.select_nth_unstable_by(below as usize, f64::total_cmp);
-    let low = *low;
-    let high = above.iter().copied().min_by(f64::total_cmp);
-    match (high, place - below) {
-        (Some(high), part) if part > 0.0 => low + (high - low) * part,
-        _ => low,
+    match above.iter().copied().min_by(f64::total_cmp) {
+        Some(high) => between(*low, high, place - below),
+        None => *low,
     }
 }
 
 impl<T: Num> Array<T> {
-    /// The median: the middle element in order, or of an even number of elements what is halfway between the two in the middle. It is
-    /// NaN if an element is.
+    /// Finds the median: the middle element in order, or what lies halfway between two.
+    ///
+    /// It is the [`quantile`](Array::quantile) of 0.5.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -224,13 +224,20 @@ impl<T: Num> Array<T> {
         Array::wrap(Builder::named("median").median(self.node()))
     }
 
-    /// The number below which a share of the elements lies, from 0 (the smallest element) to 1 (the largest one). Between two
-    /// elements it is interpolated (`linear` in NumPy). It is NaN if an element is.
+    /// Finds the number below which a share of the elements lies.
+    ///
+    /// The share is from 0 (the smallest element) to 1 (the largest one). The place in order is the share times `n - 1`, as an `f64`.
+    /// Between two elements the number is interpolated (`linear` in NumPy), and rounded once. So it does not fall as the share grows,
+    /// and lies between its neighbours. Between an infinity and a finite number it is the infinity, between both infinities NaN. If an
+    /// element is NaN, so is the quantile, at every share. Elements are taken as `f64`: of integers above 2^53 the nearest one.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![10.0f64, 30.0, 20.0, 40.0, 50.0]);
     /// assert_eq!((&xs.quantile(0.25), &xs.quantile(0.9)).force()?, (20.0, 46.0));
+    /// // Nothing overflows.
+    /// let far = Array::from(vec![-1.7e308f64, f64::INFINITY, 1.7e308]);
+    /// assert_eq!((&far.quantile(0.25), &far.quantile(0.75)).force()?, (0.0, f64::INFINITY));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///

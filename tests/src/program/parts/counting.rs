@@ -14,8 +14,8 @@ pub enum Counting {
     Bincount(u64),
     /// How many are between the edges.
     Histogram,
-    /// How many are in so many bins of one width.
-    HistogramUniform(usize),
+    /// How many are in so many bins of one width, from one number to another.
+    HistogramUniform(usize, f64, f64),
     /// Differences of neighbours.
     Diff,
     /// Running products.
@@ -36,8 +36,16 @@ pub enum Counting {
 
 /// Edges of bins.
 const EDGES: [f64; 6] = [-100.0, -2.5, 0.0, 1.0, 7.0, 1e4];
-/// Where bins of one width begin and end.
-const ENDS: (f64, f64) = (-3.5, 12.0);
+/// Where bins of one width begin and end: also where they are narrower than floats are apart, or none.
+const ENDS: [(f64, f64); 7] = [
+    (-3.5, 12.0),
+    (0.0, 1e-9),
+    (1.0, 1.0 + 2.0 * f64::EPSILON),
+    (-2.0, -2.0 + 3.0 * f64::EPSILON),
+    (4.0, 4.0),
+    (3.0, -3.0),
+    (-1e300, 1e300),
+];
 
 /// NumPy's rule: a bin has its lower edge, the last one both.
 fn binned(xs: &[f64], edges: &[f64]) -> Data {
@@ -84,8 +92,8 @@ impl Made for Counting {
                 let edges = b.manifest(vec![Arc::new(Buffer::from_vec(EDGES.to_vec()))]);
                 b.histogram(&floats(), &edges)
             }
-            Counting::HistogramUniform(n) => {
-                let [low, high] = [ENDS.0, ENDS.1].map(|end| literal(Const::f64(end)));
+            Counting::HistogramUniform(n, low, high) => {
+                let [low, high] = [low, high].map(|end| literal(Const::f64(end)));
                 b.histogram_uniform(&floats(), &low, &high, Axis::from(n as u64))
             }
             Counting::Diff => b.diff(&integers(0)),
@@ -125,10 +133,10 @@ impl Made for Counting {
                 one(counts)
             }
             Counting::Histogram => binned(&of.floats(0), &EDGES),
-            Counting::HistogramUniform(n) => {
-                let step = (ENDS.1 - ENDS.0) / n as f64;
-                let mut edges: Vec<f64> = (0..n).map(|k| ENDS.0 + k as f64 * step).collect();
-                edges.push(ENDS.1);
+            Counting::HistogramUniform(n, low, high) => {
+                let step = (high - low) / n as f64;
+                let mut edges: Vec<f64> = (0..n).map(|k| low + k as f64 * step).collect();
+                edges.push(high);
                 binned(&of.floats(0), &edges)
             }
             Counting::Diff => words(&mut xs.windows(2).map(|w| w[1].wrapping_sub(w[0]))),
@@ -163,7 +171,10 @@ impl Making {
         let counting = match self.rng.below(11) {
             0 => Counting::Bincount(n as u64),
             1 => Counting::Histogram,
-            2 => Counting::HistogramUniform(n),
+            2 => {
+                let (low, high) = self.rng.pick(&ENDS);
+                Counting::HistogramUniform(n, low, high)
+            }
             3 => Counting::Diff,
             4 => Counting::Cumprod,
             5 => Counting::Cummax,

@@ -2,8 +2,11 @@
 
 use super::table::Table;
 use super::{Made, Part, literal, one};
+use crate::exact;
 use crate::naive::Data;
+use crate::program::Step;
 use crate::program::random::Making;
+use crate::scalar;
 use livefusion::ast::{Builder, Const, Field, Fields, Node, Op, Ty, trace};
 use livefusion::segmented::Segments;
 use std::sync::Arc;
@@ -64,9 +67,9 @@ fn quantile(mut xs: Vec<f64>, share: f64) -> f64 {
     xs.sort_by(f64::total_cmp);
     let place = share * (xs.len() - 1) as f64;
     let (at, part) = (place.floor() as usize, place.fract());
-    match part > 0.0 {
-        true => xs[at] + (xs[at + 1] - xs[at]) * part,
-        false => xs[at],
+    match xs.get(at + 1) {
+        Some(above) => exact::between(xs[at], *above, part),
+        None => xs[at],
     }
 }
 
@@ -214,6 +217,36 @@ impl Made for Sorting {
 }
 
 impl Making {
+    /// Floats between which differences overflow, vanish, or are none: huge and tiny ones, infinities, and equal ones.
+    fn extremes(&mut self) -> Option<usize> {
+        let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
+        let n = self.rng.range(1, 9);
+        let most = if ty == Ty::F32 {
+            f64::from(f32::MAX)
+        } else {
+            f64::MAX
+        };
+        let some = [
+            0.0,
+            most,
+            most / 3.0,
+            f64::INFINITY,
+            1.0 / most,
+            2.0 / most,
+            1.0,
+        ];
+        let kinds = self.rng.range(1, some.len());
+        let mut float = || {
+            let size = match self.rng.chance(80) {
+                true => some[self.rng.below(kinds)],
+                false => scalar::to_f64(ty, scalar::rounding(&mut self.rng, ty)),
+            };
+            scalar::float(ty, if self.rng.chance(40) { -size } else { size })
+        };
+        let words = (0..n).map(|_| float()).collect();
+        self.add(Step::Data(vec![(ty, words)]))
+    }
+
     pub(super) fn sorting_part(&mut self) -> Option<(Part, Vec<usize>)> {
         let first = self.array()?;
         let types = self.types(first).to_vec();
@@ -245,7 +278,10 @@ impl Making {
             15 => (Sorting::Found, vec![first]),
             16 => (Sorting::Digitize, vec![first, alike]),
             k => {
-                let number = self.number(first)?;
+                let number = match self.rng.chance(50) {
+                    true => self.extremes()?,
+                    false => self.number(first)?,
+                };
                 match k {
                     17 => (Sorting::Quantile(share), vec![number]),
                     _ => (

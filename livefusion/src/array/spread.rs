@@ -1,0 +1,135 @@
+//! Evenly spread floats as functions of their number: the elements of `linspace`, the edges of `histogram_uniform`.
+//!
+//! Number `k` is `(first + (k * size) * inner) * outer`, where the factors are powers of two. They are 1 wherever the
+//! distance of neighbours is a normal number. Where the whole distance overflows, all is computed at a quarter. Where the distance of
+//! neighbours is subnormal, it is computed at 2^`LIFT` times its size, for it would have few bits. Each is then rounded to the
+//! floats that lie there once: near zero those of `(k * size) * inner`, elsewhere those of the sum.
+
+use crate::ast::Field;
+use crate::loc::Loc;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// Numbers that are spread evenly, by what all of them have in common.
+pub(crate) struct Spread {
+    /// How many there are behind the first.
+    pub steps: Field,
+    /// What lies between the first and the last, scaled by `up`.
+    pub width: Field,
+    /// The power of two at which distances are computed.
+    pub up: Field,
+    start: Field,
+    stop: Field,
+    first: Field,
+    size: Field,
+    inner: Field,
+    outer: Field,
+    loc: Loc,
+}
+
+/// A power of two.
+fn power(ty: Ty, exponent: i32) -> Field {
+    number(ty, 2f64.powi(exponent))
+}
+
+fn number(ty: Ty, x: f64) -> Field {
+    Field::literal(match ty {
+        Ty::F32 => Const::f32(x as f32),
+        _ => Const::f64(x),
+    })
+}
+
+/// The exponent of the smallest normal number of a type, and how far smaller ones are lifted.
+fn exponents(ty: Ty) -> (i32, i32) {
+    match ty {
+        Ty::F32 => (f32::MIN_EXP - 1, 100),
+        _ => (f64::MIN_EXP - 1, 200),
+    }
+}
+
+impl Spread {
+    /// Those of so many steps, one at least, from one number to another.
+    pub fn new(steps: Field, [start, stop]: [Field; 2], loc: Loc) -> Spread {
+        let op = |op, args: &[Field]| Field::op(op, args, loc);
+        let ty = start.ty();
+        let (least, lift) = exponents(ty);
+        let one = power(ty, 0);
+        let count = steps.cast(ty, loc);
+        let size = |x| op(Op::Abs, &[x]);
+        let below = |x, exponent| op(Op::Lt, &[size(x), power(ty, exponent)]);
+        let all = op(Op::Sub, &[stop, start]);
+        let overflows = op(Op::Eq, &[size(all), number(ty, f64::INFINITY)]);
+        let is_some = op(Op::Ne, &[all, number(ty, 0.0)]);
+        let is_fine = op(
+            Op::And,
+            &[is_some, below(op(Op::Div, &[all, count]), least)],
+        );
+        let is_low = op(Op::And, &[below(start, least + 1), below(stop, least + 1)]);
+        // Of what is fine: whether neighbouring floats are everywhere as far apart as subnormal ones.
+        let by = |huge: i32, low: i32, high: i32| {
+            let lifted = op(Op::Select, &[is_low, power(ty, low), power(ty, high)]);
+            let normal = op(Op::Select, &[is_fine, lifted, one]);
+            op(Op::Select, &[overflows, power(ty, huge), normal])
+        };
+        let (up, inner, outer) = (by(-2, lift, lift), by(0, -lift, 0), by(2, 0, -lift));
+        let width = op(
+            Op::Sub,
+            &[op(Op::Mul, &[stop, up]), op(Op::Mul, &[start, up])],
+        );
+        Spread {
+            steps,
+            width,
+            up,
+            start,
+            stop,
+            first: op(Op::Mul, &[start, by(-2, 0, lift)]),
+            size: op(Op::Div, &[width, count]),
+            inner,
+            outer,
+            loc,
+        }
+    }
+
+    /// The number at a step.
+    pub fn at(&self, step: Field) -> Field {
+        let op = |op, args: &[Field]| Field::op(op, args, self.loc);
+        let ty = self.start.ty();
+        let way = op(Op::Mul, &[step.cast(ty, self.loc), self.size]);
+        let way = op(Op::Mul, &[way, self.inner]);
+        let at = op(Op::Mul, &[op(Op::Add, &[self.first, way]), self.outer]);
+        let mut is_last = op(Op::Eq, &[step, self.steps]);
+        // The numbers of many steps are rounded as `f32`, so that the last ones may lie behind the end.
+        if ty == Ty::F32 {
+            let rises = op(Op::Le, &[self.start, self.stop]);
+            let [above, below] = [Op::Gt, Op::Lt].map(|is| op(is, &[at, self.stop]));
+            is_last = op(Op::Or, &[is_last, op(Op::Select, &[rises, above, below])]);
+        }
+        op(Op::Select, &[is_last, self.stop, at])
+    }
+
+    /// Whether the ends are finite.
+    pub fn is_finite(&self) -> Field {
+        let infinite = number(self.start.ty(), f64::INFINITY);
+        let size = Field::op(Op::Abs, &[self.width], self.loc);
+        Field::op(Op::Lt, &[size, infinite], self.loc)
+    }
+
+    /// How far a number lies before the end, and half of how far the next larger float lies behind that number, both scaled by `up`.
+    pub fn to_end(&self, x: Field) -> [Field; 2] {
+        let op = |op, args: &[Field]| Field::op(op, args, self.loc);
+        let ty = x.ty();
+        let (bits, all) = match ty {
+            Ty::F32 => (Ty::U32, u64::from(u32::MAX)),
+            _ => (Ty::U64, u64::MAX),
+        };
+        let scaled = |x| op(Op::Mul, &[x, self.up]);
+        let size = op(Op::Abs, &[x]);
+        let [one, minus_one] = [1, all].map(|n| Field::literal(Const::new(bits, n)));
+        let falls = op(Op::Lt, &[x, number(ty, 0.0)]);
+        let step = op(Op::Select, &[falls, minus_one, one]);
+        let next = op(Op::Add, &[size.bitcast(bits, self.loc), step]).bitcast(ty, self.loc);
+        let gap = op(Op::Abs, &[op(Op::Sub, &[scaled(next), scaled(size)])]);
+        let left = op(Op::Sub, &[scaled(self.stop), scaled(x)]);
+        [left, op(Op::Mul, &[gap, number(ty, 0.5)])]
+    }
+}
