@@ -31,6 +31,7 @@ mod lowering;
 mod merges;
 mod messages;
 mod mixtures;
+mod moments;
 mod nested;
 mod nested_random;
 mod pairs;

@@ -11,6 +11,7 @@
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
+//! | `moments` | what `mean`, `var` and `std` carry |
 //! | `extremum` | `min_index`, `max_index` |
 //! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_with_start`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
@@ -52,6 +53,7 @@ mod interleave;
 mod length;
 mod map;
 mod merge;
+mod moments;
 mod operators;
 mod prefix;
 mod rank;
@@ -70,6 +72,7 @@ pub use append::concat;
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;
+pub(crate) use moments::{Statistic, as_pair, corrected, float, pairs, pairs_in_order, plain_sum};
 pub use reduce::Summed;
 pub(crate) use reduce::{by, number, one, step_of};
 pub(crate) use zip::shortest_by_index;

@@ -35,6 +35,7 @@ impl Builder {
                 FoldStyle::Aggregate(self.turned(&join, start.results.len()))
             }
             FoldStyle::Exact(join) => FoldStyle::Exact(self.turned(&join, start.results.len())),
+            FoldStyle::Dealt(join) => FoldStyle::Dealt(self.turned(&join, start.results.len())),
             style => style,
         };
         let step = self.turned(&step, xs.types.len());

@@ -73,6 +73,7 @@ impl Draft {
         let style = match fold.style {
             FoldStyle::Aggregate(join) => FoldStyle::Aggregate(self.simple(join)),
             FoldStyle::Exact(join) => FoldStyle::Exact(self.simple(join)),
+            FoldStyle::Dealt(join) => FoldStyle::Dealt(self.simple(join)),
             style => style,
         };
         let start = match style {
@@ -236,7 +237,7 @@ impl Draft {
                 Some(&state),
             );
         }
-        if let FoldStyle::Exact(join) = style {
+        if let FoldStyle::Exact(join) | FoldStyle::Dealt(join) = style {
             let fixed = start.is_literal() && join.captures.is_empty();
             self.expect(fixed, || {
                 let expected = "a start of literals, and a function that joins states alone";

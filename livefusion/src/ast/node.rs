@@ -333,13 +333,21 @@ impl Fold {
         Fold { start, step, style }
     }
 
+    /// As [`aggregate`](Fold::aggregate), where elements are dealt to lanes by their index: states of any parts may be joined. The
+    /// join commutes bit for bit. The start is made of literals, and joining it changes nothing.
+    pub fn dealt(start: Body, step: Body, join: Body) -> Fold {
+        let style = FoldStyle::Dealt(join);
+        Fold { start, step, style }
+    }
+
     /// The types of its state, over elements of these types.
     pub(crate) fn state(&self, elem: &[Ty]) -> Types {
         match self.style {
             FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => {
-                self.start.result_types_or_none()
-            }
+            FoldStyle::Sequential
+            | FoldStyle::Aggregate(_)
+            | FoldStyle::Exact(_)
+            | FoldStyle::Dealt(_) => self.start.result_types_or_none(),
         }
     }
 }
@@ -363,13 +371,18 @@ pub enum FoldStyle {
     /// As `Aggregate`, where any order of elements and parts gives the same bits: parts go on from what those before them came
     /// to, wherever that is known. `start` is made of literals, and joining it changes nothing.
     Exact(Body),
+    /// As `Aggregate`, where elements are dealt to lanes by their index. The join commutes bit for bit. `start` is made of
+    /// literals, and joining it changes nothing.
+    Dealt(Body),
 }
 
 impl FoldStyle {
     /// The function that joins states, if it is another one than the step.
     pub(crate) fn join(&self) -> Option<&Body> {
         match self {
-            FoldStyle::Aggregate(join) | FoldStyle::Exact(join) => Some(join),
+            FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) => {
+                Some(join)
+            }
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => None,
         }
     }
@@ -493,7 +506,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
             let Fold { start, step, style } = *f;
             body(start);
             body(step);
-            if let FoldStyle::Aggregate(b) | FoldStyle::Exact(b) = style {
+            if let FoldStyle::Aggregate(b) | FoldStyle::Exact(b) | FoldStyle::Dealt(b) = style {
                 body(b);
             }
         }

@@ -9,6 +9,8 @@
 //!   known; floats in lanes, the rest exact.
 //! * Those that give the same bits in any order, though they are no operators (`exact`): the start is the identity, and every
 //!   part goes on from what it finds.
+//! * Those whose elements may be dealt to lanes, though they are no operators (`dealt`): the start is the identity, and lanes are
+//!   joined by the function that joins states.
 //! * Other associative operators: the state is lifted by a flag that says whether it has anything, which
 //!   serves as identity; left to right within a chunk, chunks joined in order. Lanes that deal elements by
 //!   index would need commutativity, which nobody promised. Where a loop does nothing else, in runs.
@@ -74,7 +76,8 @@ pub(super) fn fold_at(
         && e.program.rate(spot.rate).kind.is_sub();
     match (&fold.style, plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(e),
-        (FoldStyle::Exact(join), _) => f.exact(e, join),
+        (FoldStyle::Exact(join), _) => f.joined(e, join, Order::Exact),
+        (FoldStyle::Dealt(join), _) => f.joined(e, join, operators::lanes_of(&f.types())),
         (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(e, &ops)),
         _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(e),
         _ => f.lifted(e),
@@ -326,8 +329,8 @@ impl Folding<'_> {
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
-    /// States that no order changes.
-    fn exact(&self, e: &mut Emission<'_>, join: &Body) -> Lower<Vec<Atom>> {
+    /// States of which the start is the identity: parts of them may be joined in any order, or by lanes.
+    fn joined(&self, e: &mut Emission<'_>, join: &Body, order: Order) -> Lower<Vec<Atom>> {
         let (accs, next) = self.stepped(e)?;
         let combine = operators::combine(e, self.id, 2, join)?;
         e.group(Group {
@@ -340,7 +343,7 @@ impl Folding<'_> {
             combine: Some(combine),
             level: 0,
             circle: false,
-            order: Order::Exact,
+            order,
         });
         Ok(accs.into_iter().map(Atom::Var).collect())
     }

@@ -30,6 +30,13 @@ pub fn fold_order(op: Op, ty: Ty) -> Order {
     }
 }
 
+/// How a state of these fields is dealt to lanes: fewer of a wide one, so that all of its lanes are in registers.
+pub fn lanes_of(state: &[Ty]) -> Order {
+    let bytes: usize = state.iter().map(|ty| ty.size()).sum();
+    let lanes = (LANE_BYTES / bytes.max(1)).max(1).next_power_of_two();
+    Order::Lanes(lanes as u32)
+}
+
 /// How a plain scan is ordered. In a subrate elements have no place in a block, so it is left to right.
 pub fn scan_order(op: Op, ty: Ty, in_subrate: bool) -> Order {
     match in_subrate {

@@ -66,9 +66,10 @@ impl Lift {
         let step = self.reads(builder, &[&fold.step], &level.elements);
         let state = match fold.style {
             FoldStyle::Associative | FoldStyle::First => data.types.clone(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => {
-                fold.start.result_types()
-            }
+            FoldStyle::Sequential
+            | FoldStyle::Aggregate(_)
+            | FoldStyle::Exact(_)
+            | FoldStyle::Dealt(_) => fold.start.result_types(),
         };
         let folding = Folding {
             builder,
@@ -91,13 +92,18 @@ impl Lift {
         match (&fold.style, start.is_empty()) {
             (FoldStyle::Associative | FoldStyle::First, true) => folding.carrying(&step),
             (FoldStyle::Associative | FoldStyle::First, false) => self.started(&folding, &step),
-            (FoldStyle::Sequential | FoldStyle::Aggregate(_) | FoldStyle::Exact(_), true) => {
-                folding.stepping(&step)
-            }
+            (
+                FoldStyle::Sequential
+                | FoldStyle::Aggregate(_)
+                | FoldStyle::Exact(_)
+                | FoldStyle::Dealt(_),
+                true,
+            ) => folding.stepping(&step),
             (FoldStyle::Sequential, false) => self.started_in_order(&folding),
-            (FoldStyle::Aggregate(join) | FoldStyle::Exact(join), false) => {
-                self.started_states(&folding, join)
-            }
+            (
+                FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join),
+                false,
+            ) => self.started_states(&folding, join),
         }
     }
 

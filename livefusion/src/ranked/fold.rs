@@ -43,7 +43,7 @@ impl Builder {
             // A fold from left to right asks for less.
             match &fold.style {
                 FoldStyle::Associative => fits(&fold.start, START, &[], Some(&types))?,
-                FoldStyle::Aggregate(join) | FoldStyle::Exact(join) => {
+                FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) => {
                     let both = [&types[..], &types[..]].concat();
                     fits(join, "a combine function", &both, Some(&types))?;
                 }
@@ -271,7 +271,10 @@ impl<'s> Folded<'s> {
         let in_place = match fold.style {
             FoldStyle::Associative => true,
             FoldStyle::Sequential => fold.start.result_types_or_none() == elements.types,
-            FoldStyle::First | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => false,
+            FoldStyle::First
+            | FoldStyle::Aggregate(_)
+            | FoldStyle::Exact(_)
+            | FoldStyle::Dealt(_) => false,
         };
         let across = near(elements, self.shape.rank()) == self.axes.last().copied();
         if in_place && !across {
@@ -395,7 +398,7 @@ fn from_left_to_right(fold: Fold) -> Fold {
     };
     let style = match fold.style {
         FoldStyle::Associative if exact().is_none() => FoldStyle::Sequential,
-        FoldStyle::Aggregate(_) => FoldStyle::Sequential,
+        FoldStyle::Aggregate(_) | FoldStyle::Dealt(_) => FoldStyle::Sequential,
         style => style,
     };
     Fold { style, ..fold }

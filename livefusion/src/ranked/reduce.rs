@@ -2,8 +2,11 @@
 
 use super::fold::{Folded, Without, along};
 use super::make::{computed, mapped};
-use crate::array::{Array, Dim, Ix0, Multi, better_of, by, number, one, step_of};
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node};
+use crate::array::{
+    Array, Dim, Ix0, Multi, Statistic, as_pair, better_of, by, corrected, float, number, one,
+    pairs, pairs_in_order, plain_sum, step_of,
+};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, closure};
@@ -56,12 +59,16 @@ impl Builder {
 
     /// The means along axes: floats of the elements' type, of integers `f64`s.
     pub fn mean_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.means_along(xs, axes, |_, floats| floats)
+        self.statistics_along(xs, axes, |folded, floats, ty| {
+            means(self, folded, floats, ty)
+        })
     }
 
     /// The variances along axes, of the types that means have.
     pub fn var_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.means_along(xs, axes, |folded, floats| distances(self, folded, &floats))
+        self.statistics_along(xs, axes, |folded, floats, ty| {
+            variances(self, folded, floats, ty)
+        })
     }
 
     /// Where along an axis the smallest elements are (`u64`).
@@ -101,17 +108,17 @@ impl Builder {
         })
     }
 
-    /// The means of what is made of the elements as floats.
-    fn means_along(
+    /// What is made of the elements as `f64`s, of the type that means have.
+    fn statistics_along(
         self,
         xs: &Arc<Node>,
         axes: &[usize],
-        make: impl FnOnce(&Folded<'_>, Arc<Node>) -> Arc<Node>,
+        make: impl FnOnce(&Folded<'_>, &Arc<Node>, Ty) -> Arc<Node>,
     ) -> Arc<Node> {
         let types = [number(xs).map_or(Ty::F64, float)];
         along(self, xs, axes, &types, |folded, elements| {
-            let floats = self.floats(elements, number(xs)?);
-            Ok(means(self, folded, &make(folded, floats)))
+            let ty = number(xs)?;
+            Ok(make(folded, &self.floats(elements), ty))
         })
     }
 
@@ -204,8 +211,10 @@ along_axes! {
     #[doc(alias = "amax")]
     max_axis max_axes -> T;
 
-    /// The sums along an axis over its length; NaN if that is 0. Of integers they are `f64`s, as of
-    /// [`mean`](Array::mean).
+    /// The sums along an axis over its length; NaN if that is 0.
+    ///
+    /// Types and accuracy are those of [`mean`](Array::mean). One pass, as of [`sum_axis`](Array::sum_axis). Along another axis than
+    /// the last one, pairs of `f64`s are added to element by element, without vectors; `f32`s are not.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -220,8 +229,11 @@ along_axes! {
     mean_axis mean_axes -> T::Mean;
 
     /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
-    /// length). NaN if that is 0. They are computed in two passes, as [`var`](Array::var). Along the last axis both are
-    /// over a row while it is in the cache.
+    /// length). NaN if that is 0.
+    ///
+    /// They are computed in two passes, of which the first finds a number near each mean. What that is off by is taken back, so
+    /// that results are as accurate as those of [`var`](Array::var). Along the last axis both passes are over a row while it
+    /// is in the cache. An array that is not in memory is kept there between them, or computed twice, if that is cheap.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -452,42 +464,99 @@ fn first_or(
     Ok(folded.onto(b, &first, elements, step))
 }
 
-/// The type of means.
-fn float(ty: Ty) -> Ty {
-    match ty.is_float() {
-        true => ty,
-        false => Ty::F64,
+/// The means of folds of `f64`s, row by row.
+fn means(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) -> Arc<Node> {
+    let mean = Statistic::mean(ty);
+    let sums = match mean.width() {
+        1 => folded.fold(builder, floats, plain_sum()),
+        _ => in_pairs(builder, folded, floats),
+    };
+    per_fold(builder, folded, &sums, |b, state, n| {
+        mean.result(b, state, n)
+    })
+}
+
+/// Sums in pairs. Where each fold goes from left to right, elements are joined onto buffers of pairs.
+fn in_pairs(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
+    match folded.is_last() {
+        true => folded.fold(builder, floats, pairs()),
+        false => {
+            let elements = mapped(builder, floats, as_pair());
+            folded.fold(builder, &elements, pairs_in_order())
+        }
     }
 }
 
-/// The mean of each fold of floats, row by row.
-fn means(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
-    let ty = floats.types[0];
-    let sums = folded.fold(builder, floats, by(Op::Add, Const::zero(ty)));
-    let size = folded.size(builder);
-    let mut b = BodyBuilder::new(&[ty]);
-    let (sum, n) = (b.param(0), size.term(&mut b));
-    let n = b.cast(n, ty);
-    let mean = b.op(Op::Div, &[sum, n]);
-    mapped(builder, &sums, b.finish(&[mean]))
+/// The variances of folds of `f64`s: from the distances from a number near the mean, and their squares.
+fn variances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) -> Arc<Node> {
+    let sums = folded.fold(builder, floats, plain_sum());
+    let near = per_fold(builder, folded, &sums, |b, sum, n| {
+        let n = b.cast(n, Ty::F64);
+        vec![b.op(Op::Div, &[sum[0], n])]
+    });
+    let away = distances(builder, folded, floats, &near);
+    let mut b = BodyBuilder::new(&[Ty::F64]);
+    let x = b.param(0);
+    let square = b.op(Op::Mul, &[x, x]);
+    let squares = mapped(builder, &away, b.finish(&[square]));
+    let sum = folded.fold(builder, &away, plain_sum());
+    let squares = match ty {
+        Ty::F32 => as_pairs(builder, folded.fold(builder, &squares, plain_sum())),
+        _ => in_pairs(builder, folded, &squares),
+    };
+    let corrected = corrected();
+    per_fold(
+        builder,
+        folded,
+        &builder.zip(&[sum, squares]),
+        |b, sums, n| {
+            let found = b.embed(&corrected, &[sums, &[n]].concat());
+            let found = found.unwrap_or_default().into_iter();
+            found.map(|x| b.cast(x, float(ty))).collect()
+        },
+    )
 }
 
-/// The squares of the distances from the mean of each fold of floats.
-fn distances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
-    let ty = floats.types[0];
-    let means = means(builder, folded, floats);
-    let mut b = BodyBuilder::new(&[ty, ty]);
-    let (x, mean) = (b.param(0), b.param(1));
-    let away = b.op(Op::Sub, &[x, mean]);
-    let square = b.op(Op::Mul, &[away, away]);
-    let square = b.finish(&[square]);
-    let spread = match (means.rank, folded.rows(builder)) {
-        (0, _) => computed(builder, folded.shape, |b, _| vec![b.scalar(&means, 0)]),
-        (_, Some(rows)) if folded.is_last() => builder.spread(&rows, &means),
+/// Numbers of which nothing is missing.
+fn as_pairs(builder: Builder, xs: Arc<Node>) -> Arc<Node> {
+    mapped(builder, &xs, as_pair())
+}
+
+/// What is made of each fold's result and its number of elements.
+fn per_fold(
+    builder: Builder,
+    folded: &Folded<'_>,
+    results: &Arc<Node>,
+    make: impl FnOnce(&mut BodyBuilder, &[TermId], TermId) -> Vec<TermId>,
+) -> Arc<Node> {
+    let size = folded.size(builder);
+    let mut b = BodyBuilder::new(&results.types);
+    let fields: Vec<TermId> = (0..results.types.len() as u32)
+        .map(|k| b.param(k))
+        .collect();
+    let n = size.term(&mut b);
+    let made = make(&mut b, &fields, n);
+    mapped(builder, results, b.finish(&made))
+}
+
+/// The distances of elements from a number for each fold.
+fn distances(
+    builder: Builder,
+    folded: &Folded<'_>,
+    floats: &Arc<Node>,
+    from: &Arc<Node>,
+) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[Ty::F64, Ty::F64]);
+    let sides = [b.param(0), b.param(1)];
+    let away = b.op(Op::Sub, &sides);
+    let away = b.finish(&[away]);
+    let spread = match (from.rank, folded.rows(builder)) {
+        (0, _) => computed(builder, folded.shape, |b, _| vec![b.scalar(from, 0)]),
+        (_, Some(rows)) if folded.is_last() => builder.spread(&rows, from),
         _ => computed(builder, folded.shape, |b, parts| {
             let at = folded.place(b, parts);
-            vec![b.at(&means, 0, at, false)]
+            vec![b.at(from, 0, at, false)]
         }),
     };
-    builder.map(&[floats.clone(), spread], square)
+    builder.map(&[floats.clone(), spread], away)
 }

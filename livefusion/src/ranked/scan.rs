@@ -246,12 +246,13 @@ impl Running {
             Running::From(fold, _) => match fold.style {
                 FoldStyle::Associative => fits(&fold.start, START, &[], Some(&xs.types)),
                 FoldStyle::Sequential => Ok(()),
-                FoldStyle::First | FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => {
-                    Err(ErrorKind::Malformed {
-                        expected: "a scan with a starting value".to_string(),
-                        got: "another".to_string(),
-                    })
-                }
+                FoldStyle::First
+                | FoldStyle::Aggregate(_)
+                | FoldStyle::Exact(_)
+                | FoldStyle::Dealt(_) => Err(ErrorKind::Malformed {
+                    expected: "a scan with a starting value".to_string(),
+                    got: "another".to_string(),
+                }),
             },
             Running::First(step) => {
                 let both = [&xs.types[..], &xs.types[..]].concat();

@@ -2,8 +2,8 @@
 //! `any_s`, `all_s`, `count_s`, `mean_s`.
 
 use super::{Segmented, Segments};
-use crate::array::{Array, by, one, step_of};
-use crate::ast::{Body, BodyBuilder, Builder, Node};
+use crate::array::{Array, Statistic, by, one, step_of};
+use crate::ast::{Body, BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Float, Num};
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
@@ -38,13 +38,14 @@ impl Builder {
             [ty] if ty.is_float() => ty,
             _ => return self.unfit(&of.data, &of.data.types, 1, "elements of one float each"),
         };
-        let sums = self.sum_s(of);
-        let mut b = BodyBuilder::new(&[ty, Ty::U64]);
+        let mean = Statistic::mean(ty);
+        let sums = self.fold_s(&of.lengths, &self.floats(&of.data), mean.fold.clone());
+        let mut b = BodyBuilder::new(&[&sums.types[..], &[Ty::U64]].concat());
         b.locate(Some(self.loc()));
-        let (sum, n) = (b.param(0), b.param(1));
-        let n = b.cast(n, ty);
-        let mean = b.op(Op::Div, &[sum, n]);
-        self.map(&[sums, of.lengths.clone()], b.finish(&[mean]))
+        let state: Vec<TermId> = (0..mean.width()).map(|k| b.param(k)).collect();
+        let n = b.param(mean.width());
+        let result = mean.result(&mut b, &state, n);
+        self.map(&[sums, of.lengths.clone()], b.finish(&result))
     }
 
     /// For each segment whether the test is true for some element.
@@ -135,6 +136,8 @@ impl<T: Num> Segmented<T> {
 
 impl<T: Float> Segmented<T> {
     /// Each segment's sum over its length; NaN for an empty one.
+    ///
+    /// As accurate as [`mean`](Array::mean), in one pass.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -273,6 +273,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         FoldStyle::Sequential => 2,
         FoldStyle::Aggregate(_) => 3,
         FoldStyle::Exact(_) => 4,
+        FoldStyle::Dealt(_) => 5,
     };
     let inclusive = |k: &ScanKind| u64::from(*k == ScanKind::Inclusive);
     match kind {
@@ -340,7 +341,9 @@ pub(super) fn same_leaf(a: &Node, b: &Node) -> bool {
 fn as_functions(kind: &Kind) -> Vec<bool> {
     match kind {
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => vec![false, false, true],
+            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) | FoldStyle::Dealt(_) => {
+                vec![false, false, true]
+            }
             FoldStyle::Sequential => vec![false, false],
             FoldStyle::Associative | FoldStyle::First => vec![false, true],
         },

@@ -178,7 +178,9 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::ScanByIndex(b, ..) => smallvec![b],
         Kind::Scatter(Some(b), _) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) => smallvec![&f.start, &f.step, c],
+            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) | FoldStyle::Dealt(c) => {
+                smallvec![&f.start, &f.step, c]
+            }
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
                 smallvec![&f.start, &f.step]
             }

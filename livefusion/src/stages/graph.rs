@@ -179,7 +179,9 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
     match kind {
         Kind::Generate(Len::Checked(_), _) => &["length", "element"],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match f.style {
-            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) => &["start", "step", "join"],
+            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) | FoldStyle::Dealt(_) => {
+                &["start", "step", "join"]
+            }
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => &["start", "step"],
         },
         Kind::Generate(..)

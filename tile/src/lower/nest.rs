@@ -5,7 +5,7 @@ use super::cases::Known;
 use super::rooms::{Proofs, Rooms};
 use super::segment::Part;
 use super::{Lower, segment};
-use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
+use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
 use crate::region::{Inner, Nest, NestPart, Region};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
@@ -53,9 +53,9 @@ fn segments(
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
-                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
+                (Order::Lanes(2..=MAX_LANES), Some(_), _) if anew => {}
                 // Lanes that have changed are not undone: nothing that may be is behind them.
-                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_])
+                (Order::Lanes(2..=MAX_LANES), Some(_), _)
                     if group.owner == root.outer.rate
                         && root.inner.last() == Some(&sweep.rate)
                         && matches!(inner, Inner::Sweep(_)) => {}
@@ -250,8 +250,8 @@ impl<'r, 'a> Lower<'r, 'a> {
         let body = self.step_of_segment(nest, &[shared, own.clone()].concat());
         self.comb = comb;
         self.push_steps(counter, (from, to, rooms), body);
-        for (g, v) in own {
-            self.join_lanes(g, v, few);
+        for g in groups_of(&own) {
+            self.join_lanes(g, few);
         }
         self.lasts = lasts;
     }
@@ -402,28 +402,87 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// What the lanes of a segment have come to.
-    fn join_lanes(&mut self, g: GroupId, v: Var, few: Option<Operand>) {
+    fn join_lanes(&mut self, g: GroupId, few: Option<Operand>) {
         let program = self.region.program;
-        let (of, ty) = (self.lanes_of_group(g), program.ty(v).elem());
-        let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
-            return;
-        };
+        let (of, group) = (self.lanes_of_group(g), &program.groups[g.index()]);
         let come_to = match few.filter(|_| of > FEW) {
-            None => self.halves_of(v, op, of),
+            None => self.come_to(group, of),
             Some(few) => {
-                let register = self.add("joined", Shape::scalar(ty), Origin::Register);
+                let shape = |v: &Var| Shape::scalar(program.ty(*v).elem());
+                let vars = group.vars.iter();
+                let registers: Vec<Value> = vars
+                    .map(|v| self.add("joined", shape(v), Origin::Register))
+                    .collect();
                 let join = |lower: &mut Self, lanes| {
-                    let come_to = lower.halves_of(v, op, lanes);
-                    lower.set(register, come_to);
+                    let come_to = lower.come_to(group, lanes);
+                    let each = registers.iter().zip(come_to);
+                    each.for_each(|(register, x)| lower.set(*register, x));
                 };
                 self.either(few, |lower| join(lower, FEW), |lower| join(lower, of));
-                register.into()
+                registers.into_iter().map(Operand::from).collect()
             }
         };
-        if let Some(start) = self.starts.get(&v).copied() {
-            let total = self.op(program.name(v), ty, op, &[start.into(), come_to]);
+        for (v, total) in self.onto_start(group, &come_to) {
             self.now.insert(v, total);
         }
+    }
+
+    /// What a segment's lanes have come to, joined onto what the group began with; nothing where no start is kept.
+    pub(super) fn onto_start(&mut self, group: &Group, come_to: &[Operand]) -> Vec<(Var, Operand)> {
+        let starts: Option<Vec<Operand>> = (group.vars.iter())
+            .map(|v| self.starts.get(v).map(|start| (*start).into()))
+            .collect();
+        let Some(starts) = starts else {
+            return Vec::new();
+        };
+        let name = self.region.program.name(group.vars[0]).to_string();
+        let totals = self.joined(group.combine, &name, &starts, come_to);
+        group.vars.iter().copied().zip(totals).collect()
+    }
+
+    /// What so many lanes of a segment come to: by an operator in vectors, by a function one by one.
+    fn come_to(&mut self, group: &Group, lanes: u32) -> Vec<Operand> {
+        match (group.combine, &group.vars[..]) {
+            (Some(Combine::Op(op)), [v]) => vec![self.halves_of(*v, op, lanes)],
+            _ => {
+                let from = group.vars.iter().map(|v| self.lanes_of_steps(*v)).collect();
+                self.states_joined(group, from, lanes)
+            }
+        }
+    }
+
+    /// The states in so many lanes of memory, of which each variable has its own, joined by halves.
+    pub(super) fn states_joined(
+        &mut self,
+        group: &Group,
+        from: Vec<Memory>,
+        lanes: u32,
+    ) -> Vec<Operand> {
+        let program = self.region.program;
+        let mut states: Vec<Vec<Operand>> = Vec::new();
+        for lane in 0..lanes {
+            let fields = group.vars.iter().zip(&from);
+            let state = fields.map(|(v, from)| {
+                let to = self.add("lane", Shape::scalar(program.ty(*v).elem()), Origin::Let);
+                self.push(StmtKind::Load {
+                    to,
+                    from: *from,
+                    at: Lower::u64(u64::from(lane)),
+                    under: None,
+                    proof: Proof::Literal,
+                });
+                Operand::from(to)
+            });
+            states.push(state.collect());
+        }
+        while states.len() > 1 {
+            let behind = states.split_off(states.len() / 2);
+            let pairs = states.iter().zip(&behind);
+            states = pairs
+                .map(|(x, y)| self.joined(group.combine, "half", x, y))
+                .collect();
+        }
+        states.pop().unwrap_or_default()
     }
 
     /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before they find
@@ -455,4 +514,11 @@ impl<'r, 'a> Lower<'r, 'a> {
             _ => self.joined_halves(some[0], (op, false)),
         }
     }
+}
+
+/// The groups of variables, each once.
+pub(super) fn groups_of(vars: &[(GroupId, Var)]) -> Vec<GroupId> {
+    let mut groups: Vec<GroupId> = vars.iter().map(|(g, _)| *g).collect();
+    groups.dedup();
+    groups
 }

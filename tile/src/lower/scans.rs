@@ -313,7 +313,7 @@ impl Lower<'_, '_> {
     }
 
     /// Values joined, the left ones earlier; the later stay where nothing joins them.
-    fn joined(
+    pub(super) fn joined(
         &mut self,
         by: Option<Combine>,
         name: &str,

@@ -1,18 +1,18 @@
 //! Segments in vectors: turns of as many steps as a turn of vectors takes, and a tail in which what is not there has no effect.
 //!
 //! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment begins; but
-//! lanes are joined by halves, and operators commute, so that turning all lanes around changes nothing, and a segment may begin
+//! lanes are joined by halves, and operators and functions commute, so that turning all lanes around changes nothing, and a segment may begin
 //! in lane 0. A lane that got nothing holds the identity: for a short segment, fewer lanes do.
 //!
 //! A scan that begins anew takes its elements in blocks, and where these begin does not depend on the segment: so turns begin at
 //! multiples of their steps, and what is not there, in front or behind, is the identity.
 
 use super::Lower;
-use super::nest::Segment;
+use super::nest::{Segment, groups_of};
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Value};
 use crate::region::{Access, Aside, Flags, Nest, Region, Role, Sweep};
 use crate::schedule::{Schedule, legal_in};
-use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -345,20 +345,41 @@ impl Lower<'_, '_> {
     fn end_folds(&mut self, segment: Segment, groups: &[(GroupId, Var)]) {
         let program = self.region.program;
         let found = self.find_segment_again(segment, groups);
-        for (g, v) in groups {
-            let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
-                continue;
+        for g in groups_of(groups) {
+            let group = &program.groups[g.index()];
+            let come_to = match (group.combine, &group.vars[..]) {
+                (Some(Combine::Op(op)), [v]) => match found.get(v) {
+                    Some(found) => vec![(*found).into()],
+                    None => vec![self.halves(*v, (op, false))],
+                },
+                _ => self.states_in_registers(group),
             };
-            let to = match found.get(v) {
-                Some(found) => (*found).into(),
-                None => self.halves(*v, (op, false)),
-            };
-            if let Some(start) = self.starts.get(v).copied() {
-                let ty = program.ty(*v).elem();
-                let total = self.op(program.name(*v), ty, op, &[start.into(), to]);
-                self.set(start, total);
+            for (v, total) in self.onto_start(group, &come_to) {
+                self.set(self.starts[&v], total);
             }
         }
+    }
+
+    /// What states in the lanes of registers come to, by a function: one by one, by way of memory.
+    fn states_in_registers(&mut self, group: &Group) -> Vec<Operand> {
+        let mut from = Vec::new();
+        let mut lanes = 1;
+        for v in &group.vars {
+            let shape = self.tile.shape(self.carried[v]);
+            let name = format!("{}_each", self.region.program.name(*v));
+            let buffer = self.add(&name, shape, Origin::Buffer);
+            self.copy(
+                Memory::Register(self.carried[v]),
+                Memory::Buffer(buffer),
+                shape,
+            );
+            from.push(Memory::Buffer(buffer));
+            lanes = shape.lanes;
+        }
+        let vectors = std::mem::replace(&mut self.lanes, 1);
+        let come_to = self.states_joined(group, from, lanes);
+        self.lanes = vectors;
+        come_to
     }
 
     /// What the lanes of a variable come to.
