@@ -1,9 +1,10 @@
 //! A column while it is read: its type is found as its fields come.
 
-use super::super::column::{Column, Data, Text};
+use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{ErrorKind, shown};
 use super::super::plain::by_type;
 use super::super::value::{Type, Value, guess, parse};
+use super::times::Times;
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -22,6 +23,8 @@ enum State {
     Skipped,
     /// Numbers, or `bool`s.
     Words(Words),
+    /// Dates.
+    Times(Times),
     /// Text.
     Text(Dictionary),
     /// They turned out to be text, and have to be read again.
@@ -29,7 +32,7 @@ enum State {
 }
 
 /// Canonical words of one type.
-struct Words {
+pub struct Words {
     /// None as long as it is open.
     ty: Option<Ty>,
     /// Whether the user said the type.
@@ -71,6 +74,7 @@ impl Cells {
         };
         let state = match given {
             Some(Type::Scalar(ty)) => words(Some(ty)),
+            Some(ty) if Unit::of(ty).is_some() => State::Times(Times::given(ty)),
             Some(_) => State::Text(Dictionary::new(None)),
             None => words(None),
         };
@@ -98,6 +102,15 @@ impl Cells {
                     _ => all.push(text),
                 };
             }
+            State::Times(all) => {
+                let text = utf8(field)?.trim_ascii();
+                match (markers.has(text), &self.fill) {
+                    (true, Some(fill)) => return all.push_fill(fill),
+                    (true, None) => return all.push_none(line),
+                    (false, _) if all.push_text(text)? => return Ok(()),
+                    (false, _) => text,
+                }
+            }
             State::Words(all) => {
                 let text = utf8(field)?.trim_ascii();
                 match (markers.has(text), &self.fill) {
@@ -108,6 +121,12 @@ impl Cells {
                 }
             }
         };
+        if let State::Words(all) = &self.state
+            && let Some(times) = Times::first(text, all)
+        {
+            self.state = State::Times(times);
+            return Ok(());
+        }
         let why = Some((line, text.to_string()));
         self.state = match &self.state {
             State::Words(all) if all.words.is_empty() => {
@@ -127,11 +146,16 @@ impl Cells {
 
     /// At the end: a type for a column without a single value, and nothing missing. Else the line of what is missing.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
-        let State::Words(all) = &self.state else {
-            return Ok(());
+        let all = match &self.state {
+            State::Words(all) => all,
+            State::Times(all) => {
+                let missing = all.missing.map(|line| (line, all.none()));
+                return missing.map_or(Ok(()), Err);
+            }
+            _ => return Ok(()),
         };
         match (all.ty, all.missing) {
-            (Some(ty), Some(line)) => Err((line, none(Some(ty)))),
+            (Some(ty), Some(line)) => Err((line, none(ty.name()))),
             (None, _) => {
                 self.state = match all.words.is_empty() {
                     true => State::Text(Dictionary::new(None)),
@@ -162,6 +186,7 @@ impl Cells {
             State::Skipped | State::Again(_) => return None,
             State::Text(all) => Data::Text(all.finish()),
             State::Words(all) => Data::Scalars(Arc::new(all.finish())),
+            State::Times(all) => all.finish(),
         };
         Some((self.name, data.into()))
     }
@@ -206,6 +231,12 @@ impl Words {
         true
     }
 
+    /// How many fields there are, if each is one that is missing, and the line of the first that nothing stands for.
+    pub fn only_missing(&self) -> Option<(usize, Option<u64>)> {
+        let none_came = self.ty.is_none() && !self.is_given;
+        none_came.then_some((self.words.len(), self.missing))
+    }
+
     fn push_fill(&mut self, fill: &Value) -> Result<(), ErrorKind> {
         if !self.is_given {
             match fill {
@@ -227,7 +258,7 @@ impl Words {
 
     fn push_none(&mut self, line: u64) -> Result<(), ErrorKind> {
         if self.is_given {
-            return Err(none(self.ty));
+            return Err(none(self.ty.map_or("a value", Ty::name)));
         }
         self.missing.get_or_insert(line);
         self.push(0)
@@ -280,8 +311,7 @@ impl Dictionary {
 }
 
 /// A missing value that nothing stands for.
-fn none(ty: Option<Ty>) -> ErrorKind {
-    let ty = ty.map_or("a value", Ty::name);
+pub fn none(ty: &str) -> ErrorKind {
     ErrorKind::malformed(
         ty,
         "nothing (`missing` says what stands for a missing value)",
@@ -296,7 +326,7 @@ pub fn utf8(field: &[u8]) -> Result<&str, ErrorKind> {
     })
 }
 
-fn push<T>(all: &mut Vec<T>, x: T) -> Result<(), ErrorKind> {
+pub fn push<T>(all: &mut Vec<T>, x: T) -> Result<(), ErrorKind> {
     if all.len() == all.capacity() {
         let bytes = (2 * all.len() * size_of::<T>()) as u64;
         let room = all.try_reserve(1);
