@@ -16,6 +16,10 @@ mod npys;
 mod random;
 #[path = "io/raw.rs"]
 mod raws;
+#[path = "io/texts.rs"]
+mod texts;
+#[path = "io/times.rs"]
+mod times;
 #[cfg(feature = "arrow")]
 #[path = "io/used.rs"]
 mod used;

@@ -1,9 +1,9 @@
-//! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows, tables.
+//! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows.
 
 use crate::syntax::Literal;
 use crate::value::{Array, Column, Elt, Saved, Segmented, Value};
+use crate::{grid, meaning};
 use livefusion::ast::{Node, Value as Memory};
-use livefusion::io::{Table, Type};
 use livefusion_backend::Buffer;
 use loop_lang::Const;
 use std::sync::Arc;
@@ -28,7 +28,9 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
             Saved::Npy(node) | Saved::Raw(node) => array(node),
             Saved::Npz(named) => named.iter().for_each(|(_, n)| array(n)),
             Saved::Columns(named, _) => named.iter().for_each(|(_, column)| match column {
-                Column::Scalars(node) => array(node),
+                Column::Scalars(node) | Column::Text(node, _) | Column::Times(node, _) => {
+                    array(node)
+                }
                 Column::Lists(s) => {
                     array(&s.lengths);
                     array(&s.data);
@@ -37,11 +39,8 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
             Saved::Table(..) => {}
         },
         Value::Table(t) => {
-            for name in t.names() {
-                let valid = t.valid(name).ok().filter(|_| has_gaps(t, name));
-                t.node(name).into_iter().for_each(|node| array(&node));
-                valid.into_iter().for_each(|valid| array(valid.node()));
-            }
+            let columns = t.names().filter_map(|name| t.column(name)?.ok());
+            columns.for_each(|column| nodes(&column, out));
         }
         _ => {}
     }
@@ -53,7 +52,7 @@ pub struct Limit(pub usize);
 
 impl Limit {
     /// The places that are shown of `n`, none where some are left out.
-    fn places(self, n: usize) -> Vec<Option<usize>> {
+    pub fn places(self, n: usize) -> Vec<Option<usize>> {
         if n <= self.0 {
             return (0..n).map(Some).collect();
         }
@@ -71,9 +70,9 @@ pub fn show(value: &Value, limit: Limit) -> String {
         Value::Float(x) => format!("{x:?}"),
         Value::Scalar(fields, elt) => {
             let words: Vec<_> = fields.iter().map(|f| f.as_literal()).collect();
-            element(elt, &mut words.into_iter())
+            meaning::show(elt, &mut words.into_iter(), true)
         }
-        Value::Array(a) => array(a, limit),
+        Value::Array(a) => grid::rows(a, limit).unwrap_or_else(|| array(a, limit)),
         Value::Segmented(s) => segments(s, limit),
         Value::Tuple(parts) => {
             let parts: Vec<_> = parts.iter().map(|p| show(p, limit)).collect();
@@ -83,29 +82,21 @@ pub fn show(value: &Value, limit: Limit) -> String {
             }
         }
         Value::Text(text) => Literal::Text(text.to_string()).to_string(),
-        Value::Table(t) => table(t, limit),
+        Value::Table(t) => grid::table(t, limit),
         other => other.ty(),
-    }
-}
-
-fn element(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>) -> String {
-    match elt {
-        Elt::Scalar(_) => words.next().flatten().map_or("?".into(), Const::bare),
-        Elt::Tuple(parts) => {
-            let parts: Vec<_> = parts.iter().map(|p| element(p, words)).collect();
-            format!("({})", parts.join(", "))
-        }
     }
 }
 
 fn at(columns: &[Arc<Buffer>], elt: &Elt, i: usize) -> String {
     let word = |c: &Arc<Buffer>| c.get_word(i).map(|w| Const::new(c.ty(), w));
-    element(elt, &mut columns.iter().map(word))
+    meaning::show(elt, &mut columns.iter().map(word), true)
 }
 
 fn array(a: &Array, limit: Limit) -> String {
     match a.node.value.get() {
-        Some(Memory::Scalar(fields)) => element(&a.elt, &mut fields.iter().map(|c| Some(*c))),
+        Some(Memory::Scalar(fields)) => {
+            meaning::show(&a.elt, &mut fields.iter().map(|c| Some(*c)), true)
+        }
         Some(Memory::Array(columns)) => {
             let len = columns.first().map_or(0, |c| c.len());
             let axes = a.node.shape.as_ref().map_or(&[][..], |s| s.axes());
@@ -186,53 +177,6 @@ fn segments(s: &Segmented, limit: Limit) -> String {
     };
     let rows: Vec<String> = limit.places(lengths.len()).into_iter().map(row).collect();
     format!("ragged [{}]", indented(&rows.join(",\n"), 8))
-}
-
-/// Whether values of a column are missing.
-fn has_gaps(t: &Table, name: &str) -> bool {
-    t.missing(name).is_ok_and(|n| n > 0)
-}
-
-fn table(t: &Table, limit: Limit) -> String {
-    let places = limit.places(t.len());
-    let mut columns: Vec<Vec<String>> = Vec::new();
-    for (name, ty) in t.names().zip(t.types()) {
-        let mut column = vec![name.to_string(), ty.to_string()];
-        let texts: Vec<&str> = match ty {
-            Type::Text => t.text(name).map(Iterator::collect).unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        let node = t.node(name).ok();
-        let valid = t.valid(name).ok().filter(|_| has_gaps(t, name));
-        let in_memory = |node: &Node, i: usize| match node.value.get() {
-            Some(Memory::Array(columns)) => at(columns, &Elt::of(&node.types), i),
-            _ => "?".into(),
-        };
-        let cell = |i: usize| match (&node, texts.get(i)) {
-            _ if valid
-                .as_ref()
-                .is_some_and(|v| in_memory(v.node(), i) == "false") =>
-            {
-                "-".into()
-            }
-            (_, Some(text)) => text.to_string(),
-            (Some(node), None) => in_memory(node, i),
-            // Lists are shown when their column is.
-            (None, None) => "…".into(),
-        };
-        column.extend(places.iter().map(|p| p.map_or("…".into(), &cell)));
-        columns.push(column);
-    }
-    let height = columns.first().map_or(0, Vec::len);
-    let line = |k: usize| {
-        let cells = columns.iter().map(|c| {
-            let width = c.iter().map(|x| x.chars().count()).max().unwrap_or(0);
-            format!("{:>width$}", c[k])
-        });
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    let lines: Vec<String> = (0..height).map(line).collect();
-    lines.join("\n")
 }
 
 /// A time as people read it.

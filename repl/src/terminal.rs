@@ -4,7 +4,6 @@ use crate::combinators;
 use crate::commands::{self, COMMANDS};
 use crate::session::Session;
 use crate::shell::{Assistant, Vocabulary, history_path};
-use crate::value::Value;
 use rustyline::error::ReadlineError;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -19,9 +18,9 @@ struct Names {
 impl Names {
     fn of(session: &Session) -> Names {
         let bound: Vec<String> = session.env.names().map(String::from).collect();
-        let columns = |n: &String| match session.env.get(n) {
-            Some(Value::Table(t)) => Some((n.clone(), t.names().map(String::from).collect())),
-            _ => None,
+        let columns = |n: &String| {
+            let columns = session.env.get(n)?.columns()?;
+            Some((n.clone(), columns.into_iter().map(String::from).collect()))
         };
         Names {
             tables: bound.iter().filter_map(columns).collect(),
@@ -38,7 +37,8 @@ impl Vocabulary for Names {
 
     fn members(&self, before: &str) -> Vec<String> {
         let table = self.tables.iter().find(|(name, _)| name == before);
-        table.map_or_else(|| self.names(), |(_, columns)| columns.clone())
+        let columns = table.into_iter().flat_map(|(_, columns)| columns.clone());
+        columns.chain(self.names()).collect()
     }
 
     fn commands(&self) -> Vec<String> {

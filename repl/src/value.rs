@@ -1,11 +1,13 @@
 //! What expressions have as values.
 
 use crate::combinators::Combinator;
+use crate::meaning::Time;
 use crate::source::Span;
 use crate::syntax::Function;
+pub use crate::table::Table;
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Fields, Node, Types};
-use livefusion::io::{Table, Type};
+use livefusion::io::{self, Labels};
 use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::fmt;
@@ -38,8 +40,8 @@ pub enum Value {
     Boundary(Boundary<Box<Value>>),
     /// A string.
     Text(Arc<str>),
-    /// Columns with names.
-    Table(Arc<Table>),
+    /// Columns with names, that were read; what is made of them is an array of rows.
+    Table(Rc<Table>),
     /// A value that is to be written to a file. Evaluation writes nothing: the session does, when the value is shown.
     Save(Save),
 }
@@ -65,7 +67,7 @@ pub enum Saved {
     /// Arrays with their names.
     Npz(Vec<(String, Arc<Node>)>),
     /// A table that was read.
-    Table(Arc<Table>, Columns),
+    Table(Rc<Table>, Columns),
     /// Columns with their names.
     Columns(Vec<(String, Column)>, Columns),
 }
@@ -86,6 +88,10 @@ pub enum Columns {
 pub enum Column {
     /// Scalars.
     Scalars(Arc<Node>),
+    /// Codes of text.
+    Text(Arc<Node>, Labels),
+    /// What counts dates of a type.
+    Times(Arc<Node>, io::Type),
     /// Lists.
     Lists(Segments),
 }
@@ -146,6 +152,14 @@ pub enum Elt {
     Scalar(Ty),
     /// The fields of all parts, one behind the other.
     Tuple(Vec<Elt>),
+    /// A tuple whose parts have names: a row of a table.
+    Row(Arc<[String]>, Vec<Elt>),
+    /// A value, and whether it is there.
+    Maybe(Box<[Elt; 2]>),
+    /// One field, the code of a text among these, which are in order.
+    Text(Labels),
+    /// One field, which counts days or microseconds.
+    Time(Time),
 }
 
 impl Elt {
@@ -161,15 +175,21 @@ impl Elt {
     pub fn types(&self) -> Types {
         match self {
             Elt::Scalar(ty) => Types::from_slice(&[*ty]),
-            Elt::Tuple(parts) => parts.iter().flat_map(Elt::types).collect(),
+            Elt::Text(_) => Types::from_slice(&[Ty::U32]),
+            Elt::Time(_) => Types::from_slice(&[Ty::I64]),
+            Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {
+                self.parts().iter().flat_map(Elt::types).collect()
+            }
         }
     }
 
     /// How many fields there are.
     pub fn fields(&self) -> usize {
         match self {
-            Elt::Scalar(_) => 1,
-            Elt::Tuple(parts) => parts.iter().map(Elt::fields).sum(),
+            Elt::Scalar(_) | Elt::Text(_) | Elt::Time(_) => 1,
+            Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {
+                self.parts().iter().map(Elt::fields).sum()
+            }
         }
     }
 
@@ -182,6 +202,7 @@ impl Elt {
                 let parts = own.into_iter().zip(others);
                 Elt::Tuple(parts.map(|(a, b)| a.wider(b)).collect())
             }
+            (Elt::Text(own), Elt::Text(others)) => Elt::Text(own.merged(&others)),
             (own, _) => own,
         }
     }
@@ -190,7 +211,7 @@ impl Elt {
     pub fn scalar(&self) -> Option<Ty> {
         match self {
             Elt::Scalar(ty) => Some(*ty),
-            Elt::Tuple(_) => None,
+            _ => None,
         }
     }
 }
@@ -199,6 +220,13 @@ impl fmt::Display for Elt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Elt::Scalar(ty) => f.write_str(ty.name()),
+            Elt::Text(_) => f.write_str("text"),
+            Elt::Time(time) => f.write_str(time.name()),
+            Elt::Maybe(parts) => write!(f, "{} or missing", parts[0]),
+            Elt::Row(names, parts) => {
+                let parts = names.iter().zip(parts).map(|(n, t)| format!("{n}: {t}"));
+                write!(f, "({})", parts.collect::<Vec<_>>().join(", "))
+            }
             Elt::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(Elt::to_string).collect();
                 write!(f, "({})", parts.join(", "))
@@ -212,6 +240,9 @@ impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes = self.node.shape.as_ref().map_or(&[][..], |s| s.axes());
         let known = || self.node.known_len().map_or("?".into(), |n| n.to_string());
+        if let (1, Elt::Row(..)) = (self.node.rank, &self.elt) {
+            return write!(f, "table of {} rows {}", known(), self.elt);
+        }
         self.elt.fmt(f)?;
         match (self.node.rank, axes) {
             (0, _) => Ok(()),
@@ -274,6 +305,7 @@ impl Value {
             Value::Float(_) => Elt::Scalar(Ty::F64),
             Value::Int(n) if *n > i128::from(i64::MAX) => Elt::Scalar(Ty::U64),
             Value::Tuple(parts) => Elt::Tuple(parts.iter().map(Value::default_elt).collect()),
+            Value::Text(text) => Elt::Text(Labels::of([text])),
             other => other.elt().unwrap_or(Elt::Scalar(Ty::I64)),
         }
     }
@@ -310,9 +342,10 @@ impl Value {
             Value::Boundary(_) => "a boundary".into(),
             Value::Text(_) => "a string".into(),
             Value::Table(table) => {
-                let columns = table.names().zip(table.types());
+                let columns = table.read.names().zip(table.read.types());
                 let columns: Vec<_> = columns.map(|(n, t)| format!("{n}: {t}")).collect();
-                format!("table of {} rows ({})", table.len(), columns.join(", "))
+                let rows = table.read.len();
+                format!("table of {rows} rows ({})", columns.join(", "))
             }
             Value::Save(save) => format!("a file to be written, {}", save.path.display()),
         }
@@ -323,8 +356,9 @@ impl Value {
         match self {
             Value::Int(n) => format!("the integer {n}"),
             Value::Float(x) => format!("the float {x:?}"),
-            Value::Scalar(_, elt @ Elt::Scalar(_)) => format!("a scalar of type {elt}"),
+            Value::Scalar(_, elt) if elt.fields() == 1 => format!("a scalar of type {elt}"),
             Value::Array(a) if a.node.rank == 0 => format!("a scalar of type {}", a.elt),
+            Value::Array(a) if matches!(a.elt, Elt::Row(..)) => format!("a {a}"),
             Value::Array(a) => format!("an array, {a}"),
             Value::Segmented(_) => format!("segments, {}", self.ty()),
             Value::Tuple(_) | Value::Scalar(..) => format!("a tuple, {}", self.ty()),
@@ -338,28 +372,6 @@ impl Value {
             | Value::Save(_) => self.ty(),
         }
     }
-}
-
-/// A column of a table: an array, segments, or, where values are missing, these beside which are there.
-pub fn column(table: &Table, name: &str) -> livefusion::io::Result<Value> {
-    let array = |node: Arc<Node>| {
-        let elt = Elt::of(&node.types);
-        Array { node, elt }
-    };
-    let is_list = |(n, ty)| n == name && matches!(ty, Type::List(_));
-    let value = match table.names().zip(table.types()).any(is_list) {
-        true => {
-            let Segments { lengths, data } = table.segments_node(name)?;
-            let data = array(data);
-            Value::Segmented(Segmented { lengths, data })
-        }
-        false => Value::Array(array(table.node(name)?)),
-    };
-    if table.missing(name)? == 0 {
-        return Ok(value);
-    }
-    let valid = array(table.valid(name)?.node().clone());
-    Ok(Value::Tuple(vec![value, Value::Array(valid)]))
 }
 
 /// Names and their values, the latest first. Cheap to clone: closures keep what was there when they were made.

@@ -3,6 +3,7 @@
 #[cfg(feature = "arrow")]
 use super::arrow::Texts;
 use super::csv::Why;
+use super::date::{Date, DateTime};
 use super::error::{ErrorKind, shown};
 use super::plain::Plain;
 use super::value::Type;
@@ -40,6 +41,8 @@ pub enum Data {
     /// Scalars that an index tells, so many: `bool`s that are packed.
     #[cfg(feature = "arrow")]
     Packed(Arc<Node>, usize),
+    /// Dates, by what counts them.
+    Times(Unit, Arc<Buffer>),
     /// Texts, each once.
     Text(Text),
     /// Texts, one behind the other.
@@ -50,6 +53,41 @@ pub enum Data {
     /// What no program can use, so many: what it is.
     #[cfg(feature = "arrow")]
     Other(String, usize),
+}
+
+/// What counts dates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Days, of [`Date`].
+    Days,
+    /// Microseconds, of [`DateTime`].
+    Micros,
+}
+
+impl Unit {
+    /// What a column of such a type counts.
+    pub fn of(ty: Type) -> Option<Unit> {
+        match ty {
+            Type::Date => Some(Unit::Days),
+            Type::DateTime => Some(Unit::Micros),
+            _ => None,
+        }
+    }
+
+    pub fn ty(self) -> Type {
+        match self {
+            Unit::Days => Type::Date,
+            Unit::Micros => Type::DateTime,
+        }
+    }
+
+    /// A date as text.
+    pub fn show(self, count: i64) -> String {
+        match self {
+            Unit::Days => Date::of_count(count).to_string(),
+            Unit::Micros => DateTime::of_count(count).to_string(),
+        }
+    }
 }
 
 /// Texts as codes.
@@ -79,7 +117,7 @@ impl From<Data> for Column {
 impl Column {
     pub fn len(&self) -> usize {
         match &self.data {
-            Data::Scalars(elements) => elements.len(),
+            Data::Scalars(elements) | Data::Times(_, elements) => elements.len(),
             Data::Text(text) => text.codes.len(),
             Data::Lists(lists) => lists.len(),
             #[cfg(feature = "arrow")]
@@ -92,6 +130,7 @@ impl Column {
     pub fn ty(&self) -> Type {
         match &self.data {
             Data::Scalars(elements) => Type::Scalar(elements.ty()),
+            Data::Times(unit, _) => unit.ty(),
             Data::Text(_) => Type::Text,
             Data::Lists(lists) => Type::List(lists.ty()),
             #[cfg(feature = "arrow")]
@@ -121,11 +160,13 @@ impl Column {
         Err(ErrorKind::malformed("a value in each row", got))
     }
 
-    /// Its scalars as a node that the caller's call of `name` made; of text the codes.
+    /// Its scalars as a node that the caller's call of `name` made; of text the codes, of dates what counts them.
     #[track_caller]
     pub fn node(&self, name: &'static str) -> Result<Arc<Node>, ErrorKind> {
         match &self.data {
-            Data::Scalars(elements) => Ok(manifest(elements.clone(), name)),
+            Data::Scalars(elements) | Data::Times(_, elements) => {
+                Ok(manifest(elements.clone(), name))
+            }
             #[cfg(feature = "arrow")]
             Data::Packed(node, _) => Ok(node.clone()),
             _ => match self.text() {

@@ -2,7 +2,7 @@
 //!
 //! | format | read | written | what it holds |
 //! | --- | --- | --- | --- |
-//! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | columns with names: numbers, `bool`, text |
+//! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | columns with names: numbers, `bool`, dates, text |
 //! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | an array of scalars, complex numbers or halves, of any rank |
 //! | NPZ | [`npz::open`] | [`npz::create`] | such arrays by name, packed if you like |
 //! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | columns with names, packed: also lists, and values that are missing |
@@ -46,6 +46,7 @@
 pub mod arrow;
 mod column;
 mod csv;
+mod date;
 pub mod dlpack;
 mod dtype;
 mod error;
@@ -58,13 +59,18 @@ pub mod parquet;
 mod plain;
 pub mod raw;
 mod table;
+mod texts;
+mod times;
 mod value;
 
 pub use self::csv::{Csv, csv, csv_text, save_csv};
+pub use date::{Date, DateTime};
 pub use error::{Error, ErrorKind, Place, Result};
 /// A scalar type, known at run time.
 pub use loop_lang::types::Ty;
 pub use table::Table;
+pub use texts::{Labels, Texts};
+pub use times::{Time, TimeExp};
 pub use value::{Type, Value};
 
 use livefusion_backend::buffer::ReadError;

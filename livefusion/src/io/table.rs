@@ -269,7 +269,7 @@ impl Table {
         Ok(Array::from_vec((rows, width), values))
     }
 
-    /// A column as a node of the untyped graph, of its own type; text as its codes. Of values that are missing
+    /// A column as a node of the untyped graph, of its own type; text as its codes, dates as what counts them. Of values that are missing
     /// ([`valid`](Table::valid)) it has any.
     ///
     /// ```
@@ -493,7 +493,7 @@ impl Table {
         &self.columns
     }
 
-    fn find(&self, name: &str) -> Result<&Column> {
+    pub(super) fn find(&self, name: &str) -> Result<&Column> {
         let found = self.columns.iter().find(|(n, _)| n == name);
         found.map(|(_, column)| column).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
@@ -501,12 +501,12 @@ impl Table {
         })
     }
 
-    fn find_text(&self, name: &str) -> Result<&Text> {
+    pub(super) fn find_text(&self, name: &str) -> Result<&Text> {
         let text = self.find(name)?.text();
         text.map_err(|kind| self.fault(name, kind))
     }
 
-    fn fault(&self, name: &str, kind: ErrorKind) -> Error {
+    pub(super) fn fault(&self, name: &str, kind: ErrorKind) -> Error {
         kind.at(self.path.as_deref(), Place::Column(name.to_string()))
     }
 }

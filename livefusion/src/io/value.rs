@@ -11,6 +11,10 @@ pub enum Type {
     Scalar(Ty),
     /// Text.
     Text,
+    /// Days, as [`Date`](super::Date).
+    Date,
+    /// Days with times, as [`DateTime`](super::DateTime).
+    DateTime,
     /// Lists of scalars of a type.
     List(Ty),
     /// What no program can use: structs, lists of lists, and so on.
@@ -22,6 +26,8 @@ impl fmt::Display for Type {
         match self {
             Type::Scalar(ty) => ty.fmt(f),
             Type::Text => f.write_str("text"),
+            Type::Date => f.write_str("date"),
+            Type::DateTime => f.write_str("datetime"),
             Type::List(ty) => write!(f, "list of {ty}"),
             Type::Other => f.write_str("something else"),
         }

@@ -7,7 +7,8 @@ use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array as _, ArrayRef, BinaryArray, BooleanArray, Date32Array, DictionaryArray, Float64Array,
     Int32Array, Int64Array, LargeListArray, ListArray, RecordBatch, StringArray, StringViewArray,
-    StructArray, UInt8Array,
+    StructArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array,
 };
 use arrow_buffer::Buffer as Bytes;
 use arrow_ipc::CompressionType;
@@ -155,7 +156,12 @@ fn check(table: &Table, times: usize) {
             assert_eq!(sums.to_vec().unwrap(), [3, 0, 3].repeat(times));
         }
     }
-    let days = table.column::<i32>("day").unwrap().force().unwrap();
+    let days = table
+        .times::<io::Date>("day")
+        .unwrap()
+        .map(|d| d.count())
+        .force()
+        .unwrap();
     assert_eq!(days.to_vec().unwrap(), [0, 1, 20_000].repeat(times));
     let nested = fault(table.segments::<f64>("nested"));
     assert!(
@@ -186,7 +192,7 @@ fn columns_of_each_type() {
     let types: Vec<String> = types.types().map(|t| t.to_string()).collect();
     assert_eq!(
         types.join(", "),
-        "i32, f64, bool, bool, text, text, text, list of u8, text, list of i32, list of i32, i32, something else, something else"
+        "i32, f64, bool, bool, text, text, text, list of u8, text, list of i32, list of i32, date, something else, something else"
     );
 }
 
@@ -524,4 +530,48 @@ fn contents_are_checked() {
     );
     let utf8 = changed(b"qqqq", b"\xff");
     assert!(utf8.to_lowercase().contains("utf"), "{utf8}");
+}
+
+/// Moments without a zone are dates, whatever they count, if microseconds hold them exactly.
+#[test]
+fn timestamps_without_a_zone_are_dates() {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("s", Arc::new(TimestampSecondArray::from(vec![-1, 86_400]))),
+        (
+            "ms",
+            Arc::new(TimestampMillisecondArray::from(vec![-1000, 86_400_000])),
+        ),
+        (
+            "us",
+            Arc::new(TimestampMicrosecondArray::from(vec![
+                -1_000_000,
+                86_400_000_000,
+            ])),
+        ),
+        ("ns", Arc::new(TimestampNanosecondArray::from(vec![-1, 5]))),
+        (
+            "zone",
+            Arc::new(TimestampSecondArray::from(vec![0, 1]).with_timezone("UTC")),
+        ),
+        (
+            "far",
+            Arc::new(TimestampSecondArray::from(vec![0, i64::MAX])),
+        ),
+    ];
+    let folder = folder();
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = written(&folder.path().join("t.arrow"), &[batch], false);
+    let table = arrow::read(&path).unwrap();
+    let types: Vec<String> = table.types().map(|ty| ty.to_string()).collect();
+    assert_eq!(
+        types,
+        ["datetime", "datetime", "datetime", "i64", "i64", "i64"]
+    );
+    for name in ["s", "ms", "us"] {
+        let times = table.times::<io::DateTime>(name).unwrap().force().unwrap();
+        assert_eq!(
+            format!("{times:?}"),
+            "[1969-12-31 23:59:59, 1970-01-02 00:00]"
+        );
+    }
 }

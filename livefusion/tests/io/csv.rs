@@ -404,6 +404,6 @@ fn fields_are_no_lists() {
     let lists = csv_text("x\n1\n").typed("x", io::Type::List(io::Ty::F64));
     assert_eq!(
         fault(lists.read()),
-        "expected columns of scalars or text, got list of f64 for \"x\""
+        "expected columns of scalars, dates or text, got list of f64 for \"x\""
     );
 }

@@ -3,9 +3,12 @@
 use super::scalars::{MAX, MIN};
 use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
+use crate::meaning::Time;
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::Boundary;
-use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, Places, ScanKind, Shape};
+use livefusion::ast::{
+    Body, Builder, Const, Field, Fields, Fold, FoldStyle, Node, Places, ScanKind, Shape,
+};
 use loop_lang::Ty;
 use std::sync::Arc;
 
@@ -58,16 +61,16 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)),
     row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)),
-    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| reduced(c, Builder::min)) },
-    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| reduced(c, Builder::max)) },
+    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| chosen(c, Builder::min)) },
+    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| chosen(c, Builder::max)) },
     row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)),
     row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)),
     row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)),
     row("any", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, Builder::any)),
     row("all", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, Builder::all)),
     row("count", &[XS, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, Builder::count)),
-    row("min_index", &[XS], "[T] => u64", "[3, 1, 2].min_index()", |c| reduced(c, Builder::min_index)).also(&["argmin"]),
-    row("max_index", &[XS], "[T] => u64", "[3, 1, 2].max_index()", |c| reduced(c, Builder::max_index)).also(&["argmax"]),
+    row("min_index", &[XS], "[T] => u64", "[3, 1, 2].min_index()", |c| placed(c, Builder::min_index)).also(&["argmin"]),
+    row("max_index", &[XS], "[T] => u64", "[3, 1, 2].max_index()", |c| placed(c, Builder::max_index)).also(&["argmax"]),
     row("first", &[XS], "[T] => T", "[3, 1, 2].first()", |c| kept(c, Builder::first)),
     row("last", &[XS], "[T] => T", "[3, 1, 2].last()", |c| kept(c, Builder::last)),
     row("find", &[XS, F1], "([T], T -> bool) => T", "[3, 1, 2].find(_ < 3)", |c| {
@@ -127,15 +130,26 @@ pub static ROWS: &[Combinator] = &[
     row("scan_with_start", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_with_start(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_with_start(xs, fold.start, fold.step))
     }),
-    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| kept(c, Builder::cumsum)),
-    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| kept(c, Builder::cumprod)),
+    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| running(c, Builder::cumsum)),
+    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| running(c, Builder::cumprod)),
     row("cummax", &[XS], "[T] => [T]", "[3, 1, 4].cummax()", |c| kept(c, Builder::cummax)),
     row("cummin", &[XS], "[T] => [T]", "[3, 1, 4].cummin()", |c| kept(c, Builder::cummin)),
-    row("diff", &[XS], "[T] => [T]", "[1, 4, 9].diff()", |c| kept(c, Builder::diff)),
+    row("diff", &[XS], "[T] => [T]", "[1, 4, 9].diff()", |c| {
+        let xs = c.array(0)?;
+        let elt = match xs.elt {
+            Elt::Time(time) => Elt::Time(Time::of(false, time.is_fine())),
+            elt => c.of_numbers(0, &elt).map(|()| elt)?,
+        };
+        c.give(c.builder.diff(&xs.node), elt)
+    }),
     row("len", &[Kind::Any], "[T] => u64", "[1, 2, 3].len()", |c| {
         if let Value::Segmented(s) = c.value(0) {
             let lengths = s.lengths.clone();
             return c.give(c.builder.len(&lengths), Elt::Scalar(Ty::U64));
+        }
+        if let Value::Table(table) = c.value(0) {
+            let n = Const::u64(table.read.len() as u64);
+            return Ok(Value::Scalar(Fields::from_slice(&[Field::literal(n)]), COUNT));
         }
         let xs = c.array(0)?;
         c.give(c.builder.len(&xs.node), Elt::Scalar(Ty::U64))
@@ -146,6 +160,8 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.take_while(&xs.node, test, false), xs.elt)
     }),
     row("append", &[XS, XS], "([T], [T], …) => [T]", "[1, 2].append([3])", |c| {
+        let all: Vec<usize> = c.from(0).collect();
+        c.agree(&all)?;
         let first = c.array(0)?;
         let mut nodes = vec![first.node];
         for k in c.from(1) {
@@ -187,10 +203,12 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.reshape(&xs.node, None), xs.elt)
     }),
     row("scatter", &[XS, XS, XS], "([T], [index], [T]) => [T]", "[0, 0, 0].scatter([2, 0], [7, 8])", |c| {
+        c.agree(&[0, 2])?;
         let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
         c.give(c.builder.scatter(&base.node, &at, &values.node, None), base.elt)
     }),
     row("scatter_with", &[XS, XS, XS, F2], "([T], [index], [T], (T, T) -> T) => [T]", "[0, 0, 0].scatter_with([2, 2], [7, 8], |a, b| a + b)", |c| {
+        c.agree(&[0, 2])?;
         let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
         let (f, elt) = c.function(3, &[&base.elt, &base.elt], Some(&base.elt))?;
         c.give(c.builder.scatter(&base.node, &at, &values.node, Some(f)), elt)
@@ -205,12 +223,13 @@ pub static ROWS: &[Combinator] = &[
     }).also(&["skip"]),
     row("reverse", &[XS], "[T] => [T]", "[1, 2, 3].reverse()", |c| kept(c, Builder::reverse)),
     row("shift", &[XS, Kind::Count, Kind::Number], "([T], distance, T) => [T]", "[1, 2, 3].shift(1, 0)", |c| {
+        c.agree(&[0, 2])?;
         let (xs, by) = (c.array(0)?, c.distance(1)?);
         let (fill, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.shift(&xs.node, by, &fill), xs.elt)
     }),
     row("gather", &[XS, XS], "([T], [index]) => [T]", "[5, 6, 7].gather([2, 0, 0])", |c| {
-        let (xs, at) = (c.array(0)?, c.array(1)?);
+        let (xs, at) = (c.array(0)?, c.numbers(1)?);
         c.give(c.builder.gather(&xs.node, &at.node), xs.elt)
     }).also(&["bpermute"]),
     row("unique", &[XS], "[T] => [T]", "[1, 1, 2, 1].unique()", |c| kept(c, Builder::unique)),
@@ -224,26 +243,24 @@ pub static ROWS: &[Combinator] = &[
         let runs = c.builder.group(&xs.node);
         grouped(c, runs, xs.elt)
     }),
-    row("group_by", &[XS, F2], "([T], (T, T) -> bool) => ([T], [u64])", "[1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)", |c| {
-        let xs = c.array(0)?;
-        let same = c.test(1, &[&xs.elt, &xs.elt])?;
-        let runs = c.builder.group_by(&xs.node, &same);
-        grouped(c, runs, xs.elt)
-    }),
     row("combine", &[XS, XS, XS], "([bool], [T], [T]) => [T]", "[true, false, true].combine([1, 2], [-1])", |c| {
+        c.agree(&[1, 2])?;
         let (flags, xs, ys) = (c.array(0)?, c.array(1)?, c.array(2)?);
         c.give(c.builder.combine(&flags.node, &xs.node, &ys.node), xs.elt)
     }),
     row("interleave", &[XS, XS], "([T], [T]) => [T]", "[1, 3].interleave([2, 4])", |c| {
+        c.agree(&[0, 1])?;
         let (xs, ys) = (c.array(0)?, c.array(1)?);
         c.give(c.builder.interleave(&xs.node, &ys.node), xs.elt)
     }),
     row("merge", &[XS, XS, F2], "([T], [T], (T, T) -> bool) => [T]", "[1, 4].merge([2, 3], |a, b| a <= b)", |c| {
+        c.agree(&[0, 1])?;
         let (xs, ys) = (c.array(0)?, c.array(1)?);
         let in_order = c.test(2, &[&xs.elt, &xs.elt])?;
         c.give(c.builder.merge_sorted(&xs.node, &ys.node, &in_order), xs.elt)
     }),
     row("update", &[XS, Kind::Count, Kind::Number], "([T], index, T) => [T]", "[1, 2, 3].update(1, 9)", |c| {
+        c.agree(&[0, 2])?;
         let xs = c.array(0)?;
         let at = c.count_body(1)?;
         let (value, _) = c.scalar(2, Some(&xs.elt))?;
@@ -313,11 +330,11 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.bincount(&at, n), COUNT)
     }),
     row("histogram", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])", |c| {
-        let (xs, edges) = (c.array(0)?, c.array(1)?);
+        let (xs, edges) = (c.numbers(0)?, c.numbers(1)?);
         c.give(c.builder.histogram(&xs.node, &edges.node), COUNT)
     }),
     row("histogram_uniform", &[XS, Kind::Number, Kind::Number, Kind::Count], "([T], low, high, n) => [u64]", "[0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)", |c| {
-        let xs = c.array(0)?;
+        let xs = c.numbers(0)?;
         let [low, high] = [c.scalar(1, Some(&xs.elt))?.0, c.scalar(2, Some(&xs.elt))?.0];
         let n = c.count(3)?;
         c.give(c.builder.histogram_uniform(&xs.node, &low, &high, n), COUNT)
@@ -369,6 +386,18 @@ fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) 
 }
 
 fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
+    let xs = c.all_numbers(0)?;
+    c.give_flat(make(c.builder, &xs.node))
+}
+
+/// One of the elements.
+fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
+    let xs = c.elements(0)?;
+    c.give(make(c.builder, &xs.node), xs.elt)
+}
+
+/// The place of one of the elements.
+fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.elements(0)?;
     c.give_flat(make(c.builder, &xs.node))
 }
@@ -383,6 +412,12 @@ fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>
 fn kept(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
     c.give(make(c.builder, &xs.node), xs.elt)
+}
+
+/// What makes numbers of numbers.
+fn running(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
+    c.numbers(0)?;
+    kept(c, make)
 }
 
 fn grouped(

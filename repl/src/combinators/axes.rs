@@ -115,12 +115,12 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.outer(&xs.node, &ys.node, &f), elt)
     }),
     row("dot", &[XS, XS], "([T], [T]) => T", "[1, 2, 3].dot([4, 5, 6])", |c| {
-        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let (xs, ys) = (c.numbers(0)?, c.numbers(1)?);
         c.same(1, &ys.elt, &xs.elt)?;
         c.give(c.builder.dot(&xs.node, &ys.node), xs.elt)
     }),
     row("matmul", &[XS, XS], "([[T]], [[T]]) => [[T]]", "[[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])", |c| {
-        let (xs, ys) = (c.array(0)?, c.array(1)?);
+        let (xs, ys) = (c.numbers(0)?, c.numbers(1)?);
         c.same(1, &ys.elt, &xs.elt)?;
         c.give(c.builder.dot(&xs.node, &ys.node), xs.elt)
     }),
@@ -152,7 +152,7 @@ fn along(
     c: &mut Call<'_, '_>,
     make: fn(Builder, &Arc<Node>, &[usize]) -> Arc<Node>,
 ) -> Result<Value> {
-    let (xs, axis) = (c.array(0)?, c.axis(1)?);
+    let (xs, axis) = (c.numbers(0)?, c.axis(1)?);
     c.give_flat(make(c.builder, &xs.node, &[axis]))
 }
 
@@ -184,6 +184,8 @@ fn joined(
     make: fn(Builder, usize, &[Arc<Node>]) -> Arc<Node>,
 ) -> Result<Value> {
     let axis = c.axis(0)?;
+    let all: Vec<usize> = c.from(1).collect();
+    c.agree(&all)?;
     let first = c.array(1)?;
     let mut nodes = vec![first.node];
     for k in c.from(2) {

@@ -4,11 +4,12 @@ use super::{Combinator, Kind, row};
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Call, Result};
 use crate::source::Span;
-use crate::value::{Array, Column, Columns, Elt, Save, Saved, Value};
+use crate::value::{Array, Column, Columns, Elt, Save, Saved, Table, Value};
 use livefusion::ast::{Node, Shape, Ty};
 use livefusion::io::{self, arrow, npy, npz, parquet, raw};
 use livefusion::segmented::Segments;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// All of them.
@@ -27,7 +28,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("only", "(\"only\", \"x\", \"y\")"),
     (
         "column",
-        "(\"column\", \"x\", \"f32\"), and `text` is a type",
+        "(\"column\", \"x\", \"f32\"), and `text`, `date` and `datetime` are types",
     ),
     ("missing", "(\"missing\", \"x\", 0)"),
     ("missing_anywhere", "(\"missing_anywhere\", f64::NAN)"),
@@ -65,12 +66,12 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
                 }
                 None => parquet::read(&path),
             };
-            Value::Table(Arc::new(done(c, read)?))
+            read_table(c, read)?
         }
         "arrow" | "feather" => {
             no_more(c, 1, "an Arrow file has no options")?;
             let read = arrow::read(&path);
-            Value::Table(Arc::new(done(c, read)?))
+            read_table(c, read)?
         }
         _ => elements(c, &path)?,
     };
@@ -78,6 +79,11 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         all.insert(key, value.clone());
     }
     Ok(value)
+}
+
+/// A table, if it was read.
+fn read_table(c: &Call<'_, '_>, read: io::Result<io::Table>) -> Result<Value> {
+    Ok(Value::Table(Rc::new(Table::new(done(c, read)?))))
 }
 
 /// The arrays of these names; without one, all of them.
@@ -151,7 +157,7 @@ fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
         };
     }
     let read = csv.read();
-    Ok(Value::Table(Arc::new(done(c, read)?)))
+    read_table(c, read)
 }
 
 /// The columns that are wanted, if not all are.
@@ -188,6 +194,8 @@ fn with_option(csv: io::Csv, name: &str, rest: &[Value]) -> Option<io::Csv> {
         ("missing_is", _) => Some(csv.missing_is(words()?)),
         ("column", [name, ty]) => match text(ty)? {
             "text" => Some(csv.text(text(name)?)),
+            "date" => Some(csv.typed(text(name)?, io::Type::Date)),
+            "datetime" => Some(csv.typed(text(name)?, io::Type::DateTime)),
             ty => Some(csv.typed(text(name)?, io::Type::Scalar(Ty::from_name(ty)?))),
         },
         ("missing", [name, value]) => Some(csv.missing(text(name)?, filling(value)?)),
@@ -247,6 +255,17 @@ fn save(c: &mut Call<'_, '_>) -> Result<Value> {
                 no_more(c, 2, "a table has names")?;
                 Saved::Table(table, format)
             }
+            (Some(format), value) if value.columns().is_some() => {
+                no_more(c, 2, "a table has names")?;
+                let names = value.columns().unwrap_or_default();
+                let names: Vec<String> = names.into_iter().map(String::from).collect();
+                let mut all = Vec::new();
+                for name in names {
+                    let column = c.eval.column(&value, &name, c.at(0))?;
+                    all.push((name, column_of(c, column)?));
+                }
+                Saved::Columns(all, format)
+            }
             (Some(format), value) => Saved::Columns(named_columns(c, value)?, format),
             (None, _) => {
                 let known = ".npy, .npz, .csv, .parquet, .arrow, .raw or .bin";
@@ -261,7 +280,7 @@ fn save(c: &mut Call<'_, '_>) -> Result<Value> {
 /// The one array that a file of one array is made of.
 fn one(c: &mut Call<'_, '_>) -> Result<Arc<Node>> {
     no_more(c, 2, "one array has no name")?;
-    Ok(c.array(0)?.node)
+    Ok(c.numbers(0)?.node)
 }
 
 /// The format of columns that an ending means.
@@ -278,16 +297,36 @@ fn columns(ending: &str) -> Option<Columns> {
 fn named_columns(c: &mut Call<'_, '_>, value: Value) -> Result<Vec<(String, Column)>> {
     let mut all = Vec::new();
     for (name, part) in named_parts(c, value, "c")? {
-        let column = match part {
-            Value::Segmented(s) => Column::Lists(Segments {
-                lengths: s.lengths,
-                data: s.data.node,
-            }),
-            other => Column::Scalars(node_of(c, other)?),
-        };
-        all.push((name, column));
+        all.push((name, column_of(c, part)?));
     }
     Ok(all)
+}
+
+/// A value as a column.
+fn column_of(c: &mut Call<'_, '_>, value: Value) -> Result<Column> {
+    Ok(match value {
+        Value::Segmented(s) => {
+            c.of_numbers(0, &s.data.elt)?;
+            let (lengths, data) = (s.lengths, s.data.node);
+            Column::Lists(Segments { lengths, data })
+        }
+        Value::Array(Array {
+            node,
+            elt: Elt::Text(labels),
+        }) => Column::Text(node, labels),
+        Value::Array(Array {
+            node,
+            elt: Elt::Time(time),
+        }) => match time.column() {
+            Some(ty) => Column::Times(node, ty),
+            None => {
+                let message = "a column cannot hold differences of dates";
+                let note = "`span / days(1)` and `span / seconds(1)` are numbers";
+                return Err(Box::new(Diagnostic::new(message, c.at(0)).note(note)));
+            }
+        },
+        other => Column::Scalars(node_of(c, other)?),
+    })
 }
 
 /// Arrays with the names that are given, or numbered.
@@ -302,7 +341,7 @@ fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String
 /// An array that is to be saved.
 fn node_of(c: &mut Call<'_, '_>, value: Value) -> Result<Arc<Node>> {
     match value {
-        Value::Array(a) => Ok(a.node),
+        Value::Array(a) => c.of_numbers(0, &a.elt).map(|()| a.node),
         Value::Range(range) => Ok(c.eval.range(*range, c.at(0))?.node),
         other => {
             let message = format!("expected arrays, got {}", other.describe());
@@ -341,12 +380,19 @@ impl Save {
                 }
                 file.finish()
             }
-            Saved::Table(table, format) => write_table(&self.path, table, *format),
+            Saved::Table(table, format) => write_table(&self.path, &table.read, *format),
             Saved::Columns(columns, format) => {
                 let mut table = io::Table::new();
                 for (name, column) in columns {
                     table = match column {
                         Column::Scalars(node) => table.with_node(name.as_str(), node)?,
+                        Column::Text(codes, labels) => {
+                            let codes = livefusion::Array::<u32>::from_node(codes.clone())?;
+                            table.with_texts(name.as_str(), &io::Texts::new(&codes, labels))?
+                        }
+                        Column::Times(node, ty) => {
+                            table.with_times_node(name.as_str(), *ty, node)?
+                        }
                         Column::Lists(s) => table.with_segments_node(name.as_str(), s)?,
                     };
                 }

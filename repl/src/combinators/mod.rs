@@ -9,6 +9,7 @@ mod random;
 mod scalars;
 mod segments;
 mod sorts;
+mod tables;
 mod transforms;
 
 pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
@@ -47,6 +48,8 @@ pub enum Kind {
     Segments,
     /// Of so many arguments.
     Function(usize),
+    /// A function of one argument, a key, or of two, an order.
+    Key,
     /// A number of elements, or an index.
     Count,
     Number,
@@ -64,6 +67,7 @@ impl Kind {
             Kind::Array => "an array",
             Kind::Segments => "segments",
             Kind::Function(_) => "a function",
+            Kind::Key => "a function of one argument, or of two",
             Kind::Count => "a number of elements",
             Kind::Number => "a scalar",
             Kind::Shape => "a shape",
@@ -79,7 +83,7 @@ impl Kind {
         match self {
             Kind::Array => "xs",
             Kind::Segments => "segments",
-            Kind::Function(1) => "|x| …",
+            Kind::Function(1) | Kind::Key => "|x| …",
             Kind::Function(2) => "|a, b| …",
             Kind::Function(_) => "|…| …",
             Kind::Count => "n",
@@ -168,6 +172,7 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
         axes::ROWS,
         segments::ROWS,
         sorts::ROWS,
+        tables::ROWS,
         transforms::ROWS,
         random::ROWS,
         nests::ROWS,
@@ -214,6 +219,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Whether what is called by a name takes a function as this argument: so far a `_` reaches.
 pub fn takes_function(name: &str, k: usize) -> bool {
-    let kind = |c: &Combinator| c.params.get(k).copied();
-    matches!(find(name).and_then(kind), Some(Kind::Function(1)))
+    let kind = |c: &Combinator| {
+        let last = c.params.last().filter(|_| c.repeats && k > 0);
+        c.params.get(k).or(last).copied()
+    };
+    let found = find(name).and_then(kind);
+    matches!(found, Some(Kind::Function(1) | Kind::Key))
 }

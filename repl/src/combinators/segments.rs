@@ -14,7 +14,7 @@ const S: Kind = Kind::Segments;
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("segmented", &[XS, XS], "([length], [T]) => segments", "segmented([2, 1], [1, 2, 3])", |c| {
-        let (lengths, data) = (c.array(0)?, c.array(1)?);
+        let (lengths, data) = (c.numbers(0)?, c.array(1)?);
         let s = c.builder.segments(&lengths.node, &data.node);
         c.give_segments(s, data.elt)
     }),
@@ -36,11 +36,11 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("sum_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).sum_s()", |c| reduced(c, Builder::sum_s)),
     row("product_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).product_s()", |c| reduced(c, Builder::product_s)),
-    row("min_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).min_s()", |c| reduced(c, Builder::min_s)),
-    row("max_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).max_s()", |c| reduced(c, Builder::max_s)),
+    row("min_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).min_s()", |c| chosen(c, Builder::min_s)),
+    row("max_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).max_s()", |c| chosen(c, Builder::max_s)),
     row("mean_s", &[S], "segments => [float]", "(ragged [[1.0, 2.0], [3.0]]).mean_s()", |c| reduced(c, Builder::mean_s)),
-    row("min_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).min_index_s()", |c| reduced(c, Builder::min_index_s)),
-    row("max_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).max_index_s()", |c| reduced(c, Builder::max_index_s)),
+    row("min_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).min_index_s()", |c| placed(c, Builder::min_index_s)),
+    row("max_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).max_index_s()", |c| placed(c, Builder::max_index_s)),
     row("any_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).any_s(_ > 2)", |c| tested(c, Builder::any_s)),
     row("all_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).all_s(_ > 1)", |c| tested(c, Builder::all_s)),
     row("count_s", &[S, F1], "(segments, T -> bool) => [u64]", "(ragged [[1, 2], [3]]).count_s(_ > 1)", |c| tested(c, Builder::count_if_s)),
@@ -85,12 +85,13 @@ pub static ROWS: &[Combinator] = &[
     row("scan_exclusive_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)", |c| scan(c, Builder::scan_exclusive_s)),
     row("scan_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)", |c| scan(c, Builder::scan_seq_s)),
     row("append_s", &[S, S], "(segments, segments) => segments", "(ragged [[1], [2]]).append_s(ragged [[3, 4], []])", |c| {
+        c.agree(&[0, 1])?;
         let ((s, elt), (other, got)) = (c.segments(0)?, c.segments(1)?);
         c.same(1, &got, &elt)?;
         c.give_segments(c.builder.append_s(&s, &other), elt)
     }),
     row("flatten_s", &[S, XS], "(segments, [n]) => segments", "(ragged [[1], [2, 3], [4]]).flatten_s([2, 1])", |c| {
-        let ((s, elt), outer) = (c.segments(0)?, c.array(1)?);
+        let ((s, elt), outer) = (c.segments(0)?, c.numbers(1)?);
         c.give_segments(c.builder.flatten_s(&s, &outer.node), elt)
     }),
     row("replicate_s", &[XS, XS], "([length], [T]) => segments", "replicate_s([2, 1], [5, 6])", |c| {
@@ -102,7 +103,7 @@ pub static ROWS: &[Combinator] = &[
         c.give_segments(c.builder.indices_s(&lengths), Elt::Scalar(Ty::U64))
     }),
     row("enum_from_step_s", &[XS, XS, XS], "([T], [T], [length]) => segments", "enum_from_step_s([1, 10], [2, -1], [2, 3])", |c| {
-        let (from, step, lengths) = (c.array(0)?, c.array(1)?, c.array(2)?);
+        let (from, step, lengths) = (c.numbers(0)?, c.numbers(1)?, c.numbers(2)?);
         c.give_segments(c.builder.enum_from_step_s(&from.node, &step.node, &lengths.node), from.elt)
     }),
     row("map_s", &[S, XS, F2], "(segments, [U], (T, U) -> V) => segments", "(ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)", |c| {
@@ -156,6 +157,19 @@ pub static ROWS: &[Combinator] = &[
 ];
 
 fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
+    let (s, elt) = c.segments(0)?;
+    c.of_numbers(0, &elt)?;
+    c.give_flat(make(c.builder, &s))
+}
+
+/// One element of each segment.
+fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
+    let (s, elt) = c.segments(0)?;
+    c.give(make(c.builder, &s), elt)
+}
+
+/// The place of one element in each segment.
+fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
     let (s, _) = c.segments(0)?;
     c.give_flat(make(c.builder, &s))
 }

@@ -1,6 +1,7 @@
 //! Combinators that sort, and what hangs on them.
 
-use super::{COUNT, Combinator, F2, Kind, XS, row};
+use super::tables::join_tables;
+use super::{COUNT, Combinator, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Builder, Node};
@@ -24,8 +25,13 @@ pub static ROWS: &[Combinator] = &[
         let (xs, keys) = (c.array(0)?, c.array(1)?);
         c.give(c.builder.sort_by_key(&xs.node, &keys.node), xs.elt)
     }),
-    row("sort_by", &[XS, F2], "([T], (T, T) -> bool) => [T]", "[3, 11, 2].sort_by(|a, b| a % 10 < b % 10)", |c| {
+    row("sort_by", &[XS, Kind::Key], "([T], T -> key or (T, T) -> bool) => [T]", "[3, 11, 2].sort_by(|a, b| a % 10 < b % 10)", |c| {
         let xs = c.array(0)?;
+        if c.parameters(1) == Some(1) {
+            let (key, _) = c.function(1, &[&xs.elt], None)?;
+            let keys = c.builder.map(std::slice::from_ref(&xs.node), key);
+            return c.give(c.builder.sort_by_key(&xs.node, &keys), xs.elt);
+        }
         let is_before = c.test(1, &[&xs.elt, &xs.elt])?;
         c.give(c.builder.sort_by(&xs.node, &is_before), xs.elt)
     }),
@@ -37,22 +43,27 @@ pub static ROWS: &[Combinator] = &[
         let (xs, k) = (c.array(0)?, c.few(1)?);
         c.give(c.builder.argtop_k(&xs.node, k), COUNT)
     }),
-    row("join", &[XS, XS], "([key], [key]) => [(u64, u64)]", "[7, 3, 9].join([3, 7, 3])", |c| {
+    row("join", &[XS, XS], "([key], [key]) => [(u64, u64)], or (table, table, \"column\", …) => table", "[7, 3, 9].join([3, 7, 3])", |c| {
+        if c.value(0).columns().is_some() || c.from(2).len() > 0 {
+            return join_tables(c);
+        }
+        c.agree(&[0, 1])?;
         let (left, right) = (c.array(0)?, c.array(1)?);
         let pair = Elt::Tuple(vec![COUNT, COUNT]);
         c.give(c.builder.join(&left.node, &right.node), pair)
-    }),
+    }).repeated(),
     row("left_join", &[XS, XS], "([key], [key]) => [(u64, u64, bool)]", "[7, 5, 3].left_join([3, 7])", |c| {
+        c.agree(&[0, 1])?;
         let (left, right) = (c.array(0)?, c.array(1)?);
         let pair = Elt::Tuple(vec![COUNT, COUNT, Elt::Scalar(Ty::Bool)]);
         c.give(c.builder.left_join(&left.node, &right.node), pair)
     }),
     row("median", &[XS], "[T] => f64", "[4.0, 1.0, 3.0].median()", |c| {
-        let xs = c.elements(0)?;
+        let xs = c.all_numbers(0)?;
         c.give_flat(c.builder.median(&xs.node))
     }),
     row("quantile", &[XS, Kind::Number], "([T], f64) => f64", "(0..=10).quantile(0.9)", |c| {
-        let xs = c.elements(0)?;
+        let xs = c.all_numbers(0)?;
         let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
         c.give_flat(c.builder.quantile(&xs.node, &share))
     }).also(&["percentile"]),
@@ -91,11 +102,13 @@ pub static ROWS: &[Combinator] = &[
         c.give_segments(c.builder.argsort_s(&s), COUNT)
     }),
     row("median_s", &[S], "segments => [f64]", "(ragged [[3, 1, 2], [5, 4]]).median_s()", |c| {
-        let (s, _) = c.segments(0)?;
+        let (s, elt) = c.segments(0)?;
+        c.of_numbers(0, &elt)?;
         c.give_flat(c.builder.median_s(&s))
     }),
     row("quantile_s", &[S, Kind::Number], "(segments, f64) => [f64]", "(ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)", |c| {
-        let (s, _) = c.segments(0)?;
+        let (s, elt) = c.segments(0)?;
+        c.of_numbers(0, &elt)?;
         let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
         c.give_flat(c.builder.quantile_s(&s, &share))
     }),
@@ -106,6 +119,7 @@ fn places(
     c: &mut Call<'_, '_>,
     make: fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>,
 ) -> Result<Value> {
+    c.agree(&[0, 1])?;
     let (xs, ys) = (c.array(0)?, c.array(1)?);
     c.give(make(c.builder, &xs.node, &ys.node), COUNT)
 }

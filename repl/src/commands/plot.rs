@@ -89,7 +89,7 @@ fn chart(array: &Array, is_histogram: bool) -> Option<Chart> {
                 .and_then(Axis::known)?;
             Some(Chart::Image(numbers(0)?, width as usize))
         }
-        (elt, 1) if elt.fields() == 2 => Some(Chart::Scatter(
+        (elt, 1) if elt.fields() == 2 && !elt.is_meant() => Some(Chart::Scatter(
             numbers(0)?.into_iter().zip(numbers(1)?).collect(),
         )),
         _ => None,

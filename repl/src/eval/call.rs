@@ -1,11 +1,11 @@
 //! A call of a combinator: its arguments, as what the combinator takes.
 
-use super::{Eval, Result, mismatch, wrong};
+use super::{Eval, Result, mismatch, noun, wrong};
 use crate::combinators::{Combinator, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::PatternKind;
-use crate::value::{Array, Elt, Segmented, Value};
+use crate::value::{Array, Elt, Named, Segmented, Value};
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Body, Builder, Node};
 use livefusion::ranked::{Amount, Item};
@@ -61,7 +61,7 @@ impl<'e, 's> Call<'e, 's> {
     fn check(&self, k: usize, kind: &Kind, of: &Combinator) -> Result<()> {
         let value = &self.args[k];
         let is_function = matches!(value, Value::Function(_) | Value::Named(_));
-        let takes = matches!(kind, Kind::Function(_));
+        let takes = matches!(kind, Kind::Function(_) | Kind::Key);
         if takes == is_function || matches!(kind, Kind::Any) {
             return Ok(());
         }
@@ -96,8 +96,16 @@ impl<'e, 's> Call<'e, 's> {
         match &self.args[k] {
             Value::Array(a) if a.node.rank > 0 => Ok(a.clone()),
             Value::Range(range) => self.eval.range((**range).clone(), at),
+            Value::Table(table) => self.eval.rows_of(&table.clone(), at),
             other => wrong(format!("expected an array, got {}", other.describe()), at),
         }
+    }
+
+    /// All numbers of an array of any rank.
+    pub fn all_numbers(&mut self, k: usize) -> Result<Array> {
+        let xs = self.elements(k)?;
+        self.of_numbers(k, &xs.elt)?;
+        Ok(xs)
     }
 
     /// All elements of an array of any rank, as what folds them does.
@@ -105,6 +113,48 @@ impl<'e, 's> Call<'e, 's> {
         let Array { node, elt } = self.array(k)?;
         let node = self.builder.reshape(&node, None);
         Ok(Array { node, elt })
+    }
+
+    /// An array of numbers, or of tuples of numbers.
+    pub fn numbers(&mut self, k: usize) -> Result<Array> {
+        let xs = self.array(k)?;
+        self.of_numbers(k, &xs.elt)?;
+        Ok(xs)
+    }
+
+    /// That the elements of an argument are numbers, or tuples of numbers.
+    pub fn of_numbers(&self, k: usize, elt: &Elt) -> Result<()> {
+        let is_row = matches!(elt, Elt::Row(..) | Elt::Maybe(_));
+        match elt.is_meant() || is_row {
+            true => {
+                let got = match elt {
+                    Elt::Tuple(_) => elt.to_string(),
+                    elt => noun(elt).to_string(),
+                };
+                let name = self.builder.name();
+                wrong(format!("`{name}` takes numbers, not {got}"), self.at(k))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Gives these arguments, whose elements meet, texts of the same labels and times that count the same.
+    pub fn agree(&mut self, ks: &[usize]) -> Result<()> {
+        for k in ks {
+            if matches!(self.args.get(*k), Some(Value::Table(_))) {
+                self.args[*k] = Value::Array(self.array(*k)?);
+            }
+        }
+        let values = ks
+            .iter()
+            .filter_map(|k| self.args.get(*k).cloned())
+            .collect();
+        let spans: Vec<Span> = ks.iter().map(|k| self.at(*k)).collect();
+        let values = self.eval.meant(values, &|k| spans[k])?;
+        for (k, value) in ks.iter().zip(values) {
+            self.args[*k] = value;
+        }
+        Ok(())
     }
 
     /// An argument that is segments, and their elements.
@@ -126,7 +176,7 @@ impl<'e, 's> Call<'e, 's> {
     pub fn lengths(&mut self, k: usize) -> Result<Arc<Node>> {
         match &self.args[k] {
             Value::Segmented(s) => Ok(s.lengths.clone()),
-            _ => Ok(self.array(k)?.node),
+            _ => Ok(self.numbers(k)?.node),
         }
     }
 
@@ -278,6 +328,15 @@ impl<'e, 's> Call<'e, 's> {
         self.eval.body(&f, params, want, at)
     }
 
+    /// How many parameters a function has that is an argument.
+    pub fn parameters(&self, k: usize) -> Option<usize> {
+        match &self.args[k] {
+            Value::Function(f) => Some(f.function.params.len()),
+            Value::Named(Named::Scalar(f)) => Some(f.arity),
+            _ => None,
+        }
+    }
+
     /// A test on elements.
     pub fn test(&mut self, k: usize, params: &[&Elt]) -> Result<Body> {
         Ok(self.function(k, params, Some(&Elt::Scalar(Ty::Bool)))?.0)
@@ -313,6 +372,7 @@ impl<'e, 's> Call<'e, 's> {
         let values = self.args[ks.clone()].to_vec();
         let at = |k: usize| self.spans.get(ks.start + k).copied().unwrap_or(self.span);
         let (elt, values) = self.eval.alike(values, &at)?;
+        self.of_numbers(ks.start, &elt)?;
         let mut bodies = Vec::new();
         for (k, value) in values.into_iter().enumerate() {
             bodies.push(self.eval.value_body(value, Some(&elt), at(k))?.0);

@@ -22,6 +22,15 @@ impl Eval<'_> {
             Value::Range(range) => Value::Array(self.range(*range, array.span)?),
             other => other,
         };
+        if let ([item], true) = (items, of.columns().is_some())
+            && let Value::Text(name) = self.expr(env, item)?
+        {
+            return self.column(&of, &name, item.span);
+        }
+        let of = match of {
+            Value::Table(table) => Value::Array(self.rows_of(&table, array.span)?),
+            other => other,
+        };
         let Value::Array(of) = of else {
             let message = format!("expected an array, got {}", of.describe());
             return wrong(message, array.span);

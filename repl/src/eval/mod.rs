@@ -7,12 +7,15 @@ mod call;
 mod elementwise;
 mod functions;
 mod index;
+mod meaning;
 mod operators;
 mod scalar;
+mod table;
 
 pub use call::Call;
 pub use elementwise::Site;
 pub use functions::{Form, Mistake, Traced};
+pub use meaning::{date as read_date, looked_up, noun};
 
 use crate::combinators;
 use crate::diagnostic::{Diagnostic, shown};
@@ -22,7 +25,7 @@ use crate::source::{Sources, Span};
 use crate::syntax::{
     Expr, ExprKind, Field, Function, Literal, Pattern, PatternKind, Statement, StatementKind,
 };
-use crate::value::{Array, Closure, Elt, Env, Named, Range, Value, column};
+use crate::value::{Array, Closure, Elt, Env, Named, Range, Value};
 use livefusion::ast::{self, Body, Builder, Const, Fields, Node, Ty, Types};
 use livefusion::{CancelToken, Error, ErrorKind, Loc};
 use std::collections::HashMap;
@@ -89,6 +92,18 @@ fn wrong<T>(message: impl Into<String>, span: Span) -> Result<T> {
 
 /// That a value is of another type than it has to be.
 fn mismatch(want: &Elt, got: &Value, span: Span) -> Box<Diagnostic> {
+    if let (Some(elt), true) = (
+        got.elt(),
+        want.is_meant() || got.elt().is_some_and(|e| e.is_meant()),
+    ) {
+        let message = match (want, &elt) {
+            (Elt::Text(_), Elt::Text(_)) => {
+                "the texts of one column are none of the other's".into()
+            }
+            _ => format!("expected {}, got {}", noun(want), noun(&elt)),
+        };
+        return Box::new(Diagnostic::new(message, span));
+    }
     let shown = match (got, got.elt()) {
         (Value::Int(n), _) => n.to_string(),
         (Value::Float(x), _) => format!("{x:?}"),
@@ -301,14 +316,15 @@ impl<'s> Eval<'s> {
     fn parts(&mut self, value: Value, span: Span) -> Result<Option<Vec<Value>>> {
         Ok(match value {
             Value::Tuple(parts) => Some(parts),
-            Value::Scalar(fields, Elt::Tuple(parts)) => Some(split(&fields, &parts)),
-            Value::Array(Array {
-                node,
-                elt: Elt::Tuple(parts),
-            }) => {
+            Value::Table(table) => {
+                let rows = self.rows_of(&table, span)?;
+                self.parts(Value::Array(rows), span)?
+            }
+            Value::Scalar(fields, elt) if elt.is_tuple() => Some(split(&fields, elt.parts())),
+            Value::Array(Array { node, elt }) if elt.is_tuple() => {
                 let mut at = 0;
                 let mut all = Vec::new();
-                for elt in parts {
+                for elt in elt.parts().iter().cloned() {
                     let next = at + elt.fields() as u32;
                     let node = self.builder("fields", span).fields(&node, at..next);
                     all.push(self.array(node, elt, span)?);
@@ -345,17 +361,9 @@ impl<'s> Eval<'s> {
                     Ok,
                 )
             }
-            (Field::Name(name), Value::Table(table)) => match column(&table, &name.text) {
-                Ok(value) => Ok(value),
-                Err(e) => {
-                    let mut unknown = Diagnostic::new(e.to_string(), name.span);
-                    let near = nearest(&name.text, table.names());
-                    for other in near {
-                        unknown = unknown.suggest("you may have meant", name.span, other);
-                    }
-                    Err(Box::new(unknown))
-                }
-            },
+            (Field::Name(name), value) if value.columns().is_some() => {
+                self.column(&value, &name.text, name.span)
+            }
             (Field::Name(name), value) => {
                 let message = format!("{} has no fields with names", value.describe());
                 let unknown = Diagnostic::new(message, name.span);

@@ -1,6 +1,6 @@
 //! Operators, casts, conditions, and functions on scalars.
 
-use super::{Eval, Result, Site, mismatch, wrong};
+use super::{Eval, Result, Site, mismatch, noun, wrong};
 use crate::combinators::ScalarFunction;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -11,6 +11,9 @@ use livefusion::ast::{Const, Field, Fields, Op, Ty, Types};
 impl Eval<'_> {
     /// An operator on values, whose types it has to fit.
     pub fn operator(&mut self, op: Op, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
+        if let Some(made) = self.meant_operator(op, site, &values) {
+            return made;
+        }
         self.elementwise(site, values, &mut |eval, values| {
             let values = eval.operands(op, values, site)?;
             let args: Fields = values
@@ -161,11 +164,14 @@ impl Eval<'_> {
             let (fields, elt) = eval.fields(value, None, span)?;
             let loc = eval.loc(span);
             match fields.as_slice() {
-                [x] => {
+                [x] if elt.scalar().is_some() => {
                     let cast = x.cast(ty, loc);
                     Ok((Fields::from_slice(&[cast]), Elt::Scalar(ty)))
                 }
-                _ => wrong(format!("expected a scalar to cast, got {elt}"), span),
+                _ => wrong(
+                    format!("expected a number to cast, got {}", noun(&elt)),
+                    span,
+                ),
             }
         })
     }
@@ -177,7 +183,9 @@ impl Eval<'_> {
         if let Some(known) = truth(&test) {
             return self.expr(env, if known { yes } else { no });
         }
-        let arms = vec![test, self.expr(env, yes)?, self.expr(env, no)?];
+        let arms = vec![self.expr(env, yes)?, self.expr(env, no)?];
+        let mut arms = self.meant(arms, &|k| parts[k + 1].span)?;
+        arms.insert(0, test);
         if let [Value::Array(c), a, b] = arms.as_slice()
             && c.node.rank == 0
             && !(a.is_scalar() && b.is_scalar())

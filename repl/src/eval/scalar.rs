@@ -26,6 +26,7 @@ impl Eval<'_> {
             None => value.default_elt().scalar(),
         };
         let (fields, elt) = match value {
+            Value::Text(text) => self.text(&text, want, span)?,
             Value::Int(_) | Value::Float(_) => {
                 let literal = ty.and_then(|ty| match value {
                     Value::Int(n) if ty.is_float() => Some(float(n as f64, ty)),
@@ -46,21 +47,30 @@ impl Eval<'_> {
                 (Field::value(&a.node, loc), a.elt)
             }
             Value::Tuple(parts) => {
-                let wants = match want {
-                    Some(Elt::Tuple(wants)) if wants.len() == parts.len() => Some(wants),
-                    _ => None,
-                };
+                let wants = want
+                    .map(Elt::parts)
+                    .filter(|wants| wants.len() == parts.len());
                 let (mut fields, mut elts) = (Fields::new(), Vec::new());
                 for (k, part) in parts.into_iter().enumerate() {
                     let (own, elt) = self.fields(part, wants.map(|w| &w[k]), span)?;
                     fields.extend(own);
                     elts.push(elt);
                 }
-                (fields, Elt::Tuple(elts))
+                match (want, wants) {
+                    (Some(want), Some(parts)) if *parts == elts[..] => (fields, want.clone()),
+                    _ => (fields, Elt::Tuple(elts)),
+                }
             }
             other => return wrong(format!("expected a scalar, got {}", other.describe()), span),
         };
         match want {
+            Some(want) if *want != elt && want.is_meant() => {
+                let loc = self.loc(span);
+                match self.retold(&fields, &elt, want, loc) {
+                    Some(fields) => Ok((fields, want.clone())),
+                    None => Err(mismatch(want, &Value::Scalar(fields, elt), span)),
+                }
+            }
             Some(want) if *want != elt => Err(mismatch(want, &Value::Scalar(fields, elt), span)),
             _ => Ok((fields, elt)),
         }
@@ -134,6 +144,7 @@ impl Eval<'_> {
         values: Vec<Value>,
         at: &dyn Fn(usize) -> Span,
     ) -> Result<(Elt, Vec<Value>)> {
+        let values = self.meant(values, at)?;
         let typed = values.iter().find_map(Value::elt);
         let widest = || values.iter().map(Value::default_elt).reduce(Elt::wider);
         let want = typed.or_else(widest).unwrap_or(Elt::Scalar(Ty::I64));

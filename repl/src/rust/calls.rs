@@ -55,6 +55,9 @@ impl Writer<'_> {
         if self.bound.contains(name) {
             return self.applied(e, callee, args);
         }
+        if !matches!(name.as_str(), "load" | "save") {
+            self.are_numbers(args)?;
+        }
         match combinators::find(name) {
             Some(c) if c.scalar.is_none() || c.takes(args.len()) => self.combinator(e, c, args),
             Some(c) => self.scalar(e, c.name, args),
@@ -169,6 +172,14 @@ impl Writer<'_> {
                 _ if method => continue,
                 Kind::Array | Kind::Segments => self.borrowed(arg)?.text,
                 Kind::Function(n) => self.function(arg, n)?,
+                Kind::Key => match &arg.kind {
+                    ExprKind::Function(f) if f.params.len() == 1 => {
+                        let message =
+                            format!("`{}` by a key has no short form in Rust yet", c.name);
+                        return refuse(message, arg.span);
+                    }
+                    _ => self.function(arg, 2)?,
+                },
                 Kind::Count | Kind::Axis => self.expr_as_count(arg)?,
                 Kind::Any if c.name == "slice_axis" => self.item(arg)?,
                 Kind::Shape | Kind::Any => match self.parts(arg)?.as_slice() {

@@ -155,9 +155,11 @@ pub fn constant(c: Const) -> Code {
 /// Constants as the element that they make up.
 pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
     match elt {
-        Elt::Scalar(_) => fields.next().map_or_else(|| Code::atom("()"), constant),
-        Elt::Tuple(parts) => {
-            let parts: Vec<_> = parts.iter().map(|p| known(fields, p).text).collect();
+        Elt::Scalar(_) | Elt::Text(_) | Elt::Time(_) => {
+            fields.next().map_or_else(|| Code::atom("()"), constant)
+        }
+        Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {
+            let parts: Vec<_> = elt.parts().iter().map(|p| known(fields, p).text).collect();
             tuple(&parts)
         }
     }

@@ -87,8 +87,64 @@ impl Writer<'_> {
         }
     }
 
+    /// That text and dates, and what is made of tables, are only what a table or a name gives: other forms are none yet.
+    fn has_form(&self, e: &Expr) -> Result<()> {
+        let is_named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
+        let is_there = match &e.kind {
+            ExprKind::Field { value, .. } => matches!(self.note(value)?, Note::Table(_)),
+            _ => is_named,
+        };
+        match self.note(e)?.is_meant() && !is_there {
+            true => refuse(
+                "there is no Rust yet for this use of text, dates or tables",
+                e.span,
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// That operands are numbers.
+    pub fn are_numbers(&self, all: &[Expr]) -> Result<()> {
+        for e in all {
+            let note = self.note(e)?;
+            if note.is_meant() || matches!(note, Note::Table(_)) {
+                return refuse(
+                    "there is no Rust yet for this use of text, dates or tables",
+                    e.span,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// A comparison of a column of text, with a text or with another column.
+    fn texts(&mut self, op: Binary, operands: &[Expr; 2]) -> Result<Option<Code>> {
+        let is_text = |note: &Note| matches!(note, Note::Array(Elt::Text(_), 1));
+        let name = match op {
+            Binary::Eq => "eq",
+            Binary::Ne => "ne",
+            Binary::Lt => "lt",
+            Binary::Le => "le",
+            Binary::Gt => "gt",
+            Binary::Ge => "ge",
+            _ => return Ok(None),
+        };
+        let [a, b] = operands;
+        Ok(match (is_text(self.note(a)?), &b.kind) {
+            (true, ExprKind::Literal(Literal::Text(text))) => {
+                Some(self.expr(a)?.call(name, &[format!("{text:?}")]))
+            }
+            (true, _) if is_text(self.note(b)?) => {
+                let other = self.borrowed(b)?.text;
+                Some(self.expr(a)?.call(&format!("{name}_each"), &[other]))
+            }
+            _ => None,
+        })
+    }
+
     /// An expression that is no number: by what its text says.
     fn made(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
+        self.has_form(e)?;
         match &e.kind {
             ExprKind::Literal(Literal::Text(text)) => Ok(Code::atom(format!("{text:?}"))),
             ExprKind::Name(name) if self.bound.contains(name) => Ok(Code::atom(ident(name))),
@@ -265,6 +321,10 @@ impl Writer<'_> {
     }
 
     fn binary(&mut self, e: &Expr, op: Binary, operands: &[Expr; 2]) -> Result<Code> {
+        if let Some(code) = self.texts(op, operands)? {
+            return Ok(code);
+        }
+        self.are_numbers(operands)?;
         let [a, b] = operands;
         let native = match op {
             Binary::Add | Binary::Sub => Some(level::SUM),
@@ -348,10 +408,17 @@ impl Writer<'_> {
                 let column = format!("{:?}", name.text);
                 let call = match (self.note(e)?, texts.contains(&name.text)) {
                     (Note::Segments(elt), _) => of.call(&format!("segments::<{elt}>"), &[column]),
-                    (Note::Tuple(_), _) => {
+                    (Note::Tuple(_) | Note::Array(Elt::Maybe(_), _), _) => {
                         return refuse("there is no short form of missing values", name.span);
                     }
-                    (_, true) => of.call("codes", &[column]),
+                    (_, true) => of.call("texts", &[column]),
+                    (Note::Array(Elt::Time(time), _), _) => {
+                        let ty = match time.is_fine() {
+                            true => "DateTime",
+                            false => "Date",
+                        };
+                        of.call(&format!("times::<livefusion::io::{ty}>"), &[column])
+                    }
                     (_, false) => {
                         let ty = self.note(e)?.elt().map_or_else(String::new, Elt::to_string);
                         of.call(&format!("column::<{ty}>"), &[column])
@@ -364,6 +431,7 @@ impl Writer<'_> {
     }
 
     fn index(&mut self, e: &Expr, array: &Expr, items: &[Expr]) -> Result<Code> {
+        self.are_numbers(std::slice::from_ref(array))?;
         let of = self.expr(array)?;
         let (mut parts, mut terms) = (Vec::new(), false);
         for item in items {

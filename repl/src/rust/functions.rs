@@ -173,6 +173,8 @@ fn type_of(note: &Note) -> Option<String> {
                 let parts: Vec<_> = parts.iter().map(terms).collect();
                 tuple(&parts).text
             }
+            // What has no form in Rust is refused where it is used.
+            other => other.to_string(),
         }
     }
     Some(match note {

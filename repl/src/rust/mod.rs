@@ -19,6 +19,7 @@ mod notes;
 use crate::session::Session;
 use crate::source::Span;
 use crate::syntax::{Pattern, PatternKind, Statement, StatementKind};
+use crate::value::Elt;
 use code::Code;
 use expression::{Writer, refuse};
 use functions::names;
@@ -61,6 +62,7 @@ fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Re
     };
     let code = writer.expr(value)?;
     match &note {
+        Note::Array(Elt::Text(_), _) => lines.extend(computed(&code.call("to_vec", &[]))),
         Note::Array(..) | Note::Delayed(_) | Note::Range(_) => {
             lines.extend(computed(&code.call("force", &[])));
         }

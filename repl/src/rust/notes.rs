@@ -57,7 +57,7 @@ impl Note {
                 }))
             }
             Value::Table(table) => {
-                let columns = table.names().zip(table.types());
+                let columns = table.read.names().zip(table.read.types());
                 let texts = columns.filter(|(_, ty)| *ty == Type::Text);
                 Note::Table(texts.map(|(name, _)| name.to_string()).collect())
             }
@@ -78,6 +78,20 @@ impl Note {
             | Note::Segments(elt) => Some(elt),
             Note::Tuple(parts) => parts.first().and_then(Note::elt),
             _ => None,
+        }
+    }
+
+    /// Whether there are text, dates or rows of tables in it.
+    pub fn is_meant(&self) -> bool {
+        let is_meant = |elt: &Elt| elt.is_meant() || matches!(elt, Elt::Row(..) | Elt::Maybe(_));
+        match self {
+            Note::Known(_, elt)
+            | Note::Term(elt)
+            | Note::Delayed(elt)
+            | Note::Array(elt, _)
+            | Note::Segments(elt) => is_meant(elt),
+            Note::Tuple(parts) => parts.iter().any(Note::is_meant),
+            Note::Int(_) | Note::Float(_) | Note::Range(_) | Note::Table(_) | Note::Other => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Columns of Arrow's arrays: where they can be used as they lie in memory, without a copy.
 
-use super::super::column::{Column, Data, Lists, Text, Valid, manifest};
+use super::super::column::{Column, Data, Lists, Text, Unit, Valid, manifest};
+use super::super::date::SECOND;
 use super::super::error::ErrorKind;
 use super::Texts;
 use crate::array::{Array, generate};
@@ -9,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef, make_array};
 use arrow_buffer::{Buffer as Bytes, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use livefusion_backend::Buffer;
 use livefusion_backend::buffer::ReadError;
 use loop_lang::types::Ty;
@@ -36,6 +37,9 @@ fn valid_of(nulls: &NullBuffer) -> Result<Valid, ErrorKind> {
 #[track_caller]
 fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
     let (ty, len) = (data.data_type(), data.len());
+    if let Some(times) = times(data)? {
+        return Ok(times);
+    }
     if let Some(ty) = scalar(ty) {
         let elements = elements(ty, len, first(data)?, data.offset())?;
         return Ok(Data::Scalars(Arc::new(elements)));
@@ -71,7 +75,42 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
     })
 }
 
-/// The type of scalars that are used as they are: of dates and times, as what they count.
+/// Dates without a time zone, if that is what they are: days, or microseconds that hold what they count exactly.
+fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
+    let (ty, factor) = match data.data_type() {
+        DataType::Date32 => (Ty::I32, 1),
+        DataType::Timestamp(TimeUnit::Second, None) => (Ty::I64, SECOND),
+        DataType::Timestamp(TimeUnit::Millisecond, None) => (Ty::I64, SECOND / 1000),
+        DataType::Timestamp(TimeUnit::Microsecond, None) => (Ty::I64, 1),
+        _ => return Ok(None),
+    };
+    let unit = if ty == Ty::I32 {
+        Unit::Days
+    } else {
+        Unit::Micros
+    };
+    let counts = elements(ty, data.len(), first(data)?, data.offset())?;
+    if ty == Ty::I64 && factor == 1 {
+        return Ok(Some(Data::Times(unit, Arc::new(counts))));
+    }
+    let count = |row| match (counts.get_word(row).unwrap_or(0), ty) {
+        (word, Ty::I32) => Some(i64::from(word as i32)),
+        (word, _) => (word as i64).checked_mul(factor),
+    };
+    let mut all = Vec::new();
+    let bytes = 8 * data.len() as u64;
+    let reserved = all.try_reserve_exact(data.len());
+    reserved.map_err(|_| ErrorKind::Memory { bytes })?;
+    for row in 0..data.len() {
+        match count(row) {
+            Some(count) => all.push(count),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(Data::Times(unit, Arc::new(Buffer::from_vec(all)))))
+}
+
+/// The type of scalars that are used as they are: of other dates and times, as what they count.
 fn scalar(ty: &DataType) -> Option<Ty> {
     Some(match ty {
         DataType::Int8 => Ty::I8,
@@ -189,7 +228,7 @@ fn list(data: &ArrayData, ty: Ty) -> Result<Data, ErrorKind> {
         return Ok(Data::Other(what, data.len()));
     }
     let elements = match inner.data {
-        Data::Scalars(elements) => manifest(elements, "arrow"),
+        Data::Scalars(elements) | Data::Times(_, elements) => manifest(elements, "arrow"),
         Data::Packed(node, _) => node,
         _ => return Ok(Data::Other(format!("{}", data.data_type()), data.len())),
     };

@@ -1,13 +1,13 @@
 //! Arrow's arrays of columns: scalars, codes and lists without a copy, `bool`s packed.
 
-use super::super::column::{Column, Data, Lists, bytes_of};
+use super::super::column::{Column, Data, Lists, Unit, bytes_of};
 use super::super::error::{ErrorKind, Place, Result};
 use super::super::plain::Plain;
 use super::super::table::Table;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer as Bytes, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::ptr::NonNull;
@@ -43,6 +43,7 @@ fn array(column: &Column) -> Result<ArrayRef, ErrorKind> {
     let nulls = valid.transpose()?.map(NullBuffer::new);
     let data = match &column.data {
         Data::Scalars(elements) => scalars(elements)?,
+        Data::Times(unit, counts) => times(*unit, counts)?,
         Data::Packed(..) => packed(bools(&column.node("arrow")?)?)?,
         Data::Text(text) => texts(&bytes_of(text)?)?,
         Data::Texts(all) => texts(&all.lists)?,
@@ -106,6 +107,27 @@ fn scalars(elements: &Arc<Buffer>) -> Result<ArrayData, ErrorKind> {
     };
     let data = ArrayData::builder(ty).len(elements.len());
     data.add_buffer(shared(elements)).build().map_err(refused)
+}
+
+/// Dates: days of 32 bits, microseconds without a time zone.
+fn times(unit: Unit, counts: &Arc<Buffer>) -> Result<ArrayData, ErrorKind> {
+    let (ty, bytes) = match unit {
+        Unit::Micros => (
+            DataType::Timestamp(TimeUnit::Microsecond, None),
+            shared(counts),
+        ),
+        Unit::Days => {
+            let all: &[i64] = counts.as_slice().unwrap_or_default();
+            let day = |days: &i64| {
+                let got = || unit.show(*days);
+                i32::try_from(*days).map_err(|_| ErrorKind::malformed("a date of 32 bits", got()))
+            };
+            let days = all.iter().map(day).collect::<Result<Vec<i32>, _>>()?;
+            (DataType::Date32, Bytes::from_vec(days))
+        }
+    };
+    let data = ArrayData::builder(ty).len(counts.len());
+    data.add_buffer(bytes).build().map_err(refused)
 }
 
 fn texts(lists: &Lists) -> Result<ArrayData, ErrorKind> {

@@ -1,9 +1,10 @@
 //! A column while it is read: its type is found as its fields come.
 
-use super::super::column::{Column, Data, Text};
+use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{ErrorKind, shown};
 use super::super::plain::by_type;
 use super::super::value::{Looks, Type, Value, looks, parse};
+use super::times::Times;
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
@@ -22,6 +23,8 @@ enum State {
     Skipped,
     /// Numbers, or `bool`s.
     Words(Words),
+    /// Dates.
+    Times(Times),
     /// Text.
     Text(Dictionary),
     /// They turned out to be text, and have to be read again.
@@ -32,7 +35,7 @@ enum State {
 ///
 /// The type is the least that holds all fields: `bool`, or `i64`, or `f64` if it holds each integer exactly, else text. Only which
 /// kinds of fields there were decides, not their order.
-struct Words {
+pub struct Words {
     /// None as long as it is open.
     ty: Option<Ty>,
     /// Whether the user said the type.
@@ -85,6 +88,7 @@ impl Cells {
         };
         let state = match given {
             Some(Type::Scalar(ty)) => words(Some(ty)),
+            Some(ty) if Unit::of(ty).is_some() => State::Times(Times::given(ty)),
             Some(_) => State::Text(Dictionary::new(None)),
             None => words(None),
         };
@@ -112,12 +116,23 @@ impl Cells {
                     _ => all.push(text),
                 };
             }
-            State::Words(all) => {
+            State::Times(all) => {
                 let text = utf8(field)?.trim_ascii();
                 match markers.has(text) {
                     true => return all.push_missing(line, self.fill.as_ref()),
                     false => all.push_text(text, line)?,
                 }
+            }
+            State::Words(all) => {
+                let text = utf8(field)?.trim_ascii();
+                if markers.has(text) {
+                    return all.push_missing(line, self.fill.as_ref());
+                }
+                if let Some(times) = Times::first(text, all) {
+                    self.state = State::Times(times);
+                    return Ok(());
+                }
+                all.push_text(text, line)?
             }
         };
         if why.is_some() {
@@ -138,8 +153,10 @@ impl Cells {
     /// At the end: the type of a column that none was given for, and what stands for missing values; else the line of the first
     /// value that nothing stands for.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
-        let State::Words(all) = &mut self.state else {
-            return Ok(());
+        let all = match &mut self.state {
+            State::Words(all) => all,
+            State::Times(all) => return all.close(self.fill.as_ref()),
+            _ => return Ok(()),
         };
         let is_first = all.words.is_empty();
         if !all.is_given
@@ -173,6 +190,7 @@ impl Cells {
             State::Skipped | State::Again(_) => return None,
             State::Text(all) => Data::Text(all.finish()),
             State::Words(all) => Data::Scalars(Arc::new(all.finish())),
+            State::Times(all) => all.finish(),
         };
         Some((self.name, data.into()))
     }
@@ -246,6 +264,12 @@ impl Words {
         true
     }
 
+    /// The fields, if each is a missing one: how many, the line of the first, and the gaps.
+    pub fn only_missing(&self) -> Option<(usize, Option<u64>, &[usize])> {
+        let none_came = self.ty.is_none() && !self.is_given;
+        none_came.then_some((self.words.len(), self.missing, &self.gaps[..]))
+    }
+
     /// A missing value: what stands for it if the type is given, else a gap.
     fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
         if self.is_given {
@@ -293,7 +317,7 @@ impl Words {
 
     /// The word of what stands for a missing value.
     fn word_of(&self, fill: Option<&Value>) -> Result<u64, ErrorKind> {
-        let fill = fill.ok_or_else(|| none(self.ty))?;
+        let fill = fill.ok_or_else(|| none(self.ty.map_or("a value", Ty::name)))?;
         let expected = match self.ty {
             Some(ty) => format!("what stands for a missing value to be of type {ty}"),
             None => "a number to stand for a missing value".to_string(),
@@ -355,8 +379,7 @@ fn to_float(word: u64) -> u64 {
 }
 
 /// A missing value that nothing stands for.
-fn none(ty: Option<Ty>) -> ErrorKind {
-    let ty = ty.map_or("a value", Ty::name);
+pub fn none(ty: &str) -> ErrorKind {
     ErrorKind::malformed(
         ty,
         "nothing (`missing` says what stands for a missing value)",
@@ -371,7 +394,7 @@ pub fn utf8(field: &[u8]) -> Result<&str, ErrorKind> {
     })
 }
 
-fn push<T>(all: &mut Vec<T>, x: T) -> Result<(), ErrorKind> {
+pub fn push<T>(all: &mut Vec<T>, x: T) -> Result<(), ErrorKind> {
     if all.len() == all.capacity() {
         let bytes = (2 * all.len() * size_of::<T>()) as u64;
         let room = all.try_reserve(1);

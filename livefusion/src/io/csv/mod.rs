@@ -2,6 +2,7 @@
 
 mod cells;
 mod records;
+mod times;
 mod write;
 
 pub(super) use cells::{Why, dictionary};
@@ -46,10 +47,13 @@ enum Source {
 /// two. A byte order mark is passed over, as are empty lines. The first line has the columns' names.
 ///
 /// The type of a column is `i64` if all of its fields are integers, `f64` if they are numbers, `bool` if they are `true` or
-/// `false`, else text; blanks around them count in text only. The order of lines does not matter. No integer loses a digit: a
+/// `false`, dates if they are dates of one form, else text; blanks around them count in text only. The order of lines does not matter. No integer loses a digit: a
 /// column is text if it has an integer beyond `i64`, or one beside floats that `f64` does not hold exactly, such as `2^53 + 1`.
 /// Fractions such as `0.1` are rounded to the nearest `f64`. [`column`](Csv::column) asks for another type. An empty field is a
 /// missing value in all columns but those of text: an error, unless [`missing`](Csv::missing) says what stands for it.
+///
+/// Dates are written as `2010-01-31`, `2010/01/31` or `Jan 31 2010`, alone ([`Date`](super::Date)) or with a time behind them
+/// ([`DateTime`](super::DateTime)): `05:00`, `05:00:00`, `05:00:00.5`. They have no time zone; a date with a zone is text.
 ///
 /// The file is read once, and a second time if a column turns out to be text below its first line; memory holds the
 /// columns, not the file.
@@ -358,10 +362,13 @@ impl Csv {
                 return Err(no_column(&names, name));
             }
         }
-        let is_read = |ty: &Type| matches!(ty, Type::Scalar(_) | Type::Text);
+        let is_read = |ty: &Type| !matches!(ty, Type::List(_) | Type::Other);
         if let Some((name, ty)) = self.types.iter().find(|(_, ty)| !is_read(ty)) {
             let got = format!("{ty} for {}", shown(name));
-            return Err(ErrorKind::malformed("columns of scalars or text", got));
+            return Err(ErrorKind::malformed(
+                "columns of scalars, dates or text",
+                got,
+            ));
         }
         let wanted = |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name));
         let mut seen = FxHashSet::default();

@@ -1,6 +1,6 @@
 //! Tables into files.
 
-use super::super::column::{Column, Text};
+use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{Error, ErrorKind, Place, Result};
 use super::super::output::Output;
 use super::super::plain::Plain;
@@ -93,14 +93,16 @@ struct Fields<'a> {
 
 enum Of<'a> {
     Scalars(Arc<Buffer>),
+    Times(Unit, &'a Buffer),
     Text(&'a Text),
 }
 
 impl<'a> Fields<'a> {
     fn of(column: &'a Column) -> Result<Fields<'a>, ErrorKind> {
-        let of = match column.text() {
-            Ok(text) => Of::Text(text),
-            Err(_) => Of::Scalars(column.buffer()?),
+        let of = match (&column.data, column.text()) {
+            (Data::Times(unit, counts), _) => Of::Times(*unit, counts),
+            (_, Ok(text)) => Of::Text(text),
+            (_, Err(_)) => Of::Scalars(column.buffer()?),
         };
         let valid = column.valid.as_ref().map(|v| Plain::of(&v.node));
         let valid = valid.transpose()?.map(|all| all.elements);
@@ -117,6 +119,10 @@ impl<'a> Fields<'a> {
         }
         match &self.of {
             Of::Scalars(elements) => write_word(to, elements, row),
+            Of::Times(unit, counts) => {
+                let count = counts.get_word(row).unwrap_or(0) as i64;
+                to.write_all(unit.show(count).as_bytes())
+            }
             Of::Text(text) => {
                 let code = text.codes.get_word(row).unwrap_or(0);
                 put_text(to, &text.labels[code as usize], is_alone)

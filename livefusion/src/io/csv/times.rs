@@ -1,0 +1,117 @@
+//! A column of dates while it is read.
+
+use super::super::column::{Data, Unit};
+use super::super::date::{Form, Written};
+use super::super::error::{ErrorKind, shown};
+use super::super::value::{Type, Value};
+use super::cells::{Why, Words, none, push};
+use livefusion_backend::Buffer;
+use std::sync::Arc;
+
+/// What counts the dates that have come.
+pub struct Times {
+    unit: Unit,
+    /// The form of all of them; none where the user said the type, which takes any.
+    form: Option<Form>,
+    counts: Vec<i64>,
+    /// The line of the first missing date, and the rows of all, where the type was found.
+    missing: Option<u64>,
+    gaps: Vec<usize>,
+}
+
+impl Times {
+    /// A column that is said to be one of dates.
+    pub fn given(ty: Type) -> Times {
+        Times {
+            unit: Unit::of(ty).unwrap_or(Unit::Days),
+            form: None,
+            counts: Vec::new(),
+            missing: None,
+            gaps: Vec::new(),
+        }
+    }
+
+    /// A column whose first field is a date; none if it is not, or if another field was there before.
+    pub fn first(text: &str, before: &Words) -> Option<Times> {
+        let (rows, missing, gaps) = before.only_missing()?;
+        let written = Written::of(text)?;
+        let mut times = Times {
+            unit: match written.form.has_time {
+                true => Unit::Micros,
+                false => Unit::Days,
+            },
+            form: Some(written.form),
+            counts: vec![0; rows],
+            missing,
+            gaps: gaps.to_vec(),
+        };
+        times.counts.push(written.count().ok()?);
+        Some(times)
+    }
+
+    /// The next date; if it makes the column text, the field that is to blame.
+    pub fn push_text(&mut self, text: &str, line: u64) -> Result<Why, ErrorKind> {
+        let Some(form) = self.form else {
+            let count = self.count_of(text)?;
+            return push(&mut self.counts, count).map(|()| None);
+        };
+        let written = Written::of(text).filter(|w| w.form == form);
+        match written.and_then(|w| w.count().ok()) {
+            Some(count) => push(&mut self.counts, count).map(|()| None),
+            None => Ok(Some((line, text.to_string()))),
+        }
+    }
+
+    /// A missing date: its substitute if the type is given, else a gap.
+    pub fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
+        if self.form.is_none() {
+            let count = self.count_of_fill(fill)?;
+            return push(&mut self.counts, count);
+        }
+        self.missing.get_or_insert(line);
+        push(&mut self.gaps, self.counts.len())?;
+        push(&mut self.counts, 0)
+    }
+
+    /// Fills the gaps at the end; without a substitute, the line of the first is an error.
+    pub fn close(&mut self, fill: Option<&Value>) -> Result<(), (u64, ErrorKind)> {
+        let Some(line) = self.missing else {
+            return Ok(());
+        };
+        let count = self.count_of_fill(fill).map_err(|e| (line, e))?;
+        for row in &self.gaps {
+            if let Some(gap) = self.counts.get_mut(*row) {
+                *gap = count;
+            }
+        }
+        Ok(())
+    }
+
+    /// The count of the substitute for missing dates.
+    fn count_of_fill(&self, fill: Option<&Value>) -> Result<i64, ErrorKind> {
+        let ty = self.unit.ty().to_string();
+        match fill {
+            Some(Value::Text(text)) => self.count_of(text),
+            Some(other) => {
+                let expected = format!("a {ty} to stand for a missing one");
+                Err(ErrorKind::malformed(expected, other.to_string()))
+            }
+            None => Err(none(&ty)),
+        }
+    }
+
+    pub fn finish(self) -> Data {
+        Data::Times(self.unit, Arc::new(Buffer::from_vec(self.counts)))
+    }
+
+    /// What counts a date of any form; one without a time is its midnight where times are counted.
+    fn count_of(&self, text: &str) -> Result<i64, ErrorKind> {
+        let wrong = || ErrorKind::malformed(self.unit.ty().to_string(), shown(text));
+        let written = Written::of(text).ok_or_else(wrong)?;
+        match self.unit {
+            Unit::Micros => written.moment().map(|moment| moment.count()),
+            Unit::Days if written.form.has_time => Err(wrong()),
+            Unit::Days => written.date().map(|date| date.count()),
+        }
+    }
+}

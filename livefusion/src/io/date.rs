@@ -1,0 +1,331 @@
+//! Dates of the proleptic Gregorian calendar, without time zones: their arithmetic, their text.
+
+use super::error::{ErrorKind, shown};
+use std::fmt;
+use std::str::FromStr;
+
+/// A day of the proleptic Gregorian calendar.
+///
+/// It counts days since 1970-01-01, and so is an element of arrays, `Array<Date>`.
+///
+/// ```
+/// use livefusion::io::Date;
+/// let day: Date = "2024-02-28".parse()?;
+/// assert_eq!(Date::of_count(day.count() + 2).to_string(), "2024-03-01");
+/// assert_eq!(Date::new(2024, 2, 30), None);
+/// # Ok::<(), livefusion::io::ErrorKind>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Date(i64);
+
+/// A day with a time, to the microsecond.
+///
+/// It counts microseconds since 1970-01-01 00:00, and so is an element of arrays, `Array<DateTime>`.
+///
+/// ```
+/// use livefusion::io::{Date, DateTime};
+/// let time: DateTime = "2010-01-01T05:00".parse()?;
+/// assert_eq!(time.to_string(), "2010-01-01 05:00");
+/// assert_eq!(Some(time.date()), Date::new(2010, 1, 1));
+/// # Ok::<(), livefusion::io::ErrorKind>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DateTime(i64);
+
+/// Microseconds of a second.
+pub const SECOND: i64 = 1_000_000;
+/// Microseconds of a day.
+pub const DAY: i64 = 86_400 * SECOND;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// Days in 400 years, after which the calendar repeats.
+const ERA: i128 = 146_097;
+
+/// Days from 1970-01-01 to a day. Years begin in March, so that the leap day is a year's last.
+fn days_from(year: i64, month: u32, day: u32) -> i128 {
+    let year = i128::from(year) - i128::from(month <= 2);
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let month = i128::from((month + 9) % 12);
+    let of_year = (153 * month + 2) / 5 + i128::from(day) - 1;
+    era * ERA + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The year, month and day that are so many days behind 1970-01-01.
+fn civil(days: i64) -> (i64, u32, u32) {
+    let days = i128::from(days) + 719_468;
+    let (era, of_era) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i128::from(month <= 2);
+    (year as i64, month as u32, day as u32)
+}
+
+/// Days of a month, which is one from 1 to 12.
+fn days_of(year: i64, month: u32) -> u32 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(is_leap),
+        _ => 31,
+    }
+}
+
+impl Date {
+    /// The day of a year, month (from 1) and day (from 1); none if there is no such day.
+    pub fn new(year: i64, month: u32, day: u32) -> Option<Date> {
+        let is_day = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
+        let days = is_day.then(|| days_from(year, month, day))?;
+        i64::try_from(days).ok().map(Date)
+    }
+
+    /// The day that is so many days behind 1970-01-01.
+    pub const fn of_count(days: i64) -> Date {
+        Date(days)
+    }
+
+    /// Days since 1970-01-01.
+    pub const fn count(self) -> i64 {
+        self.0
+    }
+
+    /// The year, the month (from 1), and the day of the month (from 1).
+    pub fn parts(self) -> (i64, u32, u32) {
+        civil(self.0)
+    }
+
+    /// Its first moment; the nearest one that there is, more than 290,000 years from 1970.
+    pub fn midnight(self) -> DateTime {
+        DateTime(self.0.saturating_mul(DAY))
+    }
+}
+
+impl DateTime {
+    /// The moment that is so many microseconds behind 1970-01-01 00:00.
+    pub const fn of_count(micros: i64) -> DateTime {
+        DateTime(micros)
+    }
+
+    /// Microseconds since 1970-01-01 00:00.
+    pub const fn count(self) -> i64 {
+        self.0
+    }
+
+    /// Its day.
+    pub fn date(self) -> Date {
+        Date(self.0.div_euclid(DAY))
+    }
+
+    /// Microseconds since the day began.
+    pub fn of_day(self) -> i64 {
+        self.0.rem_euclid(DAY)
+    }
+}
+
+impl fmt::Display for Date {
+    /// As ISO 8601 has it, `2010-01-31`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = self.parts();
+        match year {
+            0.. => write!(f, "{year:04}-{month:02}-{day:02}"),
+            _ => write!(f, "-{:04}-{month:02}-{day:02}", year.unsigned_abs()),
+        }
+    }
+}
+
+impl fmt::Display for DateTime {
+    /// As ISO 8601 has it with a blank, `2010-01-31 05:00`: with seconds only where there are some.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (minutes, rest) = (self.of_day() / (60 * SECOND), self.of_day() % (60 * SECOND));
+        write!(f, "{} {:02}:{:02}", self.date(), minutes / 60, minutes % 60)?;
+        if rest > 0 {
+            write!(f, ":{:02}", rest / SECOND)?;
+        }
+        match rest % SECOND {
+            0 => Ok(()),
+            part => write!(f, ".{}", format!("{part:06}").trim_end_matches('0')),
+        }
+    }
+}
+
+/// How a date is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    style: Style,
+    /// Whether a time stands behind it.
+    pub has_time: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Style {
+    /// `2010-01-31`
+    Dashes,
+    /// `2010/01/31`
+    Slashes,
+    /// `Jan 31 2010`
+    Named,
+}
+
+/// What a text says that is written as a date: its form, and its day and time, of which there may be none.
+pub struct Written {
+    pub form: Form,
+    year: i64,
+    month: u32,
+    day: u32,
+    /// Microseconds since the day began.
+    time: i64,
+}
+
+impl Written {
+    /// A text in one of the forms; none of another text.
+    pub fn of(text: &str) -> Option<Written> {
+        let (date, time) = match text.rsplit_once(['T', ' ']) {
+            Some((date, time)) if time.contains(':') => (date, Some(time)),
+            _ => (text, None),
+        };
+        let (style, [year, month, day]) = date_of(date)?;
+        let has_time = time.is_some();
+        Some(Written {
+            form: Form { style, has_time },
+            year: i64::from(year),
+            month,
+            day,
+            time: time.map_or(Some(0), time_of)?,
+        })
+    }
+
+    /// The day; else why there is none.
+    pub fn date(&self) -> Result<Date, ErrorKind> {
+        let (year, month, day) = (self.year, self.month, self.day);
+        Date::new(year, month, day).ok_or_else(|| {
+            match MONTHS.get(month.wrapping_sub(1) as usize) {
+                Some(name) => {
+                    let n = days_of(year, month);
+                    ErrorKind::malformed(
+                        format!("a day of {name} {year}, from 1 to {n}"),
+                        day.to_string(),
+                    )
+                }
+                None => ErrorKind::malformed("a month from 1 to 12", month.to_string()),
+            }
+        })
+    }
+
+    /// The moment; else why there is none.
+    pub fn moment(&self) -> Result<DateTime, ErrorKind> {
+        Ok(DateTime(self.date()?.midnight().count() + self.time))
+    }
+
+    /// What counts it: days where it has no time, else microseconds.
+    pub fn count(&self) -> Result<i64, ErrorKind> {
+        match self.form.has_time {
+            true => self.moment().map(DateTime::count),
+            false => self.date().map(Date::count),
+        }
+    }
+}
+
+/// A number of so many digits and no sign.
+fn digits(text: &str, least: usize, most: usize) -> Option<u32> {
+    let is_number =
+        (least..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
+/// The style, year, month and day.
+fn date_of(text: &str) -> Option<(Style, [u32; 3])> {
+    let (style, between) = match text {
+        text if text.contains('-') => (Style::Dashes, '-'),
+        text if text.contains('/') => (Style::Slashes, '/'),
+        _ => (Style::Named, ' '),
+    };
+    let mut parts = text.split(between);
+    let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let numbers = match style {
+        Style::Dashes => [
+            digits(first, 4, 4)?,
+            digits(second, 2, 2)?,
+            digits(third, 2, 2)?,
+        ],
+        Style::Slashes => [
+            digits(first, 4, 4)?,
+            digits(second, 1, 2)?,
+            digits(third, 1, 2)?,
+        ],
+        Style::Named => {
+            let is_name = |name: &&str| {
+                first.eq_ignore_ascii_case(name) || first.eq_ignore_ascii_case(&name[..3])
+            };
+            let month = MONTHS.iter().position(|name| is_name(&name))? as u32 + 1;
+            let day = second.strip_suffix(',').unwrap_or(second);
+            [digits(third, 4, 4)?, month, digits(day, 1, 2)?]
+        }
+    };
+    Some((style, numbers))
+}
+
+/// Microseconds since the day began, of `05:00`, `05:00:00`, `05:00:00.5`.
+fn time_of(text: &str) -> Option<i64> {
+    let mut parts = text.split(':');
+    let (hours, minutes) = (digits(parts.next()?, 2, 2)?, digits(parts.next()?, 2, 2)?);
+    let (seconds, micros) = match parts.next() {
+        None => (0, 0),
+        Some(seconds) => match seconds.split_once('.') {
+            None => (digits(seconds, 2, 2)?, 0),
+            Some((seconds, part)) => {
+                let micros = digits(part, 1, 6)? * 10u32.pow(6 - part.len() as u32);
+                (digits(seconds, 2, 2)?, micros)
+            }
+        },
+    };
+    let is_time = hours < 24 && minutes < 60 && seconds < 60 && parts.next().is_none();
+    let seconds = (i64::from(hours) * 60 + i64::from(minutes)) * 60 + i64::from(seconds);
+    is_time.then(|| seconds * SECOND + i64::from(micros))
+}
+
+fn no_date(expected: &str, text: &str) -> ErrorKind {
+    ErrorKind::malformed(expected, shown(text))
+}
+
+impl FromStr for Date {
+    type Err = ErrorKind;
+
+    /// Reads `2010-01-31`, `2010/01/31` and `Jan 31 2010`.
+    fn from_str(text: &str) -> Result<Date, ErrorKind> {
+        match Written::of(text.trim_ascii()) {
+            Some(written) if !written.form.has_time => written.date(),
+            _ => Err(no_date("a date such as 2010-01-31", text)),
+        }
+    }
+}
+
+impl FromStr for DateTime {
+    type Err = ErrorKind;
+
+    /// Reads what [`Date`] reads, with or without a time behind it: `05:00`, `05:00:00`, `05:00:00.5`.
+    fn from_str(text: &str) -> Result<DateTime, ErrorKind> {
+        match Written::of(text.trim_ascii()) {
+            Some(written) => written.moment(),
+            None => Err(no_date("a date and a time such as 2010-01-31 05:00", text)),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Arrays of text: a code for each element, in the order of the texts.
+
+use super::error::{ErrorKind, Place, Result};
+use super::table::Table;
+use crate::array::Array;
+use crate::elt::collected;
+use crate::exp::Exp;
+use std::fmt;
+use std::sync::Arc;
+
+/// Different texts in their order, each of which has its place as its code.
+///
+/// ```
+/// use livefusion::io::Labels;
+/// let labels = Labels::of(["Oslo", "Bern", "Oslo"]);
+/// assert_eq!((labels.len(), labels.code("Oslo"), labels.get(0)), (2, Some(1), Some("Bern")));
+/// ```
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Labels(Arc<[Arc<str>]>);
+
+impl Labels {
+    /// Sorts texts and keeps each once.
+    pub fn of<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Labels {
+        let mut all: Vec<Arc<str>> = texts.into_iter().map(|t| t.as_ref().into()).collect();
+        all.sort_unstable();
+        all.dedup();
+        Labels(all.into())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text of a code; none if no text has it.
+    pub fn get(&self, code: u32) -> Option<&str> {
+        self.0.get(code as usize).map(|text| &**text)
+    }
+
+    /// The code of a text, if it is one of these.
+    pub fn code(&self, text: &str) -> Option<u32> {
+        let at = self.0.binary_search_by(|known| (**known).cmp(text));
+        at.ok().map(|code| code as u32)
+    }
+
+    /// How many of them are before a text.
+    pub fn before(&self, text: &str) -> u32 {
+        self.0.partition_point(|known| **known < *text) as u32
+    }
+
+    /// All of them, in their order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
+        self.0.iter().map(|text| &**text)
+    }
+
+    /// These and others, each once.
+    ///
+    /// *Cost.* One pass over both; none where the others are among these.
+    pub fn merged(&self, others: &Labels) -> Labels {
+        if Arc::ptr_eq(&self.0, &others.0) || others.iter().all(|text| self.code(text).is_some()) {
+            return self.clone();
+        }
+        let mut all: Vec<Arc<str>> = self.0.iter().chain(others.0.iter()).cloned().collect();
+        all.sort();
+        all.dedup();
+        Labels(all.into())
+    }
+
+    /// For each of these, its code among others; of one that is none of them, how many of them are before it.
+    pub fn codes_in(&self, others: &Labels) -> Vec<u32> {
+        self.iter().map(|text| others.before(text)).collect()
+    }
+}
+
+impl fmt::Debug for Labels {
+    /// The first of them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().take(20)).finish()
+    }
+}
+
+/// An array of text: codes that lie in memory or are computed, and what each means.
+///
+/// Codes are in the order of the texts: what compares, sorts, groups or joins [`codes`](Texts::codes) does so with the texts, and
+/// [`with_codes`](Texts::with_codes) says that such an array is text again.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::io;
+/// let people = io::csv_text("name,height\nWang,1.6\nAda,1.7\nBo,1.8\n").read()?;
+/// let names = people.texts("name")?;
+/// let heights = people.column::<f64>("height")?;
+/// assert_eq!(heights.pack(&names.lt("C")).sum().force()?, 3.5);
+/// assert_eq!(names.with_codes(&names.codes().sort()).to_vec()?, ["Ada", "Bo", "Wang"]);
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Texts {
+    codes: Array<u32>,
+    labels: Labels,
+}
+
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident, $with:ident => |$codes:ident, $at:ident, $behind:ident| $e:expr;)*) => {
+        /// Comparisons with a text, and with as many others, in the order of `str`: one comparison of codes for each.
+        impl Texts {
+            $($(#[$doc])*
+            #[track_caller]
+            pub fn $name(&self, text: &str) -> Array<bool> {
+                let $at = self.labels.before(text);
+                let $behind = $at + u32::from(self.labels.code(text).is_some());
+                self.codes.map(|$codes: Exp<u32>| $e)
+            }
+
+            /// The same, element by element.
+            #[track_caller]
+            pub fn $with(&self, others: &Texts) -> Array<bool> {
+                let (own, others) = self.alike(others);
+                own.codes.zip_with(&others.codes, |a, b| a.$name(b))
+            })*
+        }
+    };
+}
+
+comparisons! {
+    /// Whether each is this text.
+    eq, eq_each => |c, at, behind| c.ge(at).and(c.lt(behind));
+    /// Whether each is another text.
+    ne, ne_each => |c, at, behind| c.lt(at).or(c.ge(behind));
+    /// Whether each is before this text.
+    lt, lt_each => |c, at, _behind| c.lt(at);
+    /// Whether each is this text or before it.
+    le, le_each => |c, _at, behind| c.lt(behind);
+    /// Whether each is behind this text.
+    gt, gt_each => |c, _at, behind| c.ge(behind);
+    /// Whether each is this text or behind it.
+    ge, ge_each => |c, at, _behind| c.ge(at);
+}
+
+impl Texts {
+    /// Keeps texts that are in memory.
+    pub fn of<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Texts {
+        let all: Vec<S> = texts.into_iter().collect();
+        let labels = Labels::of(&all);
+        let codes: Vec<u32> = all.iter().map(|t| labels.before(t.as_ref())).collect();
+        let codes = Array::from(codes);
+        Texts { codes, labels }
+    }
+
+    /// Says what codes mean, which are places in the labels.
+    pub fn new(codes: &Array<u32>, labels: &Labels) -> Texts {
+        let (codes, labels) = (codes.clone(), labels.clone());
+        Texts { codes, labels }
+    }
+
+    /// The code of each element.
+    pub fn codes(&self) -> &Array<u32> {
+        &self.codes
+    }
+
+    /// What codes mean.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Text of other codes: some of these, in another order, or in groups.
+    pub fn with_codes(&self, codes: &Array<u32>) -> Texts {
+        Texts::new(codes, &self.labels)
+    }
+
+    /// These and others with the same labels, so that equal texts have equal codes: for joins, and arrays behind each other.
+    ///
+    /// *Cost and fusion.* Labels are merged at once. Where they differ, codes are looked up, which fuses.
+    #[track_caller]
+    pub fn alike(&self, others: &Texts) -> (Texts, Texts) {
+        let labels = self.labels.merged(&others.labels);
+        (self.among(&labels), others.among(&labels))
+    }
+
+    /// The same texts with codes among more labels.
+    #[track_caller]
+    fn among(&self, labels: &Labels) -> Texts {
+        if self.labels == *labels {
+            return self.clone();
+        }
+        let codes = Array::from(self.labels.codes_in(labels));
+        Texts::new(&codes.gather(&self.codes), labels)
+    }
+
+    /// Computes the texts.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force), and if a code has no label.
+    pub fn to_vec(&self) -> Result<Vec<String>> {
+        let codes = self.codes.force()?;
+        codes.fetch()?;
+        let text = |code: &u32| {
+            let text = self.labels.get(*code).map(String::from);
+            text.ok_or_else(|| {
+                let expected = format!("a code of one of {} texts", self.labels.len());
+                ErrorKind::malformed(expected, code.to_string()).at(None, Place::Whole)
+            })
+        };
+        codes.iter().map(text).collect()
+    }
+}
+
+impl Table {
+    /// Gives a column of text as an array of text.
+    ///
+    /// *Cost.* Sorts the labels, and one pass over the rows. What stands for a text that is missing is mostly empty.
+    ///
+    /// # Errors
+    /// As [`codes`](Table::codes).
+    #[track_caller]
+    pub fn texts(&self, name: &str) -> Result<Texts> {
+        let text = self.find_text(name)?;
+        let labels = Labels::of(&text.labels);
+        let places: Vec<u32> = text.labels.iter().map(|t| labels.before(t)).collect();
+        let codes: &[u32] = text.codes.as_slice().unwrap_or_default();
+        let codes = codes
+            .iter()
+            .filter_map(|c| places.get(*c as usize).copied());
+        let codes = collected(text.codes.len(), codes);
+        let bytes = 4 * text.codes.len() as u64;
+        let codes = codes.ok_or_else(|| self.fault(name, ErrorKind::Memory { bytes }))?;
+        Ok(Texts::new(&Array::from(codes), &labels))
+    }
+
+    /// Computes texts and adds them as a column, in place of one of this name.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Texts::to_vec), and if there are not as many as the table has rows.
+    pub fn with_texts(self, name: impl Into<String>, texts: &Texts) -> Result<Table> {
+        self.with_text(name, texts.to_vec()?)
+    }
+}
