@@ -6,6 +6,7 @@ mod by_index;
 mod call_into;
 mod clustering;
 mod complex;
+mod conditions;
 mod cursors;
 mod custom;
 mod deep;

@@ -6,6 +6,7 @@ use livefusion_tests::check::against_naive;
 use livefusion_tests::naive::Naive;
 use livefusion_tests::patterns::Patterns;
 use livefusion_tests::program::{Body, Fold, Options, Program, Step, Style, Term, random};
+use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
@@ -31,6 +32,28 @@ fn programs_are_well_typed_and_varied() {
         "{trapping} of 500 programs trap"
     );
     assert!(roots > 1000, "{roots} results");
+}
+
+/// Arms of several conditions share a quotient often enough for random programs to find where it is bound wrongly.
+#[test]
+fn conditions_share_quotients_in_many_programs() {
+    let shares = |body: &Body| {
+        let arms = |t: usize| {
+            let uses = |term: &&Term| matches!(term, Term::Cond(_, a, b) if *a == t || *b == t);
+            body.terms.iter().filter(uses).count()
+        };
+        let divides = |t: &Term| matches!(t, Term::Op(Op::Div, _));
+        (0..body.terms.len()).any(|t| divides(&body.terms[t]) && arms(t) > 1)
+    };
+    let has = |seed: &u64| {
+        let program = random(*seed, Options::SMALL);
+        program.steps.iter().any(|step| match step {
+            Step::Map(_, body) | Step::Generate(_, body) | Step::Filter(_, body) => shares(body),
+            _ => false,
+        })
+    };
+    let many = (0..500).filter(has).count();
+    assert!((25..250).contains(&many), "{many} of 500 programs");
 }
 
 #[test]

@@ -56,6 +56,13 @@ pub const ALL: &[Family] = &[
         build: terms,
     },
     Family {
+        name: "conditions",
+        what: "conditions of one closure, with arms that may fail",
+        elements: 8,
+        sizes: (200, 6400),
+        build: conditions,
+    },
+    Family {
         name: "mixed",
         what: "filters, scans, maps and zips in turn",
         elements: 10_000,
@@ -154,6 +161,14 @@ fn terms(n: usize, elements: usize) -> Vec<Arc<Node>> {
     let xs = Array::from((0..elements as i64).collect::<Vec<_>>());
     let sum = xs.map(|x| (0..n as i64 / 2).fold(x, |y, k| (y ^ k) + x));
     vec![sum.node().clone()]
+}
+
+/// Both arms of a condition need the one before, and one of them divides it.
+fn conditions(n: usize, elements: usize) -> Vec<Arc<Node>> {
+    let xs = Array::from((1..=elements as i64).collect::<Vec<_>>());
+    let step = |x: Exp<i64>, y: Exp<i64>, k: i64| (x ^ y).gt(k).cond(y, y / x);
+    let last = xs.map(|x| (0..n as i64).fold(x, |y, k| step(x, y, k)));
+    vec![last.node().clone()]
 }
 
 fn mixed(n: usize, elements: usize) -> Vec<Arc<Node>> {

@@ -8,12 +8,11 @@ use super::placement::Spot;
 use super::pull::{self, Known};
 use super::scope::Column;
 use crate::ast::{Body, Ensure, Term, TermId, divides_all};
-use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
+use crate::sharing::place::{Item, OUTER, Placed, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::borrow::Cow;
 
 /// What is inlined, and where to.
 #[derive(Clone, Debug)]
@@ -131,64 +130,53 @@ pub fn statements_knowing(
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    let guarded = guarded(e, inline.id, inline.body, body);
-    let placement = place_results(&guarded, &inline.results(body))?;
+    let placed = place_results(body, &inline.results(body), &|capture, field| {
+        computes_traps(e, inline, capture, field)
+    })?;
     let mut inliner = Inliner {
         e,
         known,
         inline,
-        body,
-        placement: &placement,
-        values: vec![None; body.terms.len()],
-        names: result_names(body, base),
+        body: &placed.body,
+        placed: &placed,
+        values: vec![None; placed.body.terms.len()],
+        names: result_names(&placed, inline, body, base),
     };
-    for (i, data) in body.terms.iter().enumerate() {
+    for (i, data) in placed.body.terms.iter().enumerate() {
         if let Term::Param(k) = data.term {
             inliner.values[i] = Some(args[k as usize]);
         }
     }
     let stmts = inliner.region(OUTER)?;
     let mut values = Vec::with_capacity(body.results.len());
+    let mut wanted = placed.results.iter().peekable();
     for (i, t) in body.results.iter().enumerate() {
-        values.push(if inline.wants(i) {
-            inliner.value(*t)
-        } else {
-            Const::zero(body.ty(*t)).into()
+        values.push(match wanted.next_if(|_| inline.wants(i)) {
+            Some(t) => inliner.value(*t),
+            None => Const::zero(body.ty(*t)).into(),
         });
     }
     Ok((stmts, values))
 }
 
-/// The body as placement must see it: reading an array whose elements are computed on the spot may
-/// trap if that may.
-fn guarded<'b>(e: &Emission<'_>, id: NodeId, which: usize, body: &'b Body) -> Cow<'b, Body> {
-    let captures = &e.scope.graph.nodes[id.index()].captures;
-    let traps = |capture: u32, field: u32| {
-        let array = captures[which][capture as usize];
-        let (array, _) = e.scope.graph.resolve(array, field);
-        e.scope.plan.pulls.may_trap(array)
-    };
-    let mut guarded = Cow::Borrowed(body);
-    for (i, data) in body.terms.iter().enumerate() {
-        if let Term::At {
-            capture,
-            field,
-            checked: false,
-            ..
-        } = data.term
-            && traps(capture, field)
-            && let Term::At { checked, .. } = &mut guarded.to_mut().terms[i].term
-        {
-            *checked = true;
-        }
-    }
-    guarded
+/// Whether reading an array may trap at any index: its elements are computed on the spot, and that may.
+fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -> bool {
+    let captures = &e.scope.graph.nodes[inline.id.index()].captures;
+    let array = captures[inline.body][capture as usize];
+    let (array, _) = e.scope.graph.resolve(array, field);
+    e.scope.plan.pulls.may_trap(array)
 }
 
 /// Names for the terms that are results: `elt`, or `elt0`, `elt1`, ... if there are several.
-fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
-    let mut names = vec![None; body.terms.len()];
-    for (i, t) in body.results.iter().enumerate() {
+fn result_names(
+    placed: &Placed<'_>,
+    inline: &Inline,
+    body: &Body,
+    base: &str,
+) -> Vec<Option<String>> {
+    let mut names = vec![None; placed.body.terms.len()];
+    let wanted = (0..body.results.len()).filter(|i| inline.wants(*i));
+    for (i, t) in wanted.zip(&placed.results) {
         let name = if body.results.len() == 1 {
             base.to_string()
         } else {
@@ -204,7 +192,7 @@ struct Inliner<'a, 'g, 'b> {
     known: &'a mut Known,
     inline: &'b Inline,
     body: &'b Body,
-    placement: &'b Placement,
+    placed: &'b Placed<'b>,
     values: Vec<Option<Atom>>,
     names: Vec<Option<String>>,
 }
@@ -231,11 +219,9 @@ impl Inliner<'_, '_, '_> {
 
     fn literal(&mut self, t: TermId, c: Const) -> Atom {
         let node = &self.e.scope.graph.nodes[self.inline.id.index()];
-        match node
-            .constants
-            .get(self.inline.body)
-            .and_then(|b| b.get(&t.0))
-        {
+        let given = node.constants.get(self.inline.body);
+        let slot = given.zip(self.placed.origin(t));
+        match slot.and_then(|(slots, t)| slots.get(&t.0)) {
             Some(slot) => self
                 .e
                 .scalar_param(Source::Constant(*slot), "k", self.inline.comb, c.ty),
@@ -266,10 +252,10 @@ impl Inliner<'_, '_, '_> {
     }
 
     fn region(&mut self, region: RegionId) -> Lower<Vec<Stmt>> {
-        let placement = self.placement;
+        let placed = self.placed;
         let mut out = Vec::new();
         self.known.open();
-        for item in &placement.regions[region.0 as usize].items {
+        for item in &placed.placement.regions[region.0 as usize].items {
             match item {
                 Item::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
                 Item::Term(t) => self.term(*t, region, &mut out)?,
@@ -419,18 +405,14 @@ impl Inliner<'_, '_, '_> {
         let Inline { id, body, .. } = *self.inline;
         let graph = self.e.scope.graph;
         let is_main = body + 1 == graph.nodes[id.index()].captures.len();
-        is_main
-            && self
-                .e
-                .scope
-                .plan
-                .pulls
-                .is_own_index(graph, id, index, array)
+        let pulls = &self.e.scope.plan.pulls;
+        let given = self.placed.origin(index).filter(|_| is_main);
+        given.is_some_and(|index| pulls.is_own_index(graph, id, index, array))
     }
 
     /// The fields of an array that a region reads at an index.
     fn fields_read(&self, region: RegionId, array: NodeId, at: TermId) -> Vec<u32> {
-        let items = &self.placement.regions[region.0 as usize].items;
+        let items = &self.placed.placement.regions[region.0 as usize].items;
         let read = items.iter().filter_map(|item| match item {
             Item::Term(t) => match self.body.terms[t.index()].term {
                 Term::At {
@@ -473,11 +455,11 @@ impl Inliner<'_, '_, '_> {
         test: TermId,
         out: &mut Vec<Stmt>,
     ) -> Lower {
-        let Some((then_region, else_region)) = self.placement.arms(first, region) else {
+        let Some((then_region, else_region)) = self.placed.placement.arms(first, region) else {
             return Ok(());
         };
         let cond = self.value(test);
-        let fields = self.placement.fields_of(first, region);
+        let fields = self.placed.placement.fields_of(first, region);
         // Both arms may bind one term, each for itself: an arm's values are those at its end.
         let mut arm =
             |region, pick: fn(&Term) -> Option<TermId>| -> Lower<(Vec<Stmt>, Vec<Atom>)> {
@@ -519,7 +501,7 @@ impl Inliner<'_, '_, '_> {
 
     fn scalar_loop(&mut self, l: u32, region: RegionId, out: &mut Vec<Stmt>) -> Lower {
         let body = self.body;
-        let Some((test_region, step_region)) = self.placement.inside_loop(l, region) else {
+        let Some((test_region, step_region)) = self.placed.placement.inside_loop(l, region) else {
             return Ok(());
         };
         let scalar_loop = &body.loops[l as usize];

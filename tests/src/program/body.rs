@@ -123,8 +123,9 @@ impl<'a> Maker<'a> {
             }
             return self.random_lit(ty);
         }
-        match self.rng.weighted(&[60, 8, 10, 6, 8, 8]) {
+        match self.rng.weighted(&[60, 8, 10, 6, 8, 8, 6]) {
             1 => self.cond(ty, depth),
+            6 => self.sharing_conds(ty, depth),
             2 => self.capture(ty, depth),
             3 => self.scalar_loop(ty, depth),
             4 => {
@@ -228,6 +229,29 @@ impl<'a> Maker<'a> {
         let c = self.expr(Ty::Bool, depth - 1);
         let (x, y) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
         self.push(Term::Cond(c, x, y), ty)
+    }
+
+    /// Two conditions with arms that share a term which may trap; the second may be asked of what the first gave.
+    fn sharing_conds(&mut self, ty: Ty, depth: usize) -> usize {
+        let d = depth - 1;
+        let divided = if ty.is_int() { ty } else { Ty::I64 };
+        let args = vec![self.expr(divided, d), self.expr(divided, d)];
+        let quotient = self.finish_operator(Op::Div, args, divided);
+        let shared = match divided == ty {
+            true => quotient,
+            false => self.push(Term::Cast(quotient, ty), ty),
+        };
+        let (c, x) = (self.expr(Ty::Bool, 0), self.expr(ty, 0));
+        let first = self.push(Term::Cond(c, shared, x), ty);
+        let c = match self.rng.chance(25) {
+            true => self.op(Op::Eq, &[first, x], Ty::Bool),
+            false => self.expr(Ty::Bool, 0),
+        };
+        let other = self.rng.pick(&[shared, first, x]);
+        let arms = self.rng.pick(&[[shared, other], [other, shared]]);
+        let second = self.push(Term::Cond(c, arms[0], arms[1]), ty);
+        let c = self.expr(Ty::Bool, 0);
+        self.op(Op::Select, &[c, first, second], ty)
     }
 
     fn capture(&mut self, ty: Ty, depth: usize) -> usize {

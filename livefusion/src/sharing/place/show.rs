@@ -7,17 +7,18 @@ use std::fmt::{self, Write};
 /// The body as nested lets, each term where it is computed; for one that cannot be placed, why.
 impl fmt::Display for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let placement = match place(self) {
-            Ok(placement) => placement,
+        let placed = match place(self) {
+            Ok(placed) => placed,
             Err(why) => return writeln!(f, "{why}"),
         };
         let params = self.params.iter().enumerate();
         let params: Vec<String> = params.map(|(i, t)| format!("x{i}: {t}")).collect();
         writeln!(f, "\\{} ->", params.join(", "))?;
         let mut lets = String::new();
-        show_region(self, &placement, OUTER, 1, &mut lets);
+        show_region(&placed.body, &placed.placement, OUTER, 1, &mut lets);
         f.write_str(&lets)?;
-        let results: Vec<String> = self.results.iter().map(|r| operand(self, *r)).collect();
+        let results = placed.results.iter();
+        let results: Vec<String> = results.map(|r| operand(&placed.body, *r)).collect();
         writeln!(f, "  in {}", results.join(", "))
     }
 }

@@ -1,0 +1,494 @@
+//! Floating: the regions in which each term is bound, found from users to operands, and the order within each region.
+
+use super::guard::{Shared, depends, each_operand};
+use super::{Item, OUTER, Placement, Region, RegionId, Regions};
+use crate::ast::{Body, Term, TermId, may_trap};
+use crate::error::ErrorKind;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How deep conditions and scalar loops may nest: below what the Loop language allows, which folds lift by two.
+const MAX_DEPTH: u32 = 90;
+
+/// How many regions a body may have. A term without a guard is copied into each arm, with the conditions that it alone needs.
+fn most_regions(body: &Body) -> usize {
+    4096 + 16 * body.terms.len()
+}
+
+/// The innermost loop on whose variables each term depends: loops inside of others have higher numbers.
+fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
+    let mut inside: Vec<Option<u32>> = Vec::with_capacity(body.terms.len());
+    for data in &body.terms {
+        let of = |t: &TermId| inside[t.index()];
+        let here = match &data.term {
+            Term::LoopVar(l, _) => Some(*l),
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                args.iter().filter_map(of).max()
+            }
+            Term::At { index, .. } => of(index),
+            Term::Cond(c, a, b) => [c, a, b].into_iter().filter_map(of).max(),
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopResult(..) => None,
+        };
+        inside.push(here);
+    }
+    inside
+}
+
+/// The lowest of the terms that belong to each loop.
+fn first_terms(body: &Body, loop_of: fn(&Term) -> Option<u32>) -> Vec<Option<TermId>> {
+    let mut first = vec![None; body.loops.len()];
+    for (i, t) in body.terms.iter().enumerate() {
+        if let Some(l) = loop_of(&t.term) {
+            first[l as usize].get_or_insert(TermId(i as u32));
+        }
+    }
+    first
+}
+/// When a region is entered, once the region around it is.
+#[derive(Clone, Copy)]
+pub(super) enum Entry {
+    /// If a test has this value.
+    Arm(TermId, bool),
+    /// Always: the test of a loop runs at least once.
+    Test(u32),
+    /// If a guard holds, by position in [`Placer::shared`].
+    Guard(u32),
+    /// As often as a loop goes on.
+    Step,
+}
+
+pub(super) struct Placer {
+    pub placement: Placement,
+    /// When each region is entered.
+    pub entries: Vec<Entry>,
+    /// Regions of the users of each term, as found so far.
+    uses: Vec<Regions>,
+    may_trap: Vec<bool>,
+    /// The innermost loop on whose variables a term depends.
+    inside: Vec<Option<u32>>,
+    loop_regions: Vec<Regions>,
+    /// The lowest result of each loop: floated last of them.
+    first_result: Vec<Option<TermId>>,
+    /// The lowest variable of each loop: terms before it do not vary with the loop.
+    first_var: Vec<Option<TermId>>,
+    /// How many results of each loop are used.
+    used_results: Vec<u32>,
+    /// Terms that are bound once, in front of the arms that use them; none if each arm is to bind its own.
+    pub shared: Option<Vec<Shared>>,
+}
+
+impl Placer {
+    /// Nothing is placed yet.
+    pub fn new(body: &Body, may_trap: Vec<bool>, shared: Option<Vec<Shared>>) -> Placer {
+        let mut used_results = vec![0; body.loops.len()];
+        for data in &body.terms {
+            if let Term::LoopResult(l, _) = data.term {
+                used_results[l as usize] += 1;
+            }
+        }
+        Placer {
+            placement: Placement {
+                regions: vec![Region {
+                    parent: OUTER,
+                    depth: 0,
+                    items: vec![],
+                }],
+                regions_of: vec![Regions::new(); body.terms.len()],
+                arms: FxHashMap::default(),
+                loops: FxHashMap::default(),
+            },
+            entries: vec![Entry::Step],
+            uses: vec![Regions::new(); body.terms.len()],
+            may_trap,
+            inside: innermost_loops(body),
+            loop_regions: vec![Regions::new(); body.loops.len()],
+            first_result: first_terms(body, |t| match t {
+                Term::LoopResult(l, _) => Some(*l),
+                _ => None,
+            }),
+            first_var: first_terms(body, |t| match t {
+                Term::LoopVar(l, _) => Some(*l),
+                _ => None,
+            }),
+            used_results,
+            shared,
+        }
+    }
+
+    /// Floats all that some results need.
+    ///
+    /// Errors: conditions nested deeper than `MAX_DEPTH`; more regions than `most_regions`.
+    pub fn float_all(&mut self, body: &Body, results: &[TermId]) -> Result<(), ErrorKind> {
+        for r in results {
+            self.used(*r, OUTER);
+        }
+        let most = most_regions(body);
+        for t in (0..body.terms.len() as u32).rev().map(TermId) {
+            let regions = self.settle(body, t);
+            self.placement.regions_of[t.index()] = regions.clone();
+            for region in regions {
+                self.float(body, t, region);
+            }
+            self.float_loop_if_ready(body, t);
+            let regions = &self.placement.regions;
+            if regions.last().is_some_and(|r| r.depth > MAX_DEPTH) {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("conditions nested at most {MAX_DEPTH} deep"),
+                    got: "deeper ones".into(),
+                });
+            }
+            if regions.len() > most {
+                return Err(ErrorKind::Malformed {
+                    expected: format!("at most {most} arms in a closure, with copies"),
+                    got: "more".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn region(&mut self, parent: RegionId, entry: Entry) -> RegionId {
+        self.entries.push(entry);
+        let depth = self.placement.regions[parent.0 as usize].depth + 1;
+        self.placement.regions.push(Region {
+            parent,
+            depth,
+            items: vec![],
+        });
+        RegionId(self.placement.regions.len() as u32 - 1)
+    }
+
+    /// The lowest region around both.
+    fn meet(&self, mut a: RegionId, mut b: RegionId) -> RegionId {
+        let region = |r: RegionId| &self.placement.regions[r.0 as usize];
+        while a != b {
+            if region(a).depth >= region(b).depth {
+                a = region(a).parent;
+            } else {
+                b = region(b).parent;
+            }
+        }
+        a
+    }
+
+    fn used(&mut self, t: TermId, at: RegionId) {
+        let uses = &mut self.uses[t.index()];
+        if uses.last() != Some(&at) {
+            uses.push(at);
+        }
+    }
+
+    /// The regions in which a term is bound, once all its uses are known.
+    fn settle(&mut self, body: &Body, t: TermId) -> Regions {
+        let uses = std::mem::take(&mut self.uses[t.index()]);
+        if self.may_trap[t.index()] {
+            let regions = self.certain(t, uses);
+            return self.share(body, t, regions);
+        }
+        match self.inside[t.index()] {
+            Some(l) => uses.into_iter().fold(Regions::new(), |regions, at| {
+                self.meet_inside(regions, at, l)
+            }),
+            None => {
+                let met = uses.into_iter().reduce(|a, b| self.meet(a, b));
+                met.into_iter().collect()
+            }
+        }
+    }
+
+    /// A loop without a guard is bound in each arm that uses it: terms on its variables are bound once in each.
+    fn meet_inside(&self, mut regions: Regions, at: RegionId, l: u32) -> Regions {
+        for r in &mut regions {
+            let met = self.meet(*r, at);
+            if self.is_inside(l, met) {
+                *r = met;
+                return regions;
+            }
+        }
+        regions.push(at);
+        regions
+    }
+
+    /// The outermost regions that compute a term whichever way they take, where these use it.
+    ///
+    /// Such are the regions of the uses, a region with uses in both arms of one test, and one around a loop whose test is
+    /// among them.
+    fn certain(&self, t: TermId, uses: Regions) -> Regions {
+        if let [at] = uses.as_slice()
+            && !matches!(self.entries[at.0 as usize], Entry::Test(_))
+        {
+            return uses;
+        }
+        let mut certain = FxHashSet::default();
+        let mut arms = FxHashSet::default();
+        let mut all = uses;
+        let mut next = 0;
+        while let Some(at) = all.get(next).copied() {
+            next += 1;
+            if !certain.insert(at) {
+                continue;
+            }
+            let parent = self.placement.regions[at.0 as usize].parent;
+            let is_certain = match self.entries[at.0 as usize] {
+                Entry::Arm(test, taken) => {
+                    arms.insert((parent, test, taken));
+                    arms.contains(&(parent, test, !taken))
+                }
+                Entry::Test(l) => self.first_var[l as usize].is_none_or(|v| t < v),
+                Entry::Guard(_) | Entry::Step => false,
+            };
+            if is_certain {
+                all.push(parent);
+            }
+        }
+        let mut left = certain.clone();
+        all.retain(|at| left.remove(at) && !self.is_below_any(*at, &certain));
+        all
+    }
+
+    /// Binds a term of several arms once, in front of them, if a guard can say whether any of these arms is entered.
+    fn share(&mut self, body: &Body, t: TermId, uses: Regions) -> Regions {
+        let met = uses.iter().copied().reduce(|a, b| self.meet(a, b));
+        let Some(at) = met.filter(|_| uses.len() > 1) else {
+            return uses;
+        };
+        // All results of a loop come out of one region.
+        let is_alone = match body.terms[t.index()].term {
+            Term::LoopResult(l, _) => self.used_results[l as usize] == 1,
+            _ => true,
+        };
+        let (Some(shared), true) = (&self.shared, is_alone) else {
+            return uses;
+        };
+        let Some((tests, slice)) = self.tests_known(body, shared, (t, at), &uses) else {
+            return uses;
+        };
+        let number = shared.len() as u32;
+        let inside = self.region(at, Entry::Guard(number));
+        self.shared.get_or_insert_default().push(Shared {
+            term: t,
+            at,
+            uses,
+            tests,
+            slice,
+        });
+        Regions::from_elem(inside, 1)
+    }
+
+    /// The tests that say whether these regions are entered, from a region around them on, and what must be copied of them
+    /// because it depends on a term; none if a test is not known there without that term.
+    fn tests_known(
+        &self,
+        body: &Body,
+        shared: &[Shared],
+        (t, at): (TermId, RegionId),
+        uses: &[RegionId],
+    ) -> Option<(Vec<TermId>, Vec<TermId>)> {
+        let (mut tests, mut of_guards) = (Vec::new(), Vec::new());
+        for used in uses {
+            let mut inner = *used;
+            while inner != at {
+                match self.entries[inner.0 as usize] {
+                    Entry::Arm(test, _) => tests.push(test),
+                    Entry::Guard(k) => of_guards.extend_from_slice(&shared[k as usize].tests),
+                    Entry::Test(_) | Entry::Step => return None,
+                }
+                inner = self.placement.regions[inner.0 as usize].parent;
+            }
+        }
+        let is_known = |x: TermId| self.is_known(body, shared, x, (t, at));
+        if !of_guards.iter().all(|x| is_known(*x)) {
+            return None;
+        }
+        tests.sort_unstable();
+        tests.dedup();
+        let mut slice = FxHashSet::default();
+        let mut left = tests.clone();
+        while let Some(x) = left.pop() {
+            if x == t || is_known(x) || !slice.insert(x) {
+                continue;
+            }
+            let data = &body.terms[x.index()];
+            match data.term {
+                Term::Op(..) | Term::Flat(_) | Term::Cond(..)
+                    if !may_trap(&data.term, data.ty, |_| false) =>
+                {
+                    each_operand(body, x, &mut |a| left.push(a));
+                }
+                _ => return None,
+            }
+        }
+        let mut slice: Vec<TermId> = slice.into_iter().collect();
+        slice.sort_unstable();
+        tests.extend(of_guards);
+        Some((tests, slice))
+    }
+
+    /// Whether a term is known wherever a region is entered, before another term is: it does not trap, or is
+    /// computed there anyway and does not depend on the other.
+    fn is_known(
+        &self,
+        body: &Body,
+        shared: &[Shared],
+        x: TermId,
+        (t, at): (TermId, RegionId),
+    ) -> bool {
+        let is_free = !self.may_trap[x.index()];
+        is_free || self.is_bound_around(shared, x, at) && !depends(body, shared, x, t)
+    }
+
+    /// Whether a term is computed wherever a region is entered, before it.
+    fn is_bound_around(&self, shared: &[Shared], t: TermId, at: RegionId) -> bool {
+        let is_around = |r: RegionId| {
+            let home = match self.entries[r.0 as usize] {
+                Entry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
+                _ => r,
+            };
+            self.meet(home, at) == home
+        };
+        let settled = &self.placement.regions_of[t.index()];
+        let found = &self.uses[t.index()];
+        settled.iter().chain(found).any(|r| is_around(*r))
+    }
+
+    /// Whether a region is inside of one of these.
+    fn is_below_any(&self, mut at: RegionId, regions: &FxHashSet<RegionId>) -> bool {
+        while at != OUTER {
+            at = self.placement.regions[at.0 as usize].parent;
+            if regions.contains(&at) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Passes a term's region on to its operands.
+    fn float(&mut self, body: &Body, t: TermId, region: RegionId) {
+        match &body.terms[t.index()].term {
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                args.iter().for_each(|a| self.used(*a, region));
+            }
+            Term::At { index, .. } => self.used(*index, region),
+            Term::Cond(c, a, b) => {
+                let arms = match self.arms_of_next(body, t, *c, region) {
+                    Some(arms) => arms,
+                    None => {
+                        let [then, other] =
+                            [true, false].map(|taken| self.region(region, Entry::Arm(*c, taken)));
+                        (then, other)
+                    }
+                };
+                self.placement.arms.insert((t, region), arms);
+                self.used(*c, region);
+                self.used(*a, arms.0);
+                self.used(*b, arms.1);
+            }
+            Term::LoopResult(l, _) => {
+                self.loop_regions[*l as usize].push(region);
+            }
+        }
+    }
+
+    /// The fields of one condition on tuples are neighbouring terms with one test: they share their
+    /// arms, so that what the fields have in common stays in the arm.
+    fn arms_of_next(
+        &self,
+        body: &Body,
+        t: TermId,
+        test: TermId,
+        region: RegionId,
+    ) -> Option<(RegionId, RegionId)> {
+        for next in t.0 + 1..body.terms.len() as u32 {
+            match body.terms[next as usize].term {
+                // A field that uses this one comes after it.
+                Term::Cond(c, a, b) if c == test && a != t && b != t => {}
+                _ => return None,
+            }
+            if !self.placement.is_unused(TermId(next)) {
+                return self.placement.arms(TermId(next), region);
+            }
+        }
+        None
+    }
+
+    /// Floats what a loop uses, once all uses of its results are known: after the lowest of them.
+    fn float_loop_if_ready(&mut self, body: &Body, t: TermId) {
+        let Term::LoopResult(l, _) = body.terms[t.index()].term else {
+            return;
+        };
+        if self.first_result[l as usize] != Some(t) {
+            return;
+        }
+        let scalar_loop = &body.loops[l as usize];
+        let used = std::mem::take(&mut self.loop_regions[l as usize]);
+        let regions = self.certain(t, used);
+        self.loop_regions[l as usize] = regions.clone();
+        for region in regions {
+            // The step runs after the test of the same iteration and sees the terms bound there.
+            let test = self.region(region, Entry::Test(l));
+            let step = self.region(test, Entry::Step);
+            self.placement.loops.insert((l, region), (test, step));
+            scalar_loop.start.iter().for_each(|s| self.used(*s, region));
+            self.used(scalar_loop.test, test);
+            scalar_loop.next.iter().for_each(|n| self.used(*n, step));
+        }
+    }
+
+    /// Lists each region's items in dependency order.
+    pub fn bind(&mut self, body: &Body) -> Result<(), ErrorKind> {
+        for (i, data) in body.terms.iter().enumerate() {
+            let t = TermId(i as u32);
+            for region in self.placement.regions_of[i].clone() {
+                let item = match data.term {
+                    Term::LoopVar(l, _) => {
+                        if !self.is_inside(l, region) {
+                            return Err(ErrorKind::LeakedExp);
+                        }
+                        continue;
+                    }
+                    Term::Param(_) | Term::Lit(_) | Term::LoopResult(..) => continue,
+                    Term::Cond(..) if self.is_later_field(t, region) => continue,
+                    _ => Item::Term(t),
+                };
+                self.placement.regions[region.0 as usize].items.push(item);
+            }
+            // A loop stands where its first result would.
+            if let Term::LoopResult(l, _) = data.term
+                && self.first_result[l as usize] == Some(t)
+            {
+                for region in self.loop_regions[l as usize].clone() {
+                    self.placement.regions[region.0 as usize]
+                        .items
+                        .push(Item::Loop(l));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an earlier term binds the fields of this condition along with its own.
+    fn is_later_field(&self, t: TermId, region: RegionId) -> bool {
+        let p = &self.placement;
+        let mut earlier = (0..t.0).rev().map(TermId).filter(|k| !p.is_unused(*k));
+        earlier
+            .next()
+            .is_some_and(|k| p.arms(k, region) == p.arms(t, region))
+    }
+
+    /// Whether a region is the inside of a loop, or inside of that.
+    fn is_inside(&self, l: u32, region: RegionId) -> bool {
+        let mut at = region;
+        while at != OUTER {
+            let parent = self.placement.regions[at.0 as usize].parent;
+            if self
+                .placement
+                .inside_loop(l, parent)
+                .is_some_and(|(test, _)| test == at)
+            {
+                return true;
+            }
+            at = parent;
+        }
+        false
+    }
+}

@@ -1,0 +1,302 @@
+//! Guards: a term that may trap, and that some arms of several conditions need, is bound once, in front of these.
+//!
+//! ```text
+//! if c0 then .. t .. else ..            let n = or c0 c1
+//! if c1 then .. t .. else ..            let g = if n then t else 0
+//!                                       if c0 then .. g .. else ..
+//!                                       if c1 then .. g .. else ..
+//! ```
+//!
+//! A guard is a condition as any other, but it does not trap where it stands: its test holds only where one of the arms
+//! would have computed the term. The test joins, by strict operators, the tests on the way to these arms. All of them must
+//! be known in front: they do not trap, or are computed there anyway, and do not depend on the term. The terms of a guard are in
+//! proportion to the arms that use it, and to their depth.
+//!
+//! If a test depends on the term, by way of other arms, the guard asks a copy of the test in which the term is zero. While no
+//! arm before has needed the term, the copy is the test. As soon as one has, the guard holds already. Nothing that the
+//! copy consists of may trap.
+
+use super::float::{Entry, Placer};
+use super::{RegionId, Regions};
+use crate::ast::{Args, Body, Parts, ScalarLoop, Term, TermData, TermId};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A term that is bound once for several arms.
+pub(super) struct Shared {
+    pub term: TermId,
+    /// Where its guard stands.
+    pub at: RegionId,
+    /// The arms, or regions in them, that use it.
+    pub uses: Regions,
+    /// The tests that its guard needs.
+    pub tests: Vec<TermId>,
+    /// Terms of these tests that depend on the shared term, operands first: its guard has copies of them.
+    pub slice: Vec<TermId>,
+}
+
+/// A body with its guards.
+pub(super) struct Guarded {
+    pub body: Body,
+    pub results: Vec<TermId>,
+    /// Which term of the body each one was; none for the terms of guards.
+    pub origins: Vec<Option<TermId>>,
+}
+
+/// The terms that must be computed before another one.
+pub(super) fn each_operand(body: &Parts, t: TermId, each: &mut dyn FnMut(TermId)) {
+    match &body.terms[t.index()].term {
+        Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            args.iter().for_each(|a| each(*a));
+        }
+        Term::At { index, .. } => each(*index),
+        Term::Cond(c, a, b) => [*c, *a, *b].into_iter().for_each(each),
+        Term::LoopResult(l, _) => {
+            let ScalarLoop {
+                start, test, next, ..
+            } = &body.loops[*l as usize];
+            start
+                .iter()
+                .chain(next)
+                .chain([test])
+                .for_each(|t| each(*t));
+        }
+        Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
+    }
+}
+
+/// Whether a term depends on an earlier one, through operands or through guards.
+pub(super) fn depends(body: &Body, shared: &[Shared], of: TermId, on: TermId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut left = vec![of];
+    while let Some(t) = left.pop() {
+        if t == on {
+            return true;
+        }
+        // Terms before `on` have no guards yet.
+        if t < on || !seen.insert(t) {
+            continue;
+        }
+        each_operand(body, t, &mut |a| left.push(a));
+        // Shared terms are found from the last on.
+        if let Ok(k) = shared.binary_search_by(|s| t.cmp(&s.term)) {
+            left.extend_from_slice(&shared[k].tests);
+        }
+    }
+    false
+}
+
+/// The body in which the shared terms have guards.
+pub(super) fn guarded(body: &Body, results: &[TermId], p: &Placer) -> Guarded {
+    let shared = p.shared.as_deref().unwrap_or_default();
+    let mut maker = Maker::new(body, shared);
+    for k in 0..shared.len() {
+        maker.guard(p, shared, k);
+    }
+    maker.in_order(results)
+}
+
+/// A body to which terms are added in any order.
+struct Maker {
+    body: Body,
+    /// How many terms were there before.
+    given: usize,
+    /// What users see of each term: itself, or its guard.
+    seen: Vec<TermId>,
+    known: FxHashMap<(Term, Ty), TermId>,
+    /// The tests of the guards so far.
+    needs: Vec<TermId>,
+}
+
+impl Maker {
+    /// The body, whose terms see guards that are still to be made, one behind the other.
+    fn new(body: &Body, shared: &[Shared]) -> Maker {
+        let given = body.terms.len();
+        let mut seen: Vec<TermId> = (0..given as u32).map(TermId).collect();
+        for (k, s) in shared.iter().enumerate() {
+            seen[s.term.index()] = TermId((given + k) as u32);
+        }
+        let mut guarded = body.clone();
+        rename(&mut guarded, &seen);
+        let held = shared.iter().map(|s| TermData {
+            term: Term::Cond(s.term, s.term, s.term),
+            ..body.terms[s.term.index()]
+        });
+        guarded.terms.extend(held);
+        Maker {
+            body: guarded,
+            given,
+            seen,
+            known: FxHashMap::default(),
+            needs: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, term: Term, ty: Ty) -> TermId {
+        let next = TermId(self.body.terms.len() as u32);
+        let id = *self.known.entry((term, ty)).or_insert(next);
+        if id == next {
+            self.body.terms.push(TermData {
+                term,
+                ty,
+                loc: None,
+                power: None,
+            });
+        }
+        id
+    }
+
+    fn logic(&mut self, op: Op, args: &[TermId]) -> TermId {
+        match args {
+            [a, b] if a == b => *a,
+            _ => self.add(Term::Op(op, Args::new(args)), Ty::Bool),
+        }
+    }
+
+    /// Makes the guard of a shared term.
+    fn guard(&mut self, p: &Placer, shared: &[Shared], k: usize) {
+        let s = &shared[k];
+        let ty = self.body.ty(s.term);
+        let zero = self.add(Term::Lit(Const::zero(ty)), ty);
+        let copies = self.copies(s, zero);
+        let mut need = None;
+        for used in &s.uses {
+            let way = self.way(p, s.at, *used, &copies);
+            need = Some(match (need, way) {
+                (Some(need), Some(way)) => self.logic(Op::Or, &[need, way]),
+                (need, way) => match need.or(way) {
+                    Some(one) => one,
+                    None => self.add(Term::Lit(Const::bool(true)), Ty::Bool),
+                },
+            });
+        }
+        let need = need.unwrap_or(s.term);
+        self.needs.push(need);
+        self.body.terms[self.given + k].term = Term::Cond(need, s.term, zero);
+    }
+
+    /// Copies of terms that depend on a shared one, which is zero in them: by what users see of each term.
+    fn copies(&mut self, s: &Shared, zero: TermId) -> FxHashMap<TermId, TermId> {
+        let mut copies = FxHashMap::default();
+        copies.insert(self.seen[s.term.index()], zero);
+        for t in &s.slice {
+            let TermData { term, ty, .. } = self.body.terms[t.index()];
+            let copy = renamed(term, |a| copies.get(&a).copied().unwrap_or(a));
+            copies.insert(self.seen[t.index()], self.add(copy, ty));
+        }
+        copies
+    }
+
+    /// Whether a region is entered, as a term of one around it; some tests are asked in copies.
+    fn way(
+        &mut self,
+        p: &Placer,
+        at: RegionId,
+        used: RegionId,
+        copies: &FxHashMap<TermId, TermId>,
+    ) -> Option<TermId> {
+        let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
+        let mut tests = Vec::new();
+        let mut inner = used;
+        while inner != at {
+            tests.push(p.entries[inner.0 as usize]);
+            inner = p.placement.regions[inner.0 as usize].parent;
+        }
+        // From the outermost on, so that neighbours have their beginnings in common.
+        let mut way = None;
+        for entry in tests.into_iter().rev() {
+            let holds = match entry {
+                Entry::Arm(test, true) => asked(self.seen[test.index()]),
+                Entry::Arm(test, false) => self.logic(Op::Not, &[asked(self.seen[test.index()])]),
+                Entry::Guard(k) => self.needs[k as usize],
+                Entry::Test(_) | Entry::Step => continue,
+            };
+            way = Some(match way {
+                Some(way) => self.logic(Op::And, &[way, holds]),
+                None => holds,
+            });
+        }
+        way
+    }
+
+    /// The body with its terms in dependency order; those that were given keep theirs wherever they can.
+    fn in_order(self, results: &[TermId]) -> Guarded {
+        let Maker {
+            mut body,
+            given,
+            seen,
+            ..
+        } = self;
+        let count = body.terms.len();
+        let mut to: Vec<Option<TermId>> = vec![None; count];
+        let mut entered = vec![false; count];
+        let mut order: Vec<TermId> = Vec::with_capacity(count);
+        let mut left: Vec<TermId> = Vec::new();
+        for t in (0..count as u32).map(TermId) {
+            left.push(t);
+            while let Some(t) = left.pop() {
+                let is_ready = std::mem::replace(&mut entered[t.index()], true);
+                if to[t.index()].is_some() {
+                    continue;
+                }
+                if is_ready {
+                    to[t.index()] = Some(TermId(order.len() as u32));
+                    order.push(t);
+                    continue;
+                }
+                left.push(t);
+                let behind = left.len();
+                each_operand(&body, t, &mut |a| left.push(a));
+                left[behind..].reverse();
+            }
+        }
+        let to: Vec<TermId> = to.into_iter().map(Option::unwrap_or_default).collect();
+        body.terms = order.iter().map(|t| body.terms[t.index()]).collect();
+        rename(&mut body, &to);
+        let seen = |t: &TermId| to[seen[t.index()].index()];
+        let origins = order.iter().map(|t| (t.index() < given).then_some(*t));
+        Guarded {
+            results: results.iter().map(seen).collect(),
+            origins: origins.collect(),
+            body,
+        }
+    }
+}
+
+/// Gives all operands other names.
+fn rename(body: &mut Parts, to: &[TermId]) {
+    let of = |t: TermId| to[t.index()];
+    for data in &mut body.terms {
+        data.term = renamed(data.term, of);
+    }
+    body.results.iter_mut().for_each(|t| *t = of(*t));
+    for l in &mut body.loops {
+        l.start.iter_mut().for_each(|t| *t = of(*t));
+        l.next.iter_mut().for_each(|t| *t = of(*t));
+        l.test = of(l.test);
+    }
+}
+
+/// A term with other names for its operands.
+fn renamed(term: Term, to: impl Fn(TermId) -> TermId) -> Term {
+    let all = |args: &Args| -> Args { args.iter().map(|a| to(*a)).collect() };
+    match &term {
+        Term::Op(op, args) => Term::Op(*op, all(args)),
+        Term::Flat(args) => Term::Flat(all(args)),
+        Term::Ensure(ensure, args) => Term::Ensure(*ensure, all(args)),
+        Term::Cond(c, a, b) => Term::Cond(to(*c), to(*a), to(*b)),
+        Term::At {
+            capture,
+            field,
+            index,
+            checked,
+        } => Term::At {
+            capture: *capture,
+            field: *field,
+            index: to(*index),
+            checked: *checked,
+        },
+        _ => term,
+    }
+}
