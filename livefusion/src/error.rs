@@ -128,6 +128,16 @@ impl fmt::Display for Error {
     }
 }
 
+impl ErrorKind {
+    /// The mistake that there are more elements than a `u64` counts.
+    pub(crate) fn too_many(got: String) -> ErrorKind {
+        ErrorKind::Malformed {
+            expected: "as many elements as a u64 counts".to_string(),
+            got,
+        }
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -291,17 +291,23 @@ pub enum TrapKind {
     SliceRange,
     /// A segment descriptor that does not match its data: payload (segment length, room).
     Segments,
+    /// A sum of lengths that is above the largest `u64`: payload (one, other).
+    LongSum,
+    /// A product of lengths that is above the largest `u64`: payload (one, other).
+    LongProduct,
 }
 
 impl TrapKind {
     /// Every kind.
-    pub const ALL: [TrapKind; 6] = [
+    pub const ALL: [TrapKind; 8] = [
         TrapKind::OutOfRange,
         TrapKind::Division,
         TrapKind::LengthMismatch,
         TrapKind::Empty,
         TrapKind::SliceRange,
         TrapKind::Segments,
+        TrapKind::LongSum,
+        TrapKind::LongProduct,
     ];
     /// The name in the text form.
     pub fn name(self) -> &'static str {
@@ -312,6 +318,8 @@ impl TrapKind {
             TrapKind::Empty => "empty",
             TrapKind::SliceRange => "sliceRange",
             TrapKind::Segments => "segments",
+            TrapKind::LongSum => "longSum",
+            TrapKind::LongProduct => "longProduct",
         }
     }
 }

@@ -290,11 +290,13 @@ fn list(candidates: &[Candidate]) -> String {
 /// Whether an error says what a trap says.
 fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) -> bool {
     let word = |i: usize| payload[i].bits;
+    // A word does not say whether it was a negative number before it was widened; an error does.
+    let widened = |n: i128| n as u64;
     let expected = match kind {
-        TrapKind::OutOfRange => ErrorKind::OutOfRange {
-            index: word(0) as i64 as i128,
-            len: word(1),
-        },
+        TrapKind::OutOfRange => {
+            return matches!(error, ErrorKind::OutOfRange { index, len }
+                if (widened(*index), *len) == (word(0), word(1)));
+        }
         TrapKind::Division => ErrorKind::Division {
             dividend: to_i128(payload[0]),
             divisor: to_i128(payload[1]),
@@ -303,12 +305,15 @@ fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) ->
             got: word(0),
             expected: word(1),
         },
-        TrapKind::Segments => ErrorKind::Segments {
-            needed: word(0) as i64 as i128,
-            room: word(1),
-        },
+        TrapKind::Segments => {
+            return matches!(error, ErrorKind::Segments { needed, room }
+                if (widened(*needed), *room) == (word(0), word(1)));
+        }
         // Whether a search came to nothing is a matter of words.
         TrapKind::Empty => return matches!(error, ErrorKind::Empty | ErrorKind::NotFound),
+        TrapKind::LongSum | TrapKind::LongProduct => {
+            return matches!(error, ErrorKind::Malformed { .. });
+        }
         TrapKind::SliceRange => ErrorKind::SliceRange {
             start: word(0),
             end: word(1),

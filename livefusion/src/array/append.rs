@@ -6,7 +6,7 @@ use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, TermId};
 use crate::elt::Elt;
 use crate::exp::{closure, exp_of};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
@@ -114,29 +114,30 @@ fn length(ends: Vec<Amount>) -> Len {
     }
 }
 
-/// Where each array ends in the whole. A whole too long to count is too long for any memory: it
-/// stays at the largest number.
+/// Where each array ends in the whole. A whole too long to count is a length that is found to be one when it is asked for.
 fn ends(builder: Builder, parts: &[Arc<Node>]) -> Vec<Amount> {
     let mut end = Amount::Known(0);
     let mut after = |part: &Arc<Node>| {
-        end = match (&end, part.known_len()) {
-            (Amount::Known(before), Some(n)) => Amount::Known(before.saturating_add(n)),
-            _ => Amount::Delayed(sum(builder, &end, part)),
+        let known = match (&end, part.known_len()) {
+            (Amount::Known(before), Some(n)) => before.checked_add(n),
+            _ => None,
+        };
+        end = match known {
+            Some(n) => Amount::Known(n),
+            None => Amount::Delayed(sum(builder, &end, part)),
         };
         end.clone()
     };
     parts.iter().map(&mut after).collect()
 }
 
-/// `before + part.len()`, at most the largest number.
+/// `before + part.len()`.
 fn sum(builder: Builder, before: &Amount, part: &Arc<Node>) -> Arc<Node> {
     let len = builder.len(part);
     let mut b = BodyBuilder::new(&[]);
     let before = before.term(b.locate(Some(builder.loc())));
-    let (n, most) = (b.scalar(&len, 0), b.lit(Const::u64(u64::MAX)));
-    let room = b.op(Op::Sub, &[most, before]);
-    let n = b.op(Op::Min, &[n, room]);
-    let end = b.op(Op::Add, &[before, n]);
+    let n = b.scalar(&len, 0);
+    let end = b.sum_of_lengths(before, n);
     builder.compute(b.finish(&[end]))
 }
 

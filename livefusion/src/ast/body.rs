@@ -264,6 +264,29 @@ impl BodyBuilder {
         self.term(Term::Ensure(ensure, Args::new(args)), Ty::U64)
     }
 
+    /// The sum of two lengths; a trap if no `u64` holds it.
+    pub fn sum_of_lengths(&mut self, one: TermId, other: TermId) -> TermId {
+        let one = self.ensure(Ensure::Adds, &[one, other]);
+        self.op(Op::Add, &[one, other])
+    }
+
+    /// The product of lengths; a trap if no `u64` holds it. A length of 0 makes it 0, whatever the others are.
+    pub fn product_of_lengths(&mut self, lengths: &[TermId]) -> TermId {
+        let one = self.lit(Const::u64(1));
+        let mut some = one;
+        for n in lengths {
+            let is_some = self.op(Op::Min, &[*n, one]);
+            some = self.op(Op::Mul, &[some, is_some]);
+        }
+        let mut all = some;
+        for n in lengths {
+            let n = self.op(Op::Mul, &[*n, some]);
+            let counted = self.ensure(Ensure::Multiplies, &[all, n]);
+            all = self.op(Op::Mul, &[counted, n]);
+        }
+        all
+    }
+
     /// A field of a delayed scalar.
     pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
         let Some(ty) = self.field_type(node, field, 0) else {

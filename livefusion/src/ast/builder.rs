@@ -326,8 +326,14 @@ impl Builder {
             let got = other.map_or_else(String::new, |p| show_node(p));
             (format!("elements of type {}", show_types(&types)), got)
         });
-        let mut lengths = parts.iter().map(|p| p.known_len());
-        d.len = lengths.try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
+        let lengths: Option<Vec<u64>> = parts.iter().map(|p| p.known_len()).collect();
+        if let Some(lengths) = lengths {
+            d.len = lengths.iter().try_fold(0u64, |sum, n| sum.checked_add(*n));
+            if d.len.is_none() {
+                let lengths: Vec<String> = lengths.iter().map(u64::to_string).collect();
+                d.fail(ErrorKind::too_many(lengths.join(" + ")));
+            }
+        }
         d.array(Kind::Append, types)
     }
 

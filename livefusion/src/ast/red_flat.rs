@@ -6,7 +6,6 @@
 use crate::ast::{
     Axis, BodyBuilder, Builder, Fold, FoldStyle, Kind, Len, Node, Shape, Term, plain,
 };
-use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::sync::Arc;
 
@@ -92,11 +91,8 @@ impl<'n> Rows<'n> {
 fn together(axes: &[Axis]) -> Len {
     let mut b = BodyBuilder::new(&[]);
     let (holds, none) = (b.lit(Const::bool(true)), b.lit(Const::u64(0)));
-    let mut all = b.lit(Const::u64(1));
-    for axis in axes {
-        let n = axis.term(&mut b);
-        all = b.op(Op::Mul, &[all, n]);
-    }
+    let lengths: Vec<_> = axes.iter().map(|axis| axis.term(&mut b)).collect();
+    let all = b.product_of_lengths(&lengths);
     Len::Checked(Box::new(b.finish(&[all, holds, none, none, none])))
 }
 

@@ -135,11 +135,8 @@ impl Shape {
             return Ok(Some(0));
         }
         let all = known.iter().try_fold(1u64, |all, n| all.checked_mul(*n));
-        let too_many = || ErrorKind::Malformed {
-            expected: "as many elements as a u64 counts".to_string(),
-            got: format!("the shape {self}"),
-        };
-        all.map(Some).ok_or_else(too_many)
+        all.map(Some)
+            .ok_or_else(|| ErrorKind::too_many(format!("the shape {self}")))
     }
 
     /// Whether each axis of both is of one length for certain.
@@ -198,11 +195,8 @@ impl Builder {
         }
         let mut b = BodyBuilder::new(&[]);
         b.locate(Some(self.loc()));
-        let mut all = b.lit(Const::u64(1));
-        for axis in axes {
-            let n = axis.term(&mut b);
-            all = b.op(Op::Mul, &[all, n]);
-        }
+        let lengths: Vec<TermId> = axes.iter().map(|axis| axis.term(&mut b)).collect();
+        let all = b.product_of_lengths(&lengths);
         Axis(self.compute(b.finish(&[all])))
     }
 

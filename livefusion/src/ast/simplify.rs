@@ -193,7 +193,7 @@ fn may_fail(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
 /// Whether a check holds of equal operands, whatever they are.
 fn always_holds(ensure: Ensure, args: &[TermId]) -> bool {
     let equal = args.windows(2).all(|pair| pair[0] == pair[1]);
-    equal && !matches!(ensure, Ensure::Below)
+    equal && !matches!(ensure, Ensure::Below | Ensure::Adds | Ensure::Multiplies)
 }
 
 enum Simpler {
@@ -265,11 +265,15 @@ fn of_equals(op: Op, x: TermId, ty: Ty, traps: impl Fn(TermId) -> bool) -> Simpl
     }
 }
 
-/// The value of an operator on constants; none where Rust would panic.
+/// The value of an operator on constants; none where Rust would panic, or where a negative number would lose its sign.
 fn fold(op: Op, args: SmallVec<[Const; 3]>, ty: Ty) -> Option<Const> {
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     if op.may_trap(from) && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
+        return None;
+    }
+    // A negative index is told as one when it is found to be outside.
+    if op == Op::Cast && ty == Ty::U64 && args[0].integer().is_some_and(|n| n < 0) {
         return None;
     }
     Some(Const::new(ty, eval(op, from, ty, &words)))

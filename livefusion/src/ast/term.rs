@@ -123,6 +123,10 @@ pub enum Ensure {
     Fills,
     /// (start, end, length): a slice is in order and inside.
     Inside,
+    /// (length, length): a `u64` holds their sum.
+    Adds,
+    /// (length, length): a `u64` holds their product.
+    Multiplies,
 }
 
 impl Ensure {
@@ -134,14 +138,16 @@ impl Ensure {
             Ensure::Fits => "fits",
             Ensure::Fills => "fills",
             Ensure::Inside => "inside",
+            Ensure::Adds => "adds",
+            Ensure::Multiplies => "multiplies",
         }
     }
 
     /// How many operands it takes.
     pub fn operands(self) -> usize {
         match self {
-            Ensure::Below | Ensure::Equal | Ensure::Fits | Ensure::Fills => 2,
             Ensure::Inside => 3,
+            _ => 2,
         }
     }
 }

@@ -324,33 +324,52 @@ impl Inliner<'_, '_, '_> {
 
     /// A trap unless a check holds.
     fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
-        let comb = self.inline.comb;
-        let mut ok = |op: Op, a: Atom, b: Atom, out: &mut Vec<Stmt>| -> Atom {
-            let ok = self.e.scalar("ok", comb, Ty::Bool);
-            let kind = StmtKind::Let(ok, op, Args::from_slice(&[a, b]));
-            out.push(Stmt { comb, kind });
-            ok.into()
-        };
+        let [x, y] = [args[0], args[1]];
+        let most = Atom::from(Const::u64(u64::MAX));
         let (kind, holds) = match ensure {
-            Ensure::Below => (TrapKind::OutOfRange, ok(Op::Lt, args[0], args[1], out)),
-            Ensure::Equal => (TrapKind::LengthMismatch, ok(Op::Eq, args[0], args[1], out)),
-            Ensure::Fits => (TrapKind::Segments, ok(Op::Le, args[0], args[1], out)),
-            Ensure::Fills => (TrapKind::Segments, ok(Op::Eq, args[0], args[1], out)),
+            Ensure::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
+            Ensure::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
+            Ensure::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
+            Ensure::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
             Ensure::Inside => {
-                let ordered = ok(Op::Le, args[0], args[1], out);
-                let inside = ok(Op::Le, args[1], args[2], out);
-                (TrapKind::SliceRange, ok(Op::And, ordered, inside, out))
+                let ordered = self.ok(Op::Le, [x, y], out);
+                let inside = self.ok(Op::Le, [y, args[2]], out);
+                (
+                    TrapKind::SliceRange,
+                    self.ok(Op::And, [ordered, inside], out),
+                )
+            }
+            Ensure::Adds => {
+                let room = self.number(Op::Sub, [most, y], out);
+                (TrapKind::LongSum, self.ok(Op::Le, [x, room], out))
+            }
+            Ensure::Multiplies => {
+                let some = self.number(Op::Max, [y, Const::u64(1).into()], out);
+                let room = self.number(Op::Div, [most, some], out);
+                (TrapKind::LongProduct, self.ok(Op::Le, [x, room], out))
             }
         };
+        let comb = self.inline.comb;
         out.push(self.e.trap_stmt(comb, kind, holds, args));
+    }
+
+    /// Whether two values compare so.
+    fn ok(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
+        let ok = self.e.scalar("ok", self.inline.comb, Ty::Bool);
+        out.push(self.stmt(StmtKind::Let(ok, op, Args::from_slice(&args))));
+        ok.into()
+    }
+
+    /// A length of two others.
+    fn number(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
+        let room = self.e.scalar("room", self.inline.comb, Ty::U64);
+        out.push(self.stmt(StmtKind::Let(room, op, Args::from_slice(&args))));
+        room.into()
     }
 
     /// Whether an index is inside of an array.
     fn is_inside(&mut self, index: Atom, len: Atom, out: &mut Vec<Stmt>) -> Atom {
-        let ok = self.e.scalar("ok", self.inline.comb, Ty::Bool);
-        let inside = Args::from_slice(&[index, len]);
-        out.push(self.stmt(StmtKind::Let(ok, Op::Lt, inside)));
-        ok.into()
+        self.ok(Op::Lt, [index, len], out)
     }
 
     fn trap_outside(&mut self, inside: Atom, index: Atom, len: Atom, out: &mut Vec<Stmt>) {

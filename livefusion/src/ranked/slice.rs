@@ -198,8 +198,11 @@ fn for_each_axis(
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements of a range. Its ends are numbers, of which negative ones count from the array's end, or delayed
-    /// scalars. With [`step`](Strided::step) it keeps every n-th element.
+    /// Keeps the elements of a range.
+    ///
+    /// Its ends are numbers, of which negative ones count from the array's end, or delayed scalars. With [`step`](Strided::step) it
+    /// keeps every n-th element. A range lies within the array, as one of Rust's slices does: `1..` of an empty array is an error.
+    /// [`take`](Array::take) and [`drop`](Array::drop) give what there is instead.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -222,7 +225,8 @@ impl<T: Elt> Array<T> {
 impl<T: Elt, D: Multi> Array<T, D> {
     /// A part of the array. There is an item for each axis: a range keeps these elements, an index keeps one and removes the
     /// axis, `..` keeps all. [`NewAxis`] is an item for no axis, and makes one of length 1. Negative numbers count from the
-    /// end. With [`step`](Strided::step) a range keeps every n-th element. The items say the rank of the result; where no
+    /// end. With [`step`](Strided::step) a range keeps every n-th element. A range lies within its axis: `1..` along an axis of
+    /// length 0 is an error, for it ends before it begins. The items say the rank of the result; where no
     /// axis is left it is a delayed scalar. Ends and indices are integers or delayed scalars. (Of rank
     /// [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
     /// [`slice_axis`](Array::slice_axis). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:

@@ -30,6 +30,7 @@ mod sync;
 #[cfg(feature = "jit")]
 mod tier;
 mod watch;
+mod widened;
 
 pub(crate) use asked::{Asked, with_region};
 pub(crate) use binding::lost;

@@ -9,6 +9,7 @@ use super::in_place::{self, Needs, Update};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
+use super::widened;
 use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
@@ -336,9 +337,8 @@ impl CompiledLoop {
         let word = |i: usize| report.payload.get(i).map_or(0, |c| c.bits);
         let wide = |i: usize| report.payload.get(i).and_then(|c| c.integer()).unwrap_or(0);
         let kind = match report.kind {
-            // An index came as any integer type and was widened: a large one was negative.
             TrapKind::OutOfRange => ErrorKind::OutOfRange {
-                index: word(0) as i64 as i128,
+                index: widened::first(&self.lowered, b, report),
                 len: word(1),
             },
             TrapKind::Division => ErrorKind::Division {
@@ -356,8 +356,10 @@ impl CompiledLoop {
                 end: word(1),
                 len: word(2),
             },
+            TrapKind::LongSum => ErrorKind::too_many(format!("{} + {}", word(0), word(1))),
+            TrapKind::LongProduct => ErrorKind::too_many(format!("{} * {}", word(0), word(1))),
             TrapKind::Segments => ErrorKind::Segments {
-                needed: word(0) as i64 as i128,
+                needed: widened::first(&self.lowered, b, report),
                 room: word(1),
             },
         };

@@ -352,7 +352,9 @@ impl Algebra {
                 Term::Ensure(ensure, args) => {
                     let (got, expected) = (size(&args[0]), size(&args[1]));
                     let known = *ensure == Ensure::Equal && got.is_some() && got == expected;
-                    traps |= !known;
+                    // Equal lengths that no `u64` holds are the same error.
+                    let counts = matches!(ensure, Ensure::Adds | Ensure::Multiplies);
+                    traps |= !known && !counts;
                     if let (Ensure::Equal, true, Some(got), Some(expected)) =
                         (ensure, always, got, expected)
                     {

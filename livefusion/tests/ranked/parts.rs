@@ -60,6 +60,26 @@ fn slices_of_one_axis() -> Result<()> {
     Ok(())
 }
 
+/// `take` and `drop` give what there is, a slice lies within its axis.
+#[test]
+fn slice_that_begins_behind_an_empty_axis_is_an_error() -> Result<()> {
+    let outside = ErrorKind::SliceRange {
+        start: 1,
+        end: 0,
+        len: 0,
+    };
+    let known = Array::from(Vec::<i64>::new());
+    for none in [known.clone(), known.filter(|x| x.gt(0))] {
+        assert_eq!(none.slice(1..).force().unwrap_err().kind, outside);
+        assert!(none.slice(0..).force()?.is_empty());
+        assert!(none.drop(1).force()?.is_empty());
+        let rows = none.broadcast((.., 3));
+        assert_eq!(rows.slice((1.., ..2)).force().unwrap_err().kind, outside);
+        assert_eq!(rows.slice((0.., ..2)).force()?.shape(), [0, 2]);
+    }
+    Ok(())
+}
+
 #[test]
 fn slices_out_of_bounds() {
     let place = |e: &livefusion::Error| e.location.is_some_and(|l| l.file().ends_with("parts.rs"));

@@ -120,6 +120,11 @@ impl<'a> Runner<'a> {
                         let inside = words[0] <= words[1] && words[1] <= words[2];
                         (TrapKind::SliceRange, inside)
                     }
+                    Ensure::Adds => (TrapKind::LongSum, words[0].checked_add(words[1]).is_some()),
+                    Ensure::Multiplies => {
+                        let product = words[0].checked_mul(words[1]);
+                        (TrapKind::LongProduct, product.is_some())
+                    }
                 };
                 if !holds {
                     self.trap(kind, words.iter().map(|w| Const::u64(*w)).collect());

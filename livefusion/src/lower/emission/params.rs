@@ -22,6 +22,8 @@ pub struct Params {
     random: FxHashSet<FieldRef>,
     /// The lengths of array variables.
     lens: FxHashMap<Var, Var>,
+    /// Lengths of rows that together are known to be a `u64`.
+    counted: FxHashSet<FieldRef>,
 }
 
 impl Params {
@@ -82,6 +84,9 @@ impl Emission<'_> {
             && !node.leaf
             && let Some(extent) = self.scope.plan.pulls.own_extent(node.inputs[0])
         {
+            if let Known::Rows(lengths) = extent {
+                self.check_counted(lengths);
+            }
             return self.known_extent(extent, comb);
         }
         let ty = node.node.types[field.1 as usize];
@@ -95,6 +100,29 @@ impl Emission<'_> {
             Known::Scalar(field) => self.delayed(field, comb),
             Known::Rows(lengths) => self.all_rows(lengths),
         }
+    }
+
+    /// Checks that a `u64` counts the elements of all rows of these lengths, which are one number. A loop over the rows checks more,
+    /// but a length is had without it.
+    fn check_counted(&mut self, lengths: FieldRef) {
+        if !self.params.counted.insert(lengths) {
+            return;
+        }
+        let comb = self.comb(lengths.0);
+        let (rows, length) = (self.pulled_len(lengths.0, comb), self.one_length(lengths));
+        let mut init = |name, op, args: &[Atom]| -> Atom {
+            self.emit(comb, Section::Init, name, op, args).into()
+        };
+        let some = init("some", Op::Max, &[length, Const::u64(1).into()]);
+        let most = init("most", Op::Div, &[Const::u64(u64::MAX).into(), some]);
+        let fit = init("fit", Op::Le, &[rows, most]);
+        self.trap(
+            comb,
+            Section::Init,
+            TrapKind::LongProduct,
+            fit,
+            &[rows, length],
+        );
     }
 
     /// How many elements all rows of these lengths have, which are one number.
