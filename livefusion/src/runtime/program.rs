@@ -9,6 +9,7 @@ use super::in_place::{self, Needs, Update};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
+use crate::array::{MOST_LENGTH, negative};
 use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
@@ -337,6 +338,7 @@ impl CompiledLoop {
         let wide = |i: usize| report.payload.get(i).and_then(|c| c.integer()).unwrap_or(0);
         let kind = match report.kind {
             // An index came as any integer type and was widened: a large one was negative.
+            TrapKind::OutOfRange if word(1) == MOST_LENGTH => negative(word(0) as i64 as i128),
             TrapKind::OutOfRange => ErrorKind::OutOfRange {
                 index: word(0) as i64 as i128,
                 len: word(1),
