@@ -90,11 +90,21 @@ pub struct Program<I, O> {
 }
 
 impl<I: Inputs, O: Force> Program<I, O> {
-    /// Runs the program. Inputs that are delayed are computed first, together, on the default engine.
+    /// Runs the program. Inputs that are delayed are computed first, together, on the default engine. Several are a reference to
+    /// a tuple, or a tuple of references.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let sum = prepare(|(xs, ys): (Array<i64>, Array<i64>)| (&xs + &ys).sum())?;
+    /// let xs = Array::from(vec![1i64, 2]);
+    /// assert_eq!(sum.call((&xs, &xs.map(|x| x * 10)))?, 33);
+    /// assert_eq!(sum.call(&(xs.clone(), xs))?, 6);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
     ///
     /// # Errors
     /// What goes wrong while inputs or results are computed.
-    pub fn call(&self, inputs: &I) -> Result<O::Out> {
+    pub fn call(&self, inputs: impl Arguments<I>) -> Result<O::Out> {
         self.run(inputs, &mut [])
     }
 
@@ -112,20 +122,20 @@ impl<I: Inputs, O: Force> Program<I, O> {
     ///
     /// # Errors
     /// What goes wrong while inputs are computed, or what the backend says.
-    pub fn explain(&self, inputs: &I) -> Result<Explanation> {
-        self.prepared.explain(&values(inputs)?)
+    pub fn explain(&self, inputs: impl Arguments<I>) -> Result<Explanation> {
+        self.prepared.explain(&values(&inputs)?)
     }
 
-    fn run(&self, inputs: &I, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
-        let results = self.prepared.call(&values(inputs)?, spare)?;
+    fn run(&self, inputs: impl Arguments<I>, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
+        let results = self.prepared.call(&values(&inputs)?, spare)?;
         self.output.take(&mut results.into_iter())
     }
 }
 
 /// The values of inputs. Those that are delayed are computed first.
-fn values<I: Inputs>(inputs: &I) -> Result<SmallVec<[&Value; 8]>> {
+fn values<I>(inputs: &impl Arguments<I>) -> Result<SmallVec<[&Value; 8]>> {
     let mut nodes = Given::new();
-    inputs.nodes(&mut nodes);
+    inputs.given(&mut nodes);
     values_of(nodes)
 }
 
@@ -197,7 +207,7 @@ where
     ///
     /// # Errors
     /// As of [`call`](Program::call); `out` is empty then.
-    pub fn call_into(&self, inputs: &I, out: &mut O::Out) -> Result<()> {
+    pub fn call_into(&self, inputs: impl Arguments<I>, out: &mut O::Out) -> Result<()> {
         let mut spare = Vec::new();
         self.output.give(Some(std::mem::take(out)), &mut spare);
         *out = self.run(inputs, &mut spare)?;
@@ -306,8 +316,29 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     }
 }
 
+/// What a program with inputs `I` is called with: a reference to them, or a tuple of references.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given to a program whose inputs are `{I}`",
+    note = "give a reference to the inputs, or of several a tuple of references: `program.call((&xs, &ys))`"
+)]
+pub trait Arguments<I> {
+    /// Appends the nodes of inputs, one for each.
+    fn given<'a>(&'a self, out: &mut Given<'a>);
+}
+
+impl<I: Inputs> Arguments<I> for &I {
+    fn given<'a>(&'a self, out: &mut Given<'a>) {
+        self.nodes(out);
+    }
+}
+
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
+        impl<$($I: Inputs),*> Arguments<($($I,)*)> for ($(&$I,)*) {
+            fn given<'a>(&'a self, out: &mut Given<'a>) {
+                $(self.$i.nodes(out);)*
+            }
+        }
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
             fn made(make: Make<'_>) -> Self {
                 ($($I::made(make),)*)

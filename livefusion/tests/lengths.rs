@@ -453,3 +453,70 @@ fn check(
     }
     Ok(())
 }
+
+/// Positions and counts as well as lengths: what is negative is told where the number was made.
+#[test]
+fn length_of_any_integer_type_may_be_delayed_and_a_negative_one_is_an_error() -> Result<()> {
+    fn check<I: Int>(to: fn(livefusion::Exp<i64>) -> livefusion::Exp<I>) -> Result<()> {
+        let number = |n: i64| Array::from(vec![n, 1]).map(to).max();
+        let xs = Array::from(vec![5i64, 6, 7, 8]);
+        for engine in engines() {
+            let n = number(3);
+            assert_eq!(replicate(&n, 9).force_with(&engine)?, [9, 9, 9]);
+            assert_eq!(iota(number(3)).force_with(&engine)?, [0, 1, 2]);
+            assert_eq!(replicate((2, &n), 1).force_with(&engine)?, [[1; 3]; 2]);
+            assert_eq!(xs.take(&n).force_with(&engine)?, [5, 6, 7]);
+            assert_eq!(xs.drop(&n).force_with(&engine)?, [8]);
+            assert_eq!(xs.at(&n).force_with(&engine)?, 8);
+            let turned = iterate_n(&n, &xs, |xs| xs.map(|x| x + 1));
+            assert_eq!(turned.force_with(&engine)?, [8, 9, 10, 11]);
+            if !I::TY.is_signed() {
+                continue;
+            }
+            let (n, line) = (Array::from(vec![-3i64, -9]).map(to).max(), line!());
+            let errors = [
+                replicate(&n, 9).force_with(&engine).map(drop),
+                replicate(&n, 9).sum().force_with(&engine).map(drop),
+                replicate((2, &n), 1).force_with(&engine).map(drop),
+                xs.take(&n).force_with(&engine).map(drop),
+                xs.filter(|x| x.gt(5))
+                    .take(&n)
+                    .force_with(&engine)
+                    .map(drop),
+                iterate_n(&n, &xs, |xs| xs.map(|x| x + 1))
+                    .force_with(&engine)
+                    .map(drop),
+            ];
+            for error in errors {
+                let error = error.expect_err("it is negative");
+                let expected = ErrorKind::Malformed {
+                    expected: "a number of 0 or more".into(),
+                    got: "-3".into(),
+                };
+                assert_eq!((error.combinator, error.kind), ("max", expected));
+                assert_eq!(error.location.map(|at| at.line()), Some(line));
+            }
+            // The inputs stay usable.
+            assert_eq!(xs.sum().force_with(&engine)?, 26);
+        }
+        Ok(())
+    }
+    check(|x| x)?;
+    check(|x| x.cast::<i8>())?;
+    check(|x| x.cast::<i32>())?;
+    check(|x| x.cast::<isize>())?;
+    check(|x| x.cast::<u8>())?;
+    check(|x| x.cast::<usize>())
+}
+
+/// A delayed length of a signed type costs no loop.
+#[test]
+fn length_of_a_signed_type_fuses_as_one_of_an_unsigned_type() -> Result<()> {
+    let xs = Array::from(vec![3i64, 1]);
+    let signed = replicate(&xs.sum(), 2i64).sum();
+    let unsigned = replicate(&xs.map(|x| x.cast::<u64>()).sum(), 2i64).sum();
+    let loops = |a: &Array<i64, Ix0>| Ok::<usize, Error>(a.explain()?.loops.len());
+    assert_eq!(loops(&signed)?, loops(&unsigned)?);
+    assert_eq!(signed.force()?, 8);
+    Ok(())
+}

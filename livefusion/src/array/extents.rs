@@ -80,7 +80,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
 /// `Vec` or a slice of them (of rank [`IxDyn`]). Each length is an integer or a delayed scalar, see [`IntoLen`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape",
-    note = "a shape is a length, a tuple or an array of lengths, or a `Vec` of lengths; lengths are integers, or delayed scalars of type u64 or usize"
+    note = "a shape is a length, a tuple or an array of lengths, or a `Vec` of lengths; lengths are integers, or delayed scalars of an integer type"
 )]
 pub trait IntoShape {
     /// The rank of an array of this shape.

@@ -1,8 +1,8 @@
 //! `len`, and lengths as arguments: numbers known now, or delayed scalars.
 
 use crate::array::{Array, Ix0};
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId, show_node};
-use crate::elt::Elt;
+use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId, show_node};
+use crate::elt::{Elt, Int};
 use crate::error::ErrorKind;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// A length or a position: an integer of Rust's, or a delayed `u64` or `usize` such as `xs.len()`.
+/// A length or a position: an integer of Rust's, or a delayed one such as `xs.len()`. A negative one is an error when it is forced.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a length",
-    note = "lengths are integers, or delayed scalars of type u64 or usize; convert with `.map(|n| n.cast::<u64>())`"
+    note = "lengths are integers, or delayed scalars of an integer type; convert with `.map(|n| n.cast::<u64>())`"
 )]
 pub trait IntoLen {
     /// The length.
@@ -97,12 +97,16 @@ impl Amount {
     }
 }
 
-fn negative(n: i128) -> ErrorKind {
+/// The mistake that a length is negative.
+pub(crate) fn negative(n: i128) -> ErrorKind {
     ErrorKind::Malformed {
         expected: "a number of 0 or more".to_string(),
         got: n.to_string(),
     }
 }
+
+/// Lengths are below this. A larger one was negative before it was a `u64`.
+pub(crate) const MOST_LENGTH: u64 = 1 << 63;
 
 macro_rules! numbers {
     ($($t:ty)*) => {$(
@@ -119,19 +123,33 @@ macro_rules! numbers {
 
 numbers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
-macro_rules! delayed {
-    ($($t:ty)*) => {$(
-        impl IntoLen for Array<$t, Ix0> {
-            fn into_len(self) -> Extent {
-                Extent(Amount::Delayed(self.node().clone()))
-            }
-        }
-        impl IntoLen for &Array<$t, Ix0> {
-            fn into_len(self) -> Extent {
-                Extent(Amount::Delayed(self.node().clone()))
-            }
-        }
-    )*};
+impl<I: Int> IntoLen for Array<I, Ix0> {
+    fn into_len(self) -> Extent {
+        (&self).into_len()
+    }
 }
 
-delayed!(u64 usize);
+impl<I: Int> IntoLen for &Array<I, Ix0> {
+    fn into_len(self) -> Extent {
+        Extent(Amount::Delayed(length_of(self.node())))
+    }
+}
+
+/// A delayed integer as a `u64`. That it is negative is found when it is computed, and is told as a mistake of what it is.
+fn length_of(n: &Arc<Node>) -> Arc<Node> {
+    let Some(ty) = n.types.first().filter(|ty| **ty != Ty::U64) else {
+        return n.clone();
+    };
+    let builder = Builder::at(n.name, n.loc);
+    let mut b = BodyBuilder::new(&[]);
+    let given = b.locate(Some(n.loc)).scalar(n, 0);
+    let wide = b.cast(given, Ty::U64);
+    let checked = match ty.is_signed() {
+        true => {
+            let most = b.lit(Const::u64(MOST_LENGTH));
+            b.ensure(Ensure::Below, &[wide, most])
+        }
+        false => wide,
+    };
+    builder.compute(b.finish(&[checked]))
+}

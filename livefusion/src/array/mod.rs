@@ -81,6 +81,7 @@ pub use extents::IntoShape;
 pub(crate) use extents::axis as extent;
 pub use generate::{enum_from_step, generate, iota, linspace, replicate};
 pub use length::{Amount, Extent, IntoLen};
+pub(crate) use length::{MOST_LENGTH, negative};
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};

@@ -54,6 +54,10 @@ pub trait Join<E> {
 }
 
 /// A rank of one axis or more: [`Ix1`] to [`Ix6`], or [`IxDyn`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a rank of one axis or more",
+    note = "delayed scalars have no axes: join them by operators, `&a + &b`, or use one within a closure, `a.map(|a| a.max(&b))`"
+)]
 pub trait Dim: Rank {
     /// An index, as closures get it: an expression, a tuple of expressions, of [`IxDyn`] a `Vec`.
     type Index;

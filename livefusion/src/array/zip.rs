@@ -1,6 +1,6 @@
 //! Arrays side by side: `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`.
 
-use crate::array::{Array, Ix1, Rank};
+use crate::array::{Array, Dim, Ix1, Rank};
 use crate::ast::{BodyBuilder, Builder, Len, Node};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
@@ -139,20 +139,25 @@ fn cut(builder: Builder, nodes: &[Arc<Node>], len: Len) -> Arc<Node> {
 }
 
 impl<T: Elt> Array<T, Ix1> {
-    /// Pairs of elements, as [`zip()`].
-    ///
-    /// # Errors
-    /// When forced: if lengths differ.
-    #[track_caller]
-    pub fn zip<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
-        Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
-    }
-
     /// Pairs of elements, as many as the shorter array has, as [`zip_shortest()`].
     #[track_caller]
     pub fn zip_shortest<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
         let nodes = [self.node().clone(), other.node().clone()];
         Array::wrap(Builder::named("zip_shortest").zip_cut(&nodes))
+    }
+}
+
+impl<T: Elt, D: Rank> Array<T, D> {
+    /// Pairs of elements, as [`zip()`]. Copies nothing, and fuses with everything.
+    ///
+    /// # Errors
+    /// When forced: if lengths or shapes differ.
+    #[track_caller]
+    pub fn zip<U: Elt>(&self, other: &Array<U, D>) -> Array<(T, U), D>
+    where
+        D: Dim,
+    {
+        Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
     }
 
     /// `f` of the elements of two arrays in step; for up to six arrays see [`ZipWith3`] and so on.
@@ -162,18 +167,24 @@ impl<T: Elt> Array<T, Ix1> {
     /// use livefusion::prelude::*;
     /// let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64, 4.0]));
     /// assert_eq!(xs.zip_with(&ys, |x, y| x * y).sum().force()?, 11.0);
+    /// let (a, b) = (Array::from([[1.0f64, 2.0]]), Array::from([[3.0f64, 4.0]]));
+    /// assert_eq!(a.zip_with(&b, |x, y| x * y).force()?, [[3.0, 8.0]]);
+    /// assert_eq!(a.zip(&b).map(|(x, y)| y - x).force()?, [[2.0, 2.0]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
-    /// When forced: if lengths differ.
-    #[doc(alias = "map2")]
+    /// When forced: if lengths or shapes differ.
+    #[doc(alias("map2", "azip"))]
     #[track_caller]
     pub fn zip_with<U: Elt, R: IntoExp>(
         &self,
-        other: &Array<U>,
+        other: &Array<U, D>,
         f: impl FnOnce(T::Exp, U::Exp) -> R,
-    ) -> Array<R::Elt> {
+    ) -> Array<R::Elt, D>
+    where
+        D: Dim,
+    {
         let builder = Builder::named("zip_with");
         let body = closure::<(T, U), R::Elt>(|(x, y)| f(x, y).to_exp());
         Array::wrap(builder.map(&[self.node().clone(), other.node().clone()], body))

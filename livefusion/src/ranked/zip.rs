@@ -1,10 +1,10 @@
-//! Arrays of one shape side by side: `zip`, `zip_with`, `enumerate`. See also [`zip`](crate::array::zip()) of tuples, and operators.
+//! Arrays of several axes with their indices: `enumerate`.
 
 use super::make::{built, computed, shaped};
 use crate::array::{Array, Multi};
 use crate::ast::{Builder, Node, Types};
 use crate::elt::Elt;
-use crate::exp::{IntoExp, closure};
+use crate::exp::IntoExp;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
@@ -32,39 +32,6 @@ impl Builder {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// Pairs of elements. Copies nothing, and fuses with everything.
-    ///
-    /// # Errors
-    /// When forced: if shapes differ.
-    #[track_caller]
-    pub fn zip<U: Elt>(&self, other: &Array<U, D>) -> Array<(T, U), D> {
-        Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
-    }
-
-    /// `f` of the elements of two arrays in step. Fuses with everything.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let (a, b) = (Array::from([[1.0f64, 2.0]]), Array::from([[3.0f64, 4.0]]));
-    /// assert_eq!(a.zip_with(&b, |x, y| x * y).force()?, [[3.0, 8.0]]);
-    /// assert_eq!(a.zip(&b).map(|(x, y)| y - x).force()?, [[2.0, 2.0]]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if shapes differ.
-    #[doc(alias = "azip")]
-    #[track_caller]
-    pub fn zip_with<U: Elt, R: IntoExp>(
-        &self,
-        other: &Array<U, D>,
-        f: impl FnOnce(T::Exp, U::Exp) -> R,
-    ) -> Array<R::Elt, D> {
-        let builder = Builder::named("zip_with");
-        let body = closure::<(T, U), R::Elt>(|(x, y)| f(x, y).to_exp());
-        Array::wrap(builder.map(&[self.node().clone(), other.node().clone()], body))
-    }
-
     /// Each element with its index before it, a tuple of as many `u64`s as there are axes. Copies nothing, and fuses with
     /// everything. (Of rank [`IxDyn`](crate::IxDyn), convert with [`into_rank`](Array::into_rank) first.)
     ///

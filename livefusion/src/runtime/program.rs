@@ -10,6 +10,7 @@ use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
 use super::widened;
+use crate::array::{MOST_LENGTH, negative};
 use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
@@ -337,6 +338,10 @@ impl CompiledLoop {
         let word = |i: usize| report.payload.get(i).map_or(0, |c| c.bits);
         let wide = |i: usize| report.payload.get(i).and_then(|c| c.integer()).unwrap_or(0);
         let kind = match report.kind {
+            // No length: the negative value of one.
+            TrapKind::OutOfRange if word(1) == MOST_LENGTH => {
+                negative(widened::first(&self.lowered, b, report))
+            }
             TrapKind::OutOfRange => ErrorKind::OutOfRange {
                 index: widened::first(&self.lowered, b, report),
                 len: word(1),
