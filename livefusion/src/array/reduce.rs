@@ -210,7 +210,7 @@ impl<T: Num> Array<T> {
     ///
     /// *Accuracy.* Let `c` be the mean of the absolute values over the absolute value of the mean; of elements of one sign it is 1.
     /// Of `f64` the relative error is at most `(2 + 2 c) / 2^53`, however many elements there are. Of `f32` the result is
-    /// within an ulp while `c` times the number of elements is below `2^40`. Integers beyond `2^53` are rounded first.
+    /// within an ulp where `c` is below 4000, of up to `10^9` elements. Integers beyond `2^53` are rounded first.
     ///
     /// It is NaN if there are no elements, or a NaN, or infinities of both signs; infinite with infinities of one sign. A sum of
     /// `f64`s that is beyond the largest one has an infinite mean, or NaN.

@@ -214,7 +214,8 @@ along_axes! {
     /// The sums along an axis over its length; NaN if that is 0.
     ///
     /// Types and accuracy are those of [`mean`](Array::mean). One pass, as of [`sum_axis`](Array::sum_axis). Along another axis than
-    /// the last one, pairs of `f64`s are added to element by element, without vectors; `f32`s are not.
+    /// the last one, pairs of `f64`s are added to element by element, without vectors. There `f32`s are within an ulp where `c`
+    /// times the length is below `2^28`.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -17,6 +17,8 @@ pub(super) enum Loose {
     No,
     Sum(usize),
     Product(usize),
+    /// A state that is dealt to lanes: what a field is hangs on the lanes, and only what is made of all fields does not.
+    Dealt,
 }
 
 impl Loose {
@@ -119,7 +121,7 @@ impl<'a> Folding<'a> {
             .loose
             .iter()
             .map(|l| match l {
-                Loose::No => 0,
+                Loose::No | Loose::Dealt => 0,
                 Loose::Sum(k) | Loose::Product(k) => element[*k],
             })
             .collect();
@@ -154,6 +156,7 @@ impl<'a> Folding<'a> {
         };
         match self.loose[k] {
             Loose::No => 0.0,
+            Loose::Dealt => f64::INFINITY,
             // Partial sums that overflow in one order need not in another.
             Loose::Sum(_) if self.whole[k] && self.size[k] * epsilon(ty) < 1.0 / 64.0 => 0.0,
             Loose::Sum(_) if self.size[k] >= greatest / 2.0 => f64::INFINITY,
@@ -193,6 +196,9 @@ fn loose(fold: &Fold, types: &[Ty]) -> Vec<Loose> {
     let field = |(k, r): (usize, &TermId)| {
         if !types[k].is_float() || matches!(fold.style, FoldStyle::Sequential) {
             return Loose::No;
+        }
+        if matches!(fold.style, FoldStyle::Dealt(_)) {
+            return Loose::Dealt;
         }
         let Term::Op(op @ (Op::Add | Op::Mul), args) = &step.terms[r.index()].term else {
             return Loose::No;
