@@ -108,6 +108,7 @@ impl Writer<'_> {
                 let all = refs(self, &args[1..])?.join(", ");
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
             }
+            "head" => return Ok(self.expr(&args[0])?.call("take", &["5".into()])),
             "segmented" => return Ok(free("Segmented::new", &refs(self, args)?)),
             "from_flags" => return Ok(free("Segmented::from_flags", &refs(self, args)?)),
             "from_uniform" => {
