@@ -411,3 +411,15 @@ fn dates_compare_and_subtract() {
         "a date and a time span cannot be compared",
     );
 }
+
+#[test]
+fn tables_are_read_from_files_that_are_there() {
+    let (_folder, mut s) = people();
+    right(&mut s, "read_csv(\"people.csv\").len()", "3\n");
+    let err = s.submit("<1>", "load \"poeple.csv\"").err;
+    assert!(
+        err.starts_with("error: there is no file `poeple.csv`\n"),
+        "{err}"
+    );
+    assert!(err.contains("+ load \"people.csv\""), "{err}");
+}

@@ -55,7 +55,7 @@ impl Writer<'_> {
         if self.bound.contains(name) {
             return self.applied(e, callee, args);
         }
-        if !matches!(name.as_str(), "load" | "save") {
+        if !combinators::find(name).is_some_and(|c| matches!(c.name, "load" | "save")) {
             self.are_numbers(args)?;
         }
         match combinators::find(name) {
