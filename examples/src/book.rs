@@ -15,6 +15,9 @@ mod ranks {}
 #[doc = include_str!("../../docs/book/src/segments.md")]
 mod segments {}
 
+#[doc = include_str!("../../docs/book/src/tables.md")]
+mod tables {}
+
 #[doc = include_str!("../../docs/book/src/what-fuses.md")]
 mod what_fuses {}
 

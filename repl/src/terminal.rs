@@ -116,3 +116,25 @@ pub fn run(mut session: Session) -> ExitCode {
     }
     ExitCode::SUCCESS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is behind the dot of a table, or of its rows, may be a column.
+    #[test]
+    fn columns_are_completed() {
+        let mut session = Session::new();
+        session.folder = "../examples/data".into();
+        let text =
+            "let t = load \"airports.csv\"\nlet north = t.filter(_.latitude > 60)\nlet row = t[0]";
+        assert_eq!(session.submit("<1>", text).err, "");
+        let names = Names::of(&session);
+        for table in ["t", "north", "row"] {
+            let members = names.members(table);
+            assert!(members.contains(&"iata".into()) && members.contains(&"filter".into()));
+        }
+        assert!(!names.members("other").contains(&"iata".into()));
+        assert!(!names.names().contains(&"iata".into()));
+    }
+}

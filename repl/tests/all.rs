@@ -12,5 +12,6 @@ mod help;
 mod pictures;
 mod random;
 mod rust;
+mod tables;
 mod terminal;
 mod trace;

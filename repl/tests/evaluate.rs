@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-const BOUND: &str = "\
+const BOUND: &str = r#"
 let xs = [1.5, -2.0, 3.0]
 let ns = [3, 0, 2]
 let us = iota(4)
@@ -19,7 +19,10 @@ let r = ragged [[1, 2], [], [3]]
 let p = [(1, 2.5), (3, 4.5)]
 let s = sum(ns)
 def f(x) = x * 2
-";
+let words = ["b", "a", "b"]
+let days = date(["2010-01-31", "2010-02-01", "2012-02-29"])
+let rows = zip(words, xs, days).group_by(_.0).agg(("n", _.len()), |g| ("last", g.map(_.2).max()))
+"#;
 
 const ATOMS: &[&str] = &[
     "xs",
@@ -30,6 +33,13 @@ const ATOMS: &[&str] = &[
     "p",
     "s",
     "f",
+    "words",
+    "days",
+    "rows",
+    "_.n",
+    "_.key",
+    "date(\"2011-01-01 05:00\")",
+    "hours(5)",
     "0",
     "1",
     "3",

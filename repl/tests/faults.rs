@@ -294,9 +294,9 @@ fn mistakes_of_types_underline_the_operand() {
         "1.5",
     );
     wrong(&[xs, "xs.atan2(0.5)"], "expected i64, got 0.5", "0.5");
-    wrong(&["\"a\" + 1"], "expected numbers, got a string", "\"a\"");
+    wrong(&["\"a\" + 1"], "text and a number cannot be added", "\"a\"");
     wrong(&["!2.5"], "`not` does not take f64", "2.5");
-    wrong(&["-\"a\""], "expected numbers, got a string", "\"a\"");
+    wrong(&["-\"a\""], "`neg` takes numbers, not text", "\"a\"");
     wrong(&["true + false"], "`add` does not take bool and bool", "+");
     // Of what begins at one place, the shortest.
     wrong(

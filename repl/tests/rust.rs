@@ -23,7 +23,43 @@ const REFUSED: &[(&str, &str)] = &[
         "error: `fold` of another type",
     ),
     ("\"text\"", "error: expected arrays, segments or scalars"),
+    (
+        "[3, 1, 4].sort_by(_ % 2)",
+        "error: `sort_by` by a key has no short form",
+    ),
+    ("[3, 1, 4].group_by(_ % 2)", NONE_YET),
+    ("date(\"2024-03-01\")", NONE_YET),
+    ("minutes(90)", NONE_YET),
+    ("[\"b\", \"a\"].sort()", NONE_YET),
+    ("let d = date(\"2024-03-01\")\nd + days(1)", NONE_YET),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt.filter(_.latitude > 60)",
+        NONE_YET,
+    ),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt.len()",
+        NONE_YET,
+    ),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt[0]",
+        NONE_YET,
+    ),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt[\"state\"]",
+        NONE_YET,
+    ),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt.state[0]",
+        NONE_YET,
+    ),
+    (
+        "let t = load \"examples/data/airports.csv\"\nt.state.map(|s| s == \"WA\")",
+        NONE_YET,
+    ),
 ];
+
+/// What is said where text, dates or tables have no form yet.
+const NONE_YET: &str = "error: there is no Rust yet for this use of text, dates or tables";
 
 #[test]
 fn programs() {

@@ -15,8 +15,15 @@ use std::sync::Arc;
 /// let labels = Labels::of(["Oslo", "Bern", "Oslo"]);
 /// assert_eq!((labels.len(), labels.code("Oslo"), labels.get(0)), (2, Some(1), Some("Bern")));
 /// ```
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, Eq, Default)]
 pub struct Labels(Arc<[Arc<str>]>);
+
+impl PartialEq for Labels {
+    /// Compares texts only where they are not the same in memory.
+    fn eq(&self, other: &Labels) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
 
 impl Labels {
     /// Sorts texts and keeps each once.

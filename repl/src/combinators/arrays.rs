@@ -147,7 +147,9 @@ pub static ROWS: &[Combinator] = &[
             let lengths = s.lengths.clone();
             return c.give(c.builder.len(&lengths), Elt::Scalar(Ty::U64));
         }
-        if let Value::Table(table) = c.value(0) {
+        if let Value::Table(table) = c.value(0)
+            && table.rows().is_err()
+        {
             let n = Const::u64(table.read.len() as u64);
             return Ok(Value::Scalar(Fields::from_slice(&[Field::literal(n)]), COUNT));
         }

@@ -1,9 +1,11 @@
 //! Files: `load`, `save`.
 
 use super::{Combinator, Kind, row};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, shown};
 use crate::eval::{Call, Result};
+use crate::nearest;
 use crate::source::Span;
+use crate::syntax::Literal;
 use crate::value::{Array, Column, Columns, Elt, Save, Saved, Table, Value};
 use livefusion::ast::{Node, Shape, Ty};
 use livefusion::io::{self, arrow, npy, npz, parquet, raw};
@@ -15,7 +17,7 @@ use std::sync::Arc;
 /// All of them.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
-    row("load", &[Kind::Text], "(\"file\", option, …) => table, array or arrays", "load \"examples/data/airports.csv\"", load).repeated(),
+    row("load", &[Kind::Text], "(\"file\", option, …) => table, array or arrays", "load \"examples/data/airports.csv\"", load).repeated().also(&["read_csv"]),
     row("save", &[Kind::Any, Kind::Text], "([T] or table or ([T], …), \"file\", \"name\", …) => ()", "[1, 2, 3] |> save \"squares.npy\"", save).repeated(),
 ];
 
@@ -49,6 +51,7 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     {
         return Ok(value.clone());
     }
+    is_there(c, &path)?;
     let value = match extension(&path) {
         "npy" => {
             no_more(c, 1, "an NPY file has one array")?;
@@ -79,6 +82,30 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         all.insert(key, value.clone());
     }
     Ok(value)
+}
+
+/// That there is a file of this name; else which names beside it are near.
+fn is_there(c: &Call<'_, '_>, path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let name = text(c.value(0)).unwrap_or_default();
+    let message = format!("there is no file `{}`", shown(name));
+    let mut missing = Diagnostic::new(message, c.at(0));
+    let (before, last) = match name.rfind('/') {
+        Some(at) => name.split_at(at + 1),
+        None => ("", name),
+    };
+    let files = path.parent().and_then(|folder| folder.read_dir().ok());
+    let files = files.into_iter().flatten().flatten();
+    let files: Vec<String> = files
+        .filter_map(|file| file.file_name().into_string().ok())
+        .collect();
+    for other in nearest(last, files.iter().map(String::as_str)) {
+        let whole = Literal::Text(format!("{before}{other}")).to_string();
+        missing = missing.suggest("you may have meant", c.at(0), whole);
+    }
+    Err(Box::new(missing))
 }
 
 /// A table, if it was read.

@@ -2,7 +2,7 @@
 
 use super::{COUNT, Combinator, F1, Kind, XS, row};
 use crate::diagnostic::{Diagnostic, shown};
-use crate::eval::{Call, Form, Result, Site, looked_up, noun, read_date};
+use crate::eval::{Call, Form, Result, Site, looked_up, read_date};
 use crate::meaning::{DAY, SECOND, Time};
 use crate::syntax::{Expr, ExprKind, Field as Named, Literal};
 use crate::value::{Elt, Value};
@@ -323,7 +323,7 @@ fn spans(c: &mut Call<'_, '_>, time: Time, unit: i64) -> Result<Value> {
                 let count = Field::op(Op::Mul, &[n.cast(Ty::I64, loc), unit], loc);
                 Ok((Fields::from_slice(&[count]), Elt::Time(time)))
             }
-            _ => eval.refuse(format!("expected an integer, got {}", noun(&elt)), at),
+            _ => eval.refuse(format!("expected an integer, got {elt}"), at),
         }
     })
 }

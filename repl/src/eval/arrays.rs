@@ -21,6 +21,7 @@ impl Eval<'_> {
             .iter()
             .any(|v| matches!(v, Value::Array(a) if a.node.rank > 0))
         {
+            let values = self.meant(values, &at)?;
             return self.rows(values, &at, span);
         }
         let (elt, rows) = self.untraced(|eval| eval.alike(values, &at))?;

@@ -293,12 +293,13 @@ impl Eval<'_> {
             ["text", "text"] => format!("text cannot be {done}"),
             nouns => format!("{} cannot be {done}", nouns.join(" and ")),
         };
-        let at = if site.operands.is_empty() {
-            site.span
-        } else {
-            site.at(0)
+        // Of one that does not fit the others, its place.
+        let mut meant = elts.iter().enumerate().filter(|(_, elt)| elt.is_meant());
+        let at = match (meant.next(), meant.next()) {
+            (Some((k, _)), None) if op != Op::Mul => site.at(k),
+            _ => site.span,
         };
-        let wrong = Diagnostic::new(message, if elts.len() > 1 { site.span } else { at });
+        let wrong = Diagnostic::new(message, at);
         let is_time = elts.iter().any(|e| matches!(e, Elt::Time(_)));
         Box::new(match (op, is_time) {
             (Op::Add | Op::Sub, true) => wrong

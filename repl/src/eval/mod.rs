@@ -98,7 +98,7 @@ fn mismatch(want: &Elt, got: &Value, span: Span) -> Box<Diagnostic> {
     ) {
         let message = match (want, &elt) {
             (Elt::Text(_), Elt::Text(_)) => {
-                "the texts of one column are none of the other's".into()
+                "some of these texts are none of the other side's".into()
             }
             _ => format!("expected {}, got {}", noun(want), noun(&elt)),
         };

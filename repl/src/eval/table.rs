@@ -4,6 +4,7 @@ use super::{Eval, Result, wrong};
 use crate::diagnostic::{Diagnostic, shown};
 use crate::nearest;
 use crate::source::Span;
+use crate::syntax::Literal;
 use crate::value::{Array, Elt, Table, Value};
 use livefusion::ast::Fields;
 
@@ -39,11 +40,14 @@ impl Eval<'_> {
 
     /// The column of this name of a table, or of rows; of a row its part.
     pub fn column(&mut self, of: &Value, name: &str, at: Span) -> Result<Value> {
+        let names = of.columns().unwrap_or_default();
+        let is_text = self.sources.slice(at).starts_with(['"', '\'']);
+        let missing = || unknown(name, &names, at, is_text);
         match of {
             Value::Table(table) => match table.column(name) {
                 Some(Ok(value)) => Ok(value),
                 Some(Err(e)) => wrong(e.to_string(), at),
-                None => Err(unknown(name, &of.columns().unwrap_or_default(), at)),
+                None => Err(missing()),
             },
             Value::Array(Array { node, elt }) => match elt.part_named(name) {
                 Some((from, part)) => {
@@ -51,27 +55,31 @@ impl Eval<'_> {
                     let node = self.builder("column", at).fields(node, range);
                     self.array(node, part.clone(), at)
                 }
-                None => Err(unknown(name, &of.columns().unwrap_or_default(), at)),
+                None => Err(missing()),
             },
             Value::Scalar(fields, elt) => match elt.part_named(name) {
                 Some((from, part)) => {
                     let own = fields.get(from..from + part.fields()).unwrap_or_default();
                     Ok(Value::Scalar(Fields::from_slice(own), part.clone()))
                 }
-                None => Err(unknown(name, &of.columns().unwrap_or_default(), at)),
+                None => Err(missing()),
             },
             other => wrong(format!("expected a table, got {}", other.describe()), at),
         }
     }
 }
 
-/// That there is no column of this name.
-fn unknown(name: &str, names: &[&str], at: Span) -> Box<Diagnostic> {
+/// That there is no column of this name, which is written as a text or not.
+fn unknown(name: &str, names: &[&str], at: Span, is_text: bool) -> Box<Diagnostic> {
     let message = format!("there is no column `{}`", shown(name));
     let mut unknown = Diagnostic::new(message, at);
     let near = nearest(name, names.iter().copied());
     for other in &near {
-        unknown = unknown.suggest("you may have meant", at, *other);
+        let other = match is_text {
+            true => Literal::Text(other.to_string()).to_string(),
+            false => other.to_string(),
+        };
+        unknown = unknown.suggest("you may have meant", at, other);
     }
     if near.is_empty() {
         let mut all: Vec<String> = names.iter().take(MOST).map(|n| shown(n)).collect();

@@ -55,7 +55,7 @@ impl Writer<'_> {
         if self.bound.contains(name) {
             return self.applied(e, callee, args);
         }
-        if !matches!(name.as_str(), "load" | "save") {
+        if !combinators::find(name).is_some_and(|c| matches!(c.name, "load" | "save")) {
             self.are_numbers(args)?;
         }
         match combinators::find(name) {
@@ -108,6 +108,7 @@ impl Writer<'_> {
                 let all = refs(self, &args[1..])?.join(", ");
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
             }
+            "head" => return Ok(self.expr(&args[0])?.call("take", &["5".into()])),
             "segmented" => return Ok(free("Segmented::new", &refs(self, args)?)),
             "from_flags" => return Ok(free("Segmented::from_flags", &refs(self, args)?)),
             "from_uniform" => {

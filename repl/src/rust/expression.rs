@@ -63,6 +63,7 @@ impl Writer<'_> {
 
     /// An expression; a number without a type takes the one that is wanted, with a suffix where nothing else says it.
     pub fn value(&mut self, e: &Expr, want: Option<Ty>, suffix: bool) -> Result<Code> {
+        self.has_form(e)?;
         match self.note(e)?.clone() {
             Note::Int(n) => Ok(integer(n, want.unwrap_or(Ty::I64), suffix)),
             Note::Float(x) => Ok(float(x, want.unwrap_or(Ty::F64), suffix)),
@@ -144,7 +145,6 @@ impl Writer<'_> {
 
     /// An expression that is no number: by what its text says.
     fn made(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
-        self.has_form(e)?;
         match &e.kind {
             ExprKind::Literal(Literal::Text(text)) => Ok(Code::atom(format!("{text:?}"))),
             ExprKind::Name(name) if self.bound.contains(name) => Ok(Code::atom(ident(name))),

@@ -33,11 +33,16 @@ const TEXTS: &[&str] = &[
     "[1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))",
     "[1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)",
     "let t = load \"examples/data/airports.csv\"\nt.latitude.take(2)",
+    "let t = load \"examples/data/airports.csv\"\n(t.latitude.pack(t.state == \"WA\").max(), (t.state < t.city).count(_))",
+    "let t = load \"examples/data/airports.csv\"\nt.latitude.pack(t.iata >= \"ZZ\")",
     "let zs = [(1.0, 2.0), (3.0, 5.0)]\nlet n = zs.len()\n(zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())",
     "(ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())",
     "1 + 2.5",
     "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
 ];
+
+/// What `:rust` refuses so far: groups with their aggregates, dates.
+const NONE_YET: &[&str] = &["agg", "date", "days", "hours", "minutes", "seconds"];
 
 fn session(folder: &Path) -> Session {
     let mut session = Session::new();
@@ -52,7 +57,8 @@ pub fn folder() -> PathBuf {
 
 /// All texts, whose last line is the expression.
 pub fn texts() -> Vec<String> {
-    let examples = combinators::all().map(|c| c.example.to_string());
+    let all = combinators::all().filter(|c| !NONE_YET.contains(&c.name));
+    let examples = all.map(|c| c.example.to_string());
     examples
         .chain(TEXTS.iter().map(|t| t.to_string()))
         .collect()

@@ -810,20 +810,6 @@ mod p60 {
 
 #[allow(warnings, clippy::all)]
 mod p61 {
-    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p62 {
     // [true, false, true].combine([1, 2], [-1])
     use livefusion::prelude::*;
 
@@ -839,7 +825,7 @@ mod p62 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p63 {
+mod p62 {
     // [1, 3].interleave([2, 4])
     use livefusion::prelude::*;
 
@@ -852,7 +838,7 @@ mod p63 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p64 {
+mod p63 {
     // [1, 4].merge([2, 3], |a, b| a <= b)
     use livefusion::prelude::*;
 
@@ -868,7 +854,7 @@ mod p64 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p65 {
+mod p64 {
     // [1, 2, 3].update(1, 9)
     use livefusion::prelude::*;
 
@@ -881,7 +867,7 @@ mod p65 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p66 {
+mod p65 {
     // [[1, 2], [3, 4]].at((1, 0))
     use livefusion::prelude::*;
 
@@ -894,7 +880,7 @@ mod p66 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p67 {
+mod p66 {
     // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -907,7 +893,7 @@ mod p67 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p68 {
+mod p67 {
     // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -920,7 +906,7 @@ mod p68 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p69 {
+mod p68 {
     // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -933,7 +919,7 @@ mod p69 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p70 {
+mod p69 {
     // enum_from_step(4, 10, -3)
     use livefusion::prelude::*;
 
@@ -946,7 +932,7 @@ mod p70 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p71 {
+mod p70 {
     // [1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -962,7 +948,7 @@ mod p71 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p72 {
+mod p71 {
     // [1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)
     use livefusion::prelude::*;
 
@@ -978,7 +964,7 @@ mod p72 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p73 {
+mod p72 {
     // [1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)
     use livefusion::prelude::*;
 
@@ -994,7 +980,7 @@ mod p73 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p74 {
+mod p73 {
     // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -1007,7 +993,7 @@ mod p74 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p75 {
+mod p74 {
     // [1, 2, 3].combinations()
     use livefusion::prelude::*;
 
@@ -1020,7 +1006,7 @@ mod p75 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p76 {
+mod p75 {
     // [1, 2].cartesian([0.5, 1.5])
     use livefusion::prelude::*;
 
@@ -1033,7 +1019,7 @@ mod p76 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p77 {
+mod p76 {
     // [1, 2, 4, 8].sliding_windows(3, 1)
     use livefusion::prelude::*;
 
@@ -1046,7 +1032,7 @@ mod p77 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p78 {
+mod p77 {
     // [2, 0, 2].bincount(3)
     use livefusion::prelude::*;
 
@@ -1059,7 +1045,7 @@ mod p78 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p79 {
+mod p78 {
     // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
     use livefusion::prelude::*;
 
@@ -1075,7 +1061,7 @@ mod p79 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p80 {
+mod p79 {
     // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
     use livefusion::prelude::*;
 
@@ -1088,7 +1074,7 @@ mod p80 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p81 {
+mod p80 {
     // linspace(0, 1, 5)
     use livefusion::prelude::*;
 
@@ -1101,7 +1087,7 @@ mod p81 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p82 {
+mod p81 {
     // [[1, 2, 3], [4, 5, 6]].transpose()
     use livefusion::prelude::*;
 
@@ -1114,7 +1100,7 @@ mod p82 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p83 {
+mod p82 {
     // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
     use livefusion::prelude::*;
 
@@ -1130,7 +1116,7 @@ mod p83 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p84 {
+mod p83 {
     // [[1, 2, 3]].swap_axes(0, 1)
     use livefusion::prelude::*;
 
@@ -1143,7 +1129,7 @@ mod p84 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p85 {
+mod p84 {
     // [[1, 2], [3, 4]].reverse_axis(1)
     use livefusion::prelude::*;
 
@@ -1156,7 +1142,7 @@ mod p85 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p86 {
+mod p85 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -1169,7 +1155,7 @@ mod p86 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p87 {
+mod p86 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1182,7 +1168,7 @@ mod p87 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p88 {
+mod p87 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1195,7 +1181,7 @@ mod p88 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p89 {
+mod p88 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1208,7 +1194,7 @@ mod p89 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p90 {
+mod p89 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1221,7 +1207,7 @@ mod p90 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p91 {
+mod p90 {
     // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1234,7 +1220,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p91 {
     // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1250,7 +1236,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p92 {
     // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1263,7 +1249,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p93 {
     // [[1, 2], [3, 4]].sum_axis(0)
     use livefusion::prelude::*;
 
@@ -1276,7 +1262,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p94 {
     // [[1, 2], [3, 4]].product_axis(0)
     use livefusion::prelude::*;
 
@@ -1289,7 +1275,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
+mod p95 {
     // [[1, 2], [3, 4]].min_axis(0)
     use livefusion::prelude::*;
 
@@ -1302,7 +1288,7 @@ mod p96 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p97 {
+mod p96 {
     // [[1, 2], [3, 4]].max_axis(1)
     use livefusion::prelude::*;
 
@@ -1315,7 +1301,7 @@ mod p97 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p98 {
+mod p97 {
     // [[1, 2], [3, 4]].mean_axis(1)
     use livefusion::prelude::*;
 
@@ -1328,7 +1314,7 @@ mod p98 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p99 {
+mod p98 {
     // [[1, 2], [3, 4]].var_axis(1)
     use livefusion::prelude::*;
 
@@ -1341,7 +1327,7 @@ mod p99 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p100 {
+mod p99 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1354,7 +1340,7 @@ mod p100 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p101 {
+mod p100 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1367,7 +1353,7 @@ mod p101 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p102 {
+mod p101 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1380,7 +1366,7 @@ mod p102 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p103 {
+mod p102 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1393,7 +1379,7 @@ mod p103 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p104 {
+mod p103 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1406,7 +1392,7 @@ mod p104 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p105 {
+mod p104 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1419,7 +1405,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p105 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1435,7 +1421,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p106 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1451,7 +1437,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p107 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1464,7 +1450,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p108 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1477,7 +1463,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p109 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1493,7 +1479,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p110 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1506,7 +1492,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p111 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1519,7 +1505,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p112 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1532,7 +1518,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p113 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1545,7 +1531,7 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p114 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1561,7 +1547,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p115 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1574,7 +1560,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p116 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1590,7 +1576,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p117 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1603,7 +1589,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p118 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1619,7 +1605,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p119 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1635,7 +1621,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p120 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1651,7 +1637,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p121 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1664,7 +1650,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p122 {
     // meshgrid([1, 2, 3], [10, 20])
     use livefusion::prelude::*;
 
@@ -1678,7 +1664,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p123 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1691,7 +1677,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p124 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1708,7 +1694,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p125 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1725,7 +1711,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p126 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1738,7 +1724,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p127 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1754,7 +1740,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p128 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1767,7 +1753,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p129 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1780,7 +1766,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p130 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1793,7 +1779,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p131 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1806,7 +1792,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p132 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1822,7 +1808,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p133 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1835,7 +1821,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p134 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1848,7 +1834,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p135 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1864,7 +1850,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p136 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1880,7 +1866,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p137 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1896,7 +1882,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p138 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1912,7 +1898,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p139 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -1928,7 +1914,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p140 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1944,7 +1930,7 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p141 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1960,7 +1946,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p142 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -1976,7 +1962,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p143 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1992,7 +1978,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p144 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2008,7 +1994,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p145 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2024,7 +2010,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p146 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -2040,7 +2026,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p147 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -2056,7 +2042,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p148 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2072,7 +2058,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p149 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -2085,7 +2071,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p150 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -2098,7 +2084,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p151 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -2111,7 +2097,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p152 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -2127,7 +2113,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p153 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2140,7 +2126,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p154 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2153,7 +2139,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p155 {
     // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -2169,7 +2155,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p156 {
     // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
     use livefusion::prelude::*;
 
@@ -2185,7 +2171,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p157 {
     // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
@@ -2201,7 +2187,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p158 {
     // (ragged [[1, 2, 3], [4]]).take_s(2)
     use livefusion::prelude::*;
 
@@ -2217,7 +2203,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p159 {
     // (ragged [[1, 2, 3], [4]]).reverse_s()
     use livefusion::prelude::*;
 
@@ -2233,7 +2219,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p160 {
     // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
@@ -2249,7 +2235,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p161 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2262,7 +2248,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p162 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -2275,7 +2261,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p163 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -2288,7 +2274,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p164 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -2301,7 +2287,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p165 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2317,7 +2303,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p166 {
     // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
     use livefusion::prelude::*;
 
@@ -2330,7 +2316,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p167 {
     // [3, 9, 4].top_k(2)
     use livefusion::prelude::*;
 
@@ -2343,7 +2329,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p168 {
     // [30, 90, 40].argtop_k(2)
     use livefusion::prelude::*;
 
@@ -2356,7 +2342,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p169 {
     // [7, 3, 9].join([3, 7, 3])
     use livefusion::prelude::*;
 
@@ -2369,7 +2355,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p170 {
     // [7, 5, 3].left_join([3, 7])
     use livefusion::prelude::*;
 
@@ -2382,7 +2368,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p171 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2395,7 +2381,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p172 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2408,7 +2394,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p173 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2421,7 +2407,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p174 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2435,7 +2421,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p175 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2449,7 +2435,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p176 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2465,7 +2451,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p177 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2481,7 +2467,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p178 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2497,7 +2483,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p179 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2513,7 +2499,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p180 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2529,7 +2515,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p181 {
     // (ragged [[3, 1, 2], [5, 4]]).median_s()
     use livefusion::prelude::*;
 
@@ -2545,7 +2531,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p182 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
     use livefusion::prelude::*;
 
@@ -2561,7 +2547,34 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
+mod p183 {
+    // (1..10).head()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).take(5).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
 mod p184 {
+    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p185 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2579,7 +2592,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p186 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2597,7 +2610,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p187 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2614,7 +2627,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p188 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2631,7 +2644,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p189 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2650,7 +2663,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p190 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2669,7 +2682,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p191 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2687,7 +2700,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p192 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2704,7 +2717,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p193 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2717,7 +2730,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p194 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2730,7 +2743,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p195 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2743,7 +2756,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p196 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2756,7 +2769,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p197 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2769,7 +2782,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p198 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2782,7 +2795,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p199 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2795,7 +2808,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p200 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2811,7 +2824,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p201 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2827,7 +2840,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p202 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2843,7 +2856,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p203 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2856,7 +2869,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p204 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2869,7 +2882,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p205 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2885,7 +2898,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p206 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2901,7 +2914,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p207 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2915,7 +2928,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p208 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2928,7 +2941,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p209 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2945,7 +2958,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p210 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2963,7 +2976,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p211 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2984,7 +2997,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p212 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3000,7 +3013,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p213 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3016,7 +3029,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p214 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3029,7 +3042,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p215 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3047,7 +3060,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p216 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3060,7 +3073,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p217 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3074,7 +3087,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p218 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3102,7 +3115,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p219 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -3130,7 +3143,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p220 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3150,7 +3163,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p221 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3169,7 +3182,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p222 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3186,7 +3199,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p223 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3202,7 +3215,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p224 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3222,7 +3235,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p225 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3242,7 +3255,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p226 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3258,7 +3271,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p227 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3274,7 +3287,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p228 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3290,7 +3303,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p229 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3306,7 +3319,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p230 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3320,7 +3333,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p231 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3336,7 +3349,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p232 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3349,7 +3362,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p233 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3365,7 +3378,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p234 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3382,7 +3395,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p235 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3397,7 +3410,41 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p236 {
+    // let t = load "examples/data/airports.csv"
+    // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        let value = (
+            t.column::<f64>("latitude")?.pack(&t.texts("state")?.eq("WA")).max(),
+            t.texts("state")?.lt_each(&t.texts("city")?).count(|x| x),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p237 {
+    // let t = load "examples/data/airports.csv"
+    // t.latitude.pack(t.iata >= "ZZ")
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        println!("{:?}", t.column::<f64>("latitude")?.pack(&t.texts("iata")?.ge("ZZ")).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p238 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3419,7 +3466,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p239 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3435,7 +3482,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p240 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3448,7 +3495,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p241 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3708,4 +3755,7 @@ pub const ALL: &[fn()] = &[
     p236::run,
     p237::run,
     p238::run,
+    p239::run,
+    p240::run,
+    p241::run,
 ];
