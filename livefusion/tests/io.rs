@@ -6,6 +6,8 @@
 mod arrows;
 #[path = "io/csv.rs"]
 mod csv;
+#[path = "io/csv_types.rs"]
+mod csv_types;
 #[path = "io/dlpack.rs"]
 mod dlpacks;
 #[path = "io/npy.rs"]

@@ -117,25 +117,39 @@ fn truth(text: &str) -> Option<u64> {
     }
 }
 
-/// What a text looks like, and its word: `i64` if it is one, else `f64`, else `bool`. An integer that no `i64` holds is none
-/// of them, for a float would not hold its digits.
-pub fn guess(text: &str) -> Option<(Ty, u64)> {
+/// What a text that is a number or a truth value is by itself.
+pub enum Looks {
+    /// A truth value, as a word.
+    Bool(u64),
+    /// An integer that `i64` holds.
+    Int(i64),
+    /// An integer beyond `i64` that `f64` holds exactly.
+    Large(f64),
+    /// A float; zero with a minus sign is one.
+    Float(f64),
+}
+
+/// Classifies a text. None if it is neither number nor truth value, or an integer that neither `i64` nor `f64` holds exactly.
+pub fn looks(text: &str) -> Option<Looks> {
     if let Ok(x) = text.parse::<i64>() {
-        return match x == 0 && text.starts_with('-') {
-            true => Some((Ty::F64, (-0.0f64).to_bits())),
-            false => Some((Ty::I64, x as u64)),
-        };
+        return Some(match x == 0 && text.starts_with('-') {
+            true => Looks::Float(-0.0),
+            false => Looks::Int(x),
+        });
     }
     if let Some(word) = truth(text) {
-        return Some((Ty::Bool, word));
+        return Some(Looks::Bool(word));
     }
-    let is_integer = text
-        .trim_start_matches(['-', '+'])
-        .bytes()
-        .all(|b| b.is_ascii_digit());
+    let x: f64 = text.parse().ok()?;
+    let digits = text.trim_start_matches(['-', '+']);
+    let is_integer = digits.bytes().all(|b| b.is_ascii_digit());
     match is_integer {
+        false => Some(Looks::Float(x)),
+        // Without decimals a float is written with all of its digits.
+        true if format!("{:.0}", x.abs()) == digits.trim_start_matches('0') => {
+            Some(Looks::Large(x))
+        }
         true => None,
-        false => text.parse().ok().map(|x: f64| (Ty::F64, x.to_bits())),
     }
 }
 

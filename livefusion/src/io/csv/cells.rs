@@ -3,9 +3,9 @@
 use super::super::column::{Column, Data, Text};
 use super::super::error::{ErrorKind, shown};
 use super::super::plain::by_type;
-use super::super::value::{Type, Value, guess, parse};
+use super::super::value::{Looks, Type, Value, looks, parse};
 use livefusion_backend::{Buffer, Prim};
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -29,14 +29,24 @@ enum State {
 }
 
 /// Canonical words of one type.
+///
+/// The type is the least that holds all fields: `bool`, or `i64`, or `f64` if it holds each integer exactly, else text. Only which
+/// kinds of fields there were decides, not their order.
 struct Words {
     /// None as long as it is open.
     ty: Option<Ty>,
     /// Whether the user said the type.
     is_given: bool,
     words: Vec<u64>,
-    /// The line of the first missing value that nothing stands for.
+    /// Whether a field was a float, by itself.
+    has_float: bool,
+    /// The first integer that no `f64` holds.
+    inexact: Why,
+    /// The first integer beyond `i64`.
+    large: Why,
+    /// The line of the first missing value, and the rows of all, where the type is open.
     missing: Option<u64>,
+    gaps: Vec<usize>,
 }
 
 /// The first field that made a column text, and its line; none if the user said so.
@@ -66,7 +76,11 @@ impl Cells {
                 ty,
                 is_given: ty.is_some(),
                 words: Vec::new(),
+                has_float: false,
+                inexact: None,
+                large: None,
                 missing: None,
+                gaps: Vec::new(),
             })
         };
         let state = match given {
@@ -89,7 +103,7 @@ impl Cells {
 
     /// The next field.
     pub fn push(&mut self, field: &[u8], line: u64, markers: &Markers) -> Result<(), ErrorKind> {
-        let text = match &mut self.state {
+        let why = match &mut self.state {
             State::Skipped | State::Again(_) => return Ok(()),
             State::Text(all) => {
                 let text = utf8(field)?;
@@ -100,23 +114,19 @@ impl Cells {
             }
             State::Words(all) => {
                 let text = utf8(field)?.trim_ascii();
-                match (markers.has(text), &self.fill) {
-                    (true, Some(fill)) => return all.push_fill(fill),
-                    (true, None) => return all.push_none(line),
-                    (false, _) if all.push_text(text)? => return Ok(()),
-                    (false, _) => text,
+                match markers.has(text) {
+                    true => return all.push_missing(line, self.fill.as_ref()),
+                    false => all.push_text(text, line)?,
                 }
             }
         };
-        let why = Some((line, text.to_string()));
-        self.state = match &self.state {
-            State::Words(all) if all.words.is_empty() => {
-                let mut all = Dictionary::new(why);
-                all.push(utf8(field)?)?;
-                State::Text(all)
+        if why.is_some() {
+            let is_first = matches!(&self.state, State::Words(all) if all.words.is_empty());
+            self.state = State::text(why, is_first);
+            if is_first {
+                return self.push(field, line, markers);
             }
-            _ => State::Again(why),
-        };
+        }
         Ok(())
     }
 
@@ -125,21 +135,22 @@ impl Cells {
         matches!(self.state, State::Again(_))
     }
 
-    /// At the end: a type for a column without a single value, and nothing missing. Else the line of what is missing.
+    /// At the end: the type of a column that none was given for, and what stands for missing values; else the line of the first
+    /// value that nothing stands for.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
-        let State::Words(all) = &self.state else {
+        let State::Words(all) = &mut self.state else {
             return Ok(());
         };
-        match (all.ty, all.missing) {
-            (Some(ty), Some(line)) => Err((line, none(Some(ty)))),
-            (None, _) => {
-                self.state = match all.words.is_empty() {
-                    true => State::Text(Dictionary::new(None)),
-                    false => State::Again(None),
-                };
-                Ok(())
-            }
-            (Some(_), None) => Ok(()),
+        let is_first = all.words.is_empty();
+        if !all.is_given
+            && let Err(why) = all.decide(self.fill.as_ref())
+        {
+            self.state = State::text(why, is_first);
+            return Ok(());
+        }
+        match all.missing {
+            Some(line) => all.stand_in(self.fill.as_ref()).map_err(|e| (line, e)),
+            None => Ok(()),
         }
     }
 
@@ -167,70 +178,129 @@ impl Cells {
     }
 }
 
+impl State {
+    /// Text for this reason; `is_first` if no field has come yet.
+    fn text(why: Why, is_first: bool) -> State {
+        match is_first {
+            true => State::Text(Dictionary::new(why)),
+            false => State::Again(why),
+        }
+    }
+}
+
 impl Words {
     fn push(&mut self, word: u64) -> Result<(), ErrorKind> {
         push(&mut self.words, word)
     }
 
-    /// The next element; false if the column is text.
-    fn push_text(&mut self, text: &str) -> Result<bool, ErrorKind> {
+    /// The next element; if it makes the column text, the field that is to blame.
+    fn push_text(&mut self, text: &str, line: u64) -> Result<Why, ErrorKind> {
         if let (true, Some(ty)) = (self.is_given, self.ty) {
             let wrong = || ErrorKind::malformed(ty.name(), shown(text));
             let word = parse(text, ty).ok_or_else(wrong)?;
-            return self.push(word).map(|()| true);
+            return self.push(word).map(|()| None);
         }
-        let word = match (self.ty, guess(text)) {
-            // However a float is spelled, it is one here.
-            (Some(Ty::F64), _) => parse(text, Ty::F64),
-            (_, None) => None,
-            (_, Some((ty, word))) => self.widen(ty).then_some(word),
+        let this = || Some((line, text.to_string()));
+        let (ty, word) = match looks(text) {
+            None => return Ok(this()),
+            Some(Looks::Bool(word)) => (Ty::Bool, word),
+            Some(Looks::Int(x)) => {
+                if Const::exactly(Ty::F64, x.into()).is_none() && self.inexact.is_none() {
+                    self.inexact = this();
+                }
+                (Ty::I64, x as u64)
+            }
+            Some(Looks::Large(x)) => {
+                self.large = self.large.take().or_else(this);
+                (Ty::F64, x.to_bits())
+            }
+            Some(Looks::Float(x)) => {
+                self.has_float = true;
+                (Ty::F64, x.to_bits())
+            }
         };
-        match word {
-            Some(word) => self.push(word).map(|()| true),
-            None => Ok(false),
+        if !self.widen(ty) {
+            let of_numbers = self.inexact.take().filter(|_| ty != Ty::Bool);
+            return Ok(of_numbers.or_else(this));
         }
+        let word = match (self.ty, ty) {
+            (Some(Ty::F64), Ty::I64) => to_float(word),
+            _ => word,
+        };
+        self.push(word).map(|()| None)
     }
 
-    /// Makes the column one that may hold elements of a type; false if it cannot.
+    /// Makes the column one that may hold elements of a type as well; false if it cannot.
     fn widen(&mut self, to: Ty) -> bool {
         match (self.ty, to) {
             (None, _) => self.ty = Some(to),
-            (Some(Ty::I64), Ty::F64) => {
-                for word in &mut self.words {
-                    *word = (*word as i64 as f64).to_bits();
-                }
+            (Some(Ty::I64), Ty::F64) if self.inexact.is_none() => {
+                self.words
+                    .iter_mut()
+                    .for_each(|word| *word = to_float(*word));
                 self.ty = Some(to);
             }
+            (Some(Ty::F64), Ty::I64) => return self.inexact.is_none(),
             (Some(ty), _) => return ty == to,
         }
         true
     }
 
-    fn push_fill(&mut self, fill: &Value) -> Result<(), ErrorKind> {
-        if !self.is_given {
-            match fill {
-                Value::Bool(_) => self.widen(Ty::Bool),
-                Value::Int(_) => self.ty == Some(Ty::F64) || self.widen(Ty::I64),
-                Value::Float(_) => self.widen(Ty::F64),
-                Value::Text(_) => false,
-            };
+    /// A missing value: what stands for it if the type is given, else a gap.
+    fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
+        if self.is_given {
+            let word = self.word_of(fill)?;
+            return self.push(word);
         }
-        let word = self.ty.and_then(|ty| fill.word(ty));
+        self.missing.get_or_insert(line);
+        if fill.is_some() {
+            push(&mut self.gaps, self.words.len())?;
+        }
+        self.push(0)
+    }
+
+    /// Decides the type when all fields have come. What stands for missing values counts as a field; a column of text says why.
+    fn decide(&mut self, fill: Option<&Value>) -> Result<(), Why> {
+        let fill = fill.filter(|_| self.missing.is_some());
+        match (fill, self.ty) {
+            (Some(Value::Float(_)), None | Some(Ty::I64 | Ty::F64)) => {
+                self.has_float = true;
+                if !self.widen(Ty::F64) {
+                    return Err(self.inexact.take());
+                }
+            }
+            (Some(Value::Int(_)), None) => self.ty = Some(Ty::I64),
+            (Some(Value::Bool(_)), None) => self.ty = Some(Ty::Bool),
+            _ => {}
+        }
+        match (self.ty, &self.large) {
+            (None, _) => Err(None),
+            (_, Some(_)) if !self.has_float => Err(self.large.take()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fills the gaps.
+    fn stand_in(&mut self, fill: Option<&Value>) -> Result<(), ErrorKind> {
+        let word = self.word_of(fill)?;
+        for row in &self.gaps {
+            if let Some(gap) = self.words.get_mut(*row) {
+                *gap = word;
+            }
+        }
+        Ok(())
+    }
+
+    /// The word of what stands for a missing value.
+    fn word_of(&self, fill: Option<&Value>) -> Result<u64, ErrorKind> {
+        let fill = fill.ok_or_else(|| none(self.ty))?;
         let expected = match self.ty {
             Some(ty) => format!("what stands for a missing value to be of type {ty}"),
             None => "a number to stand for a missing value".to_string(),
         };
         let wrong = || ErrorKind::malformed(expected, fill.to_string());
-        let word = word.ok_or_else(wrong)?;
-        self.push(word)
-    }
-
-    fn push_none(&mut self, line: u64) -> Result<(), ErrorKind> {
-        if self.is_given {
-            return Err(none(self.ty));
-        }
-        self.missing.get_or_insert(line);
-        self.push(0)
+        let word = self.ty.and_then(|ty| fill.word(ty));
+        word.ok_or_else(wrong)
     }
 
     fn finish(self) -> Buffer {
@@ -277,6 +347,11 @@ impl Dictionary {
             why: self.why,
         }
     }
+}
+
+/// The word of an integer as a float.
+fn to_float(word: u64) -> u64 {
+    (word as i64 as f64).to_bits()
 }
 
 /// A missing value that nothing stands for.

@@ -46,12 +46,22 @@ enum Source {
 /// two. A byte order mark is passed over, as are empty lines. The first line has the columns' names.
 ///
 /// The type of a column is `i64` if all of its fields are integers, `f64` if they are numbers, `bool` if they are `true` or
-/// `false`, else text; blanks around them count in text only. So that no digit is lost, integers beyond `i64` are text, unless
-/// [`column`](Csv::column) says otherwise. An empty field is a missing value in all columns but those of text: an error, unless
-/// [`missing`](Csv::missing) says what stands for it.
+/// `false`, else text; blanks around them count in text only. The order of lines does not matter. No integer loses a digit: a
+/// column is text if it has an integer beyond `i64`, or one beside floats that `f64` does not hold exactly, such as `2^53 + 1`.
+/// Fractions such as `0.1` are rounded to the nearest `f64`. [`column`](Csv::column) asks for another type. An empty field is a
+/// missing value in all columns but those of text: an error, unless [`missing`](Csv::missing) says what stands for it.
 ///
 /// The file is read once, and a second time if a column turns out to be text below its first line; memory holds the
 /// columns, not the file.
+///
+/// ```
+/// use livefusion::io::csv_text;
+/// for text in ["a\n1.5\n9007199254740993\n", "a\n9007199254740993\n1.5\n"] {
+///     assert!(csv_text(text).read()?.text("a")?.any(|x| x == "9007199254740993"));
+///     assert_eq!(csv_text(text).column::<f64>("a").read()?.column::<f64>("a")?.max().force()?, 9007199254740992.0);
+/// }
+/// # Ok::<(), livefusion::io::Error>(())
+/// ```
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -154,6 +164,7 @@ impl Csv {
     }
 
     /// The type of a column. Each of its fields has to be of this type, and within its range; a `bool` may be 0 or 1 as well.
+    /// Floats are rounded to the nearest, integers among them as well.
     ///
     /// ```
     /// use livefusion::io;
