@@ -2,6 +2,9 @@
 #![cfg(feature = "io")]
 
 #[cfg(feature = "arrow")]
+#[path = "io/arrow_sweep.rs"]
+mod arrow_sweep;
+#[cfg(feature = "arrow")]
 #[path = "io/arrow.rs"]
 mod arrows;
 #[path = "io/csv.rs"]

@@ -2,7 +2,6 @@
 
 use super::fault;
 use livefusion::io::{Csv, Type, Value, csv_text};
-use livefusion::prelude::*;
 use proptest::prelude::*;
 
 /// A table of one column, and one of zeros, so that no line is empty.

@@ -7,7 +7,8 @@ use super::to::refused;
 use super::{batch, guarded};
 use arrow_array::ffi::from_ffi;
 use arrow_array::{Array, StructArray};
-use arrow_schema::DataType;
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType};
 
 /// An array of another library, as `struct ArrowArray` of the interface.
 pub use arrow_array::ffi::FFI_ArrowArray;
@@ -44,8 +45,9 @@ pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<
     let data = guarded("an array of the C data interface", || {
         // SAFETY: the caller's promise is the one that is asked for.
         let data = unsafe { from_ffi(array, schema)? };
+        let data = without_remains(data)?;
         data.validate_full()?;
-        Ok::<_, arrow_schema::ArrowError>(data)
+        Ok::<_, ArrowError>(data)
     });
     let data = data.map_err(whole)?;
     let (len, mut columns) = (data.len(), Vec::new());
@@ -65,6 +67,20 @@ pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<
         columns.push((field.name().clone(), column(&part).map_err(at)?));
     }
     Ok(Table::of(None, len, columns))
+}
+
+/// The same array, where no part without elements has buffers of elements that were cut off. How long these are nobody says: offsets
+/// of texts may point behind all bytes that are handed over.
+fn without_remains(data: ArrayData) -> Result<ArrayData, ArrowError> {
+    if data.is_empty() {
+        return Ok(ArrayData::new_empty(data.data_type()));
+    }
+    if data.child_data().is_empty() {
+        return Ok(data);
+    }
+    let children = data.child_data().iter().cloned().map(without_remains);
+    let children = children.collect::<Result<_, _>>()?;
+    data.into_builder().child_data(children).build()
 }
 
 /// Hands a table to another library, as an array of structs with a field for each column. What is in memory as Arrow has it is

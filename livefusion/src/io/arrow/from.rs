@@ -71,7 +71,7 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
         {
             Data::Text(coded(&make_array(data.clone()))?)
         }
-        other => Data::Other(format!("{other}"), len),
+        other => unusable(other, len),
     })
 }
 
@@ -110,7 +110,19 @@ fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
     Ok(Some(Data::Times(unit, Arc::new(Buffer::from_vec(all)))))
 }
 
-/// The type of scalars that are used as they are: of other dates and times, as what they count.
+/// So many elements of a type that no program can use: its name, and what to do.
+fn unusable(ty: &DataType, len: usize) -> Data {
+    let first = match ty {
+        DataType::List(_) | DataType::LargeList(_) => "take its elements out as a column",
+        DataType::Struct(_) | DataType::Map(..) | DataType::Union(..) => {
+            "take its fields out as columns"
+        }
+        _ => "cast it to numbers, text or lists of numbers",
+    };
+    Data::Other(format!("{ty} ({first} first)"), len)
+}
+
+/// The type of scalars that are used as they are: of other dates and times, their counts.
 fn scalar(ty: &DataType) -> Option<Ty> {
     Some(match ty {
         DataType::Int8 => Ty::I8,
@@ -221,7 +233,7 @@ fn list(data: &ArrayData, ty: Ty) -> Result<Data, ErrorKind> {
     let inner = column(&child.slice(first, len))?;
     if let Some(valid) = &inner.valid {
         let what = format!(
-            "{} with {} elements missing",
+            "{} with {} elements missing (fill or drop them first)",
             data.data_type(),
             valid.missing
         );
@@ -230,7 +242,7 @@ fn list(data: &ArrayData, ty: Ty) -> Result<Data, ErrorKind> {
     let elements = match inner.data {
         Data::Scalars(elements) | Data::Times(_, elements) => manifest(elements, "arrow"),
         Data::Packed(node, _) => node,
-        _ => return Ok(Data::Other(format!("{}", data.data_type()), data.len())),
+        _ => return Ok(unusable(data.data_type(), data.len())),
     };
     Ok(Data::Lists(Lists { offsets, elements }))
 }
@@ -275,7 +287,11 @@ fn coded(array: &ArrayRef) -> Result<Text, ErrorKind> {
     // Equal texts have to have equal codes, which dictionaries of others need not have.
     let known = super::super::csv::dictionary(labels.iter().map(String::as_str))?;
     let of: &[u32] = known.codes.as_slice().unwrap_or_default();
-    let keys = dictionary.normalized_keys();
+    // Without values all are missing, and there is no key to be in range.
+    let keys = match values.is_empty() {
+        true => vec![0; array.len()],
+        false => dictionary.normalized_keys(),
+    };
     let texts = keys.iter().enumerate();
     let nulls = array.nulls();
     let is_there = |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));

@@ -59,7 +59,7 @@ enum Source {
 /// columns, not the file.
 ///
 /// ```
-/// use livefusion::{io::csv_text, prelude::*};
+/// use livefusion::io::csv_text;
 /// for text in ["a\n1.5\n9007199254740993\n", "a\n9007199254740993\n1.5\n"] {
 ///     assert!(csv_text(text).read()?.text("a")?.any(|x| x == "9007199254740993"));
 ///     assert_eq!(csv_text(text).column::<f64>("a").read()?.column::<f64>("a")?.max().force()?, 9007199254740992.0);
