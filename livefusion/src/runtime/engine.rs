@@ -18,7 +18,7 @@ use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::lower::Lowered;
 use crate::sharing::{self, Graph};
 use crate::stages;
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::{Backend, CompileError, Growing, Growth, Kernel, Memory};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -37,6 +37,9 @@ use std::time::{Duration, Instant};
 /// the default engine compiles C first, and interprets where that cannot be done.
 ///
 /// An engine made for one backend never falls back.
+///
+/// A force takes no more memory than the process has free, or than was [chosen](EngineBuilder::memory_limit): beyond that it
+/// fails with [`ErrorKind::Memory`], and the process goes on. What a `filter` keeps counts, not what there was to choose from.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -68,6 +71,7 @@ struct Inner {
     written_over: AtomicU64,
     in_place: AtomicU64,
     copied: AtomicU64,
+    grown: AtomicU64,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -91,6 +95,7 @@ impl Engine {
             written_over: AtomicU64::new(0),
             in_place: AtomicU64::new(0),
             copied: AtomicU64::new(0),
+            grown: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -182,9 +187,26 @@ impl Engine {
         self.0.choices.clustering
     }
 
-    /// How many bytes the results of one `force` may take.
+    /// How many bytes the results of one `force` may take: [`u64::MAX`] if that was not
+    /// [chosen](EngineBuilder::memory_limit), and so is what the process has free.
     pub fn memory_limit(&self) -> u64 {
-        self.0.choices.memory_limit
+        self.0.choices.memory_limit.unwrap_or(u64::MAX)
+    }
+
+    /// What a loop may take if so many bytes are taken.
+    pub(super) fn memory(&self, taken: u64) -> Memory {
+        match self.0.choices.memory_limit {
+            Some(limit) => Memory::limited(limit.saturating_sub(taken)),
+            None => Memory::of_process(),
+        }
+    }
+
+    /// How arrays of a loop grow that may begin short.
+    pub(super) fn growing(&self, may: &Arc<[Growing]>) -> Growth {
+        match may.is_empty() {
+            true => Growth::default(),
+            false => Growth::new(may.clone(), self.0.choices.first_room),
+        }
     }
 
     /// How many threads may run one loop.
@@ -275,6 +297,13 @@ impl Engine {
         }
     }
 
+    /// Counts how often arrays grew that had begun short.
+    pub(super) fn count_grown(&self, times: u64) {
+        if times > 0 {
+            self.0.grown.fetch_add(times, Ordering::Relaxed);
+        }
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -309,6 +338,7 @@ impl Engine {
             written_over: self.0.written_over.load(Ordering::Relaxed),
             in_place: self.0.in_place.load(Ordering::Relaxed),
             copied: self.0.copied.load(Ordering::Relaxed),
+            grown: self.0.grown.load(Ordering::Relaxed),
             programs: self.0.programs.kept(),
             evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
