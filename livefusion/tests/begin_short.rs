@@ -61,6 +61,15 @@ fn begin_short_a_filter_of_four_billion_keeps_three() -> Result<()> {
         let kept = iota(1u64 << 32).filter(|i| i.lt(3)).force_with(&engine)?;
         assert_eq!(kept, [0, 1, 2]);
         assert!(bytes(&kept) < 1 << 20, "{}", bytes(&kept));
+        let first = iota(1u64 << 40)
+            .take_while(|i| i.lt(1000))
+            .force_with(&engine)?;
+        assert_eq!(first, (0..1000).collect::<Vec<u64>>());
+        let few = iota(1u64 << 40)
+            .filter(|i| (i % 7).eq(0))
+            .take(3)
+            .force_with(&engine)?;
+        assert_eq!(few, [0, 7, 14]);
     }
     Ok(())
 }

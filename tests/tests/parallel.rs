@@ -37,12 +37,12 @@ fn eager(backend: Arc<dyn Backend>, threads: usize) -> Engine {
         .build()
 }
 
-/// An engine whose arrays begin with one element where they may, and grow in the middle of every kind of loop.
-fn short(backend: Arc<dyn Backend>, threads: usize) -> Engine {
+/// An engine whose arrays begin with so few bytes where they may, and grow in the middle of every kind of loop.
+fn short(backend: Arc<dyn Backend>, threads: usize, bytes: u64) -> Engine {
     Engine::builder()
         .backend(backend)
         .threads(threads)
-        .first_room(8)
+        .first_room(bytes)
         .eager()
         .build()
 }
@@ -53,7 +53,7 @@ fn random_programs() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
         let several = [2, 4].map(|n| eager(inner.clone(), n));
-        let shorts = [1, 2].map(|n| short(inner.clone(), n));
+        let shorts = [1, 2].map(|n| short(inner.clone(), n, 8));
         let check = |_, p: &_| {
             let expected = run(p, &one)?;
             several
@@ -92,7 +92,7 @@ fn programs_over_segments_and_streams() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
         let several = [2, 4].map(|n| eager(inner.clone(), n));
-        let shorts = [1, 2].map(|n| short(inner.clone(), n));
+        let shorts = [1, 2].map(|n| short(inner.clone(), n, 8));
         for (name, make) in crate::written::ALL {
             for seed in 0..12 {
                 let input = Input::random(&mut Rng::new(seed));
@@ -126,8 +126,8 @@ fn long_programs_in_c() {
     let one = alone(Arc::new(InterpBackend::new()));
     let several = eager(Arc::new(CBackend::new()), 4);
     let shorts = [
-        short(Arc::new(CBackend::new()), 2),
-        short(Arc::new(JitBackend::new()), 1),
+        short(Arc::new(CBackend::new()), 2, 8 << 10),
+        short(Arc::new(JitBackend::new()), 1, 8 << 10),
     ];
     let check = |_, p: &_| {
         let expected = run(p, &one)?;
