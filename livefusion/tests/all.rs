@@ -2,6 +2,7 @@
 
 mod common;
 
+mod begin_short;
 mod by_index;
 mod call_into;
 mod clustering;

@@ -16,6 +16,7 @@
 //! What is written at a counter that moves on is written once. Statements that write to one array
 //! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
 
+mod growing;
 pub(crate) mod origins;
 mod placing;
 mod plan;
@@ -23,6 +24,7 @@ mod roles;
 mod scratch;
 mod writes;
 
+pub use growing::{Growing, growing};
 pub use placing::placing_groups;
 pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};

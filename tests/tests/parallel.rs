@@ -37,16 +37,28 @@ fn eager(backend: Arc<dyn Backend>, threads: usize) -> Engine {
         .build()
 }
 
+/// An engine whose arrays begin with so few bytes where they may, and grow in the middle of every kind of loop.
+fn short(backend: Arc<dyn Backend>, threads: usize, bytes: u64) -> Engine {
+    Engine::builder()
+        .backend(backend)
+        .threads(threads)
+        .first_room(bytes)
+        .eager()
+        .build()
+}
+
 #[test]
 fn random_programs() {
     for (i, chunk) in GRIDS.into_iter().enumerate() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
         let several = [2, 4].map(|n| eager(inner.clone(), n));
+        let shorts = [1, 2].map(|n| short(inner.clone(), n, 8));
         let check = |_, p: &_| {
             let expected = run(p, &one)?;
             several
                 .iter()
+                .chain(&shorts)
                 .try_for_each(|e| agree(&expected, &run(p, e)?))
         };
         let all = programs(300 * (i as u64 + 1), LENGTHS);
@@ -57,6 +69,12 @@ fn random_programs() {
             if std::env::var_os("LOOP_PROGRAMS").is_none() {
                 assert!(counters.parallel_loops > 150, "{counters}");
                 assert!(counters.parallel_chunks > 500, "{counters}");
+            }
+        }
+        for engine in &shorts {
+            println!("{}", engine.counters());
+            if std::env::var_os("LOOP_PROGRAMS").is_none() {
+                assert!(engine.counters().grown > 200, "{}", engine.counters());
             }
         }
     }
@@ -74,11 +92,12 @@ fn programs_over_segments_and_streams() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
         let several = [2, 4].map(|n| eager(inner.clone(), n));
+        let shorts = [1, 2].map(|n| short(inner.clone(), n, 8));
         for (name, make) in crate::written::ALL {
             for seed in 0..12 {
                 let input = Input::random(&mut Rng::new(seed));
                 let expected = forced(&one, &make(&input));
-                for engine in &several {
+                for engine in several.iter().chain(&shorts) {
                     let got = forced(engine, &make(&input));
                     assert_eq!(got, expected, "{name}, seed {seed}, chunks of {chunk}");
                 }
@@ -87,6 +106,9 @@ fn programs_over_segments_and_streams() {
         for engine in several {
             println!("{}", engine.counters());
             assert!(engine.counters().parallel_loops > 50, "{engine:?}");
+        }
+        for engine in shorts {
+            assert!(engine.counters().grown > 50, "{}", engine.counters());
         }
     }
 }
@@ -103,11 +125,19 @@ const LONG: Options = Options {
 fn long_programs_in_c() {
     let one = alone(Arc::new(InterpBackend::new()));
     let several = eager(Arc::new(CBackend::new()), 4);
-    check_all(
-        programs(12, LONG),
-        |_, p: &_| agree(&run(p, &one)?, &run(p, &several)?),
-        |_, ()| {},
-    );
+    let shorts = [
+        short(Arc::new(CBackend::new()), 2, 8 << 10),
+        short(Arc::new(JitBackend::new()), 1, 8 << 10),
+    ];
+    let check = |_, p: &_| {
+        let expected = run(p, &one)?;
+        let mut engines = shorts.iter().chain([&several]);
+        engines.try_for_each(|e| agree(&expected, &run(p, e)?))
+    };
+    check_all(programs(12, LONG), check, |_, ()| {});
+    for engine in &shorts {
+        assert!(engine.counters().grown > 20, "{}", engine.counters());
+    }
     println!("{}", several.counters());
     assert!(several.counters().parallel_loops > 5, "{several:?}");
 }

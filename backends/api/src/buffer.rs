@@ -367,6 +367,41 @@ impl Buffer {
         };
     }
 
+    /// Lengthens the array by zeros to `len` elements (no change if it is not shorter): pages grow where they are, other memory
+    /// is copied. False, with nothing done, if it is far, or if there is no memory for it.
+    pub(crate) fn grow(&mut self, len: usize) -> bool {
+        let Some(more) = len.checked_sub(self.len) else {
+            return true;
+        };
+        let used = self.len * self.ty.size();
+        match &mut self.storage {
+            Storage::Far { .. } => return false,
+            Storage::Pages(pages) => {
+                let Some(bytes) = len.checked_mul(self.ty.size()) else {
+                    return false;
+                };
+                // What is behind the elements may be left over.
+                let dirty = pages.bytes().min(bytes) - used;
+                if pages.bytes() < bytes && !recycle::lengthen(pages, bytes) {
+                    return false;
+                }
+                self.ptr = pages.base();
+                // SAFETY: the block is longer than both, and nobody else has it.
+                unsafe { self.ptr.add(used).write_bytes(0, dirty) };
+                self.len += more;
+            }
+            _ => {
+                let Some(mut longer) = Buffer::zeroed(self.ty, len) else {
+                    return false;
+                };
+                longer.overwrite(self.own_view());
+                longer.keeps_room = self.keeps_room;
+                *self = longer;
+            }
+        }
+        true
+    }
+
     /// The canonical word of an element; none outside.
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {

@@ -130,7 +130,8 @@ impl Compiled {
                 spare: &mut frame.spare,
                 types: &self.types,
                 filled: &self.filled,
-                left: &mut frame.memory.left,
+                memory: &mut frame.memory,
+                growth: &mut frame.growth,
                 refused: None,
                 views,
             },
@@ -264,17 +265,11 @@ impl Compiled {
         copy: impl FnOnce() -> Option<Buffer>,
     ) -> Result<Buffer, Outcome> {
         let bytes = (len as u64).saturating_mul(ty.size() as u64);
-        let left = memory.left.checked_sub(bytes);
-        match left.and_then(|left| Some((left, copy()?))) {
-            Some((left, copy)) => {
-                memory.left = left;
-                Ok(copy)
-            }
-            None => Err(Outcome::NoMemory {
-                comb: self.returning,
-                bytes,
-            }),
-        }
+        let copy = memory.take(bytes).then(copy).flatten();
+        copy.ok_or(Outcome::NoMemory {
+            comb: self.returning,
+            bytes,
+        })
     }
 }
 

@@ -7,7 +7,9 @@
 //! either writes.
 
 use crate::buffer::{ALIGN, Buffer, Content, Far, Spare, View};
+use crate::growth::Growth;
 use crate::kernel::Value;
+use crate::memory::Memory;
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
@@ -16,19 +18,6 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
-
-/// How much memory a run may still allocate.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// Bytes left.
-    pub left: u64,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory { left: u64::MAX }
-    }
-}
 
 /// The state of a run between spans. What it was lent, it has for `'m`.
 #[derive(Default)]
@@ -47,6 +36,8 @@ pub struct Frame<'m> {
     pub results: SmallVec<[Value; 1]>,
     /// What may still be allocated.
     pub memory: Memory,
+    /// Arrays that may begin short.
+    pub growth: Growth,
     /// Once it is set, scalar loops may end at once: whoever set it does not want the results.
     pub stop: Option<&'m AtomicBool>,
 }
@@ -65,6 +56,7 @@ impl<'m> Frame<'m> {
             maker: None,
             results: SmallVec::new(),
             memory: Memory::default(),
+            growth: Growth::default(),
             stop: None,
         }
     }
@@ -125,7 +117,9 @@ impl<'m> Frame<'m> {
             .map(|a| bytes(&a))
             .fold(0, u64::saturating_add);
         let mut memory = this.memory;
-        memory.left = memory.left.checked_sub(all.saturating_mul(frames as u64))?;
+        memory
+            .take(all.saturating_mul(frames as u64))
+            .then_some(())?;
         let frame = |_| {
             let lent = this.arrays.iter().map(|a| a.as_ref().map(Held::lent));
             let mut arrays: Vec<Option<Held<'_>>> = lent.collect();
@@ -140,6 +134,7 @@ impl<'m> Frame<'m> {
                 maker: None,
                 results: SmallVec::new(),
                 memory,
+                growth: Growth::default(),
                 stop: this.stop,
             })
         };
@@ -313,6 +308,19 @@ impl<'m> Held<'m> {
             self.ptr = own.base();
         }
         self.len = self.len.min(len);
+    }
+
+    /// Lengthens the array by zeros to `len` elements (no change if it is not shorter). False, with nothing done, if it was lent,
+    /// if it is far, and if there is no memory for it.
+    pub fn grow(&mut self, len: usize) -> bool {
+        let Owner::Own(own) = &mut self.owner else {
+            return false;
+        };
+        if own.is_far() || !own.grow(len) {
+            return false;
+        }
+        (self.ptr, self.len) = (own.base(), own.len());
+        true
     }
 
     /// Shows so many elements of a lent array, at most as many as were lent. No effect on others.

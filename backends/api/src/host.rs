@@ -2,7 +2,7 @@
 //! memory.
 
 use crate::buffer::{Content, Spare, View};
-use crate::{Frame, Held};
+use crate::{Frame, Growth, Held, Memory};
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -74,8 +74,9 @@ pub(crate) struct Host<'f, 'm> {
     pub types: &'f [Ty],
     /// Which arrays the loop fills, by slot.
     pub filled: &'f [bool],
-    /// Bytes that may still be allocated.
-    pub left: &'f mut u64,
+    /// What may still be allocated.
+    pub memory: &'f mut Memory,
+    pub growth: &'f mut Growth,
     pub refused: Option<(u32, u64)>,
     pub views: SmallVec<[Array; 4]>,
 }
@@ -85,7 +86,7 @@ impl Host<'_, '_> {
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.arrays[slot as usize].take() {
             let bytes = old.len() as u64 * old.ty().size() as u64;
-            *self.left = self.left.saturating_add(bytes);
+            self.memory.give_back(bytes);
         }
     }
 
@@ -97,16 +98,15 @@ impl Host<'_, '_> {
         if !matches!(content, Content::Copy(_)) {
             self.vacate(slot);
         }
-        let fits = bytes <= *self.left;
-        let buffer = usize::try_from(length)
-            .ok()
-            .filter(|_| fits)
-            .and_then(|n| self.spare.make(slot as usize, ty, n, content));
+        let at = slot as usize;
+        let buffer = self
+            .growth
+            .begin(at, ty, length, self.memory)
+            .and_then(|n| self.spare.make(at, ty, n, content));
         let Some(buffer) = buffer else {
             self.refused = Some((comb, bytes));
             return None;
         };
-        *self.left -= bytes;
         self.vacate(slot);
         let mut held = Held::from(buffer);
         self.views[slot as usize] = view_of(&mut held);

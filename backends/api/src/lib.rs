@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`buffer`] | typed, aligned memory and views of it |
 //! | [`frame`] | the state of a run, and the arrays that it holds or was lent |
+//! | [`growth`] | arrays that begin short and grow between spans |
+//! | [`memory`] | how much a run may take |
 //! | [`kernel`] | arguments, passes, outcomes, the two traits |
 //! | [`facts`] | where blocks are, which updates may take effect at once |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
@@ -16,18 +18,22 @@ pub mod buffer;
 pub mod compiled;
 pub mod facts;
 pub mod frame;
+pub mod growth;
 pub mod host;
 pub mod kernel;
 pub mod lanes;
 pub mod math;
+pub mod memory;
 mod prim;
 pub mod process;
 pub mod processor;
 pub mod sort;
 
 pub use buffer::{Buffer, Far, FarError, Prim, View};
-pub use frame::{Frame, Held, Maker, Memory};
+pub use frame::{Frame, Held, Maker};
+pub use growth::{Growing, Growth};
 pub use kernel::{
     Arg, Backend, CompileError, DiskUse, Kernel, Outcome, Pass, TierRuns, TrapReport, Value,
 };
 pub use loop_lang::Loop;
+pub use memory::Memory;

@@ -1,7 +1,7 @@
 //! Traps, the memory limit, arguments that do not fit, compilers that are not there or fail.
 
 use crate::common::*;
-use livefusion_backend::{Arg, Backend, CompileError, Frame, Outcome, Pass, View};
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Memory, Outcome, Pass, View};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::{Const, Loop, Ty};
@@ -153,9 +153,9 @@ fn the_memory_limit_holds() {
         let mut outcomes = Vec::new();
         for k in [&kernel, &interp] {
             let mut frame = Frame::new(k.layout());
-            frame.memory.left = left;
+            frame.memory = Memory::limited(left);
             outcomes.push(k.run(Pass::Emit, u64::MAX, &mut frame, &args));
-            outcomes.push(Outcome::BadArgs(frame.memory.left.to_string()));
+            outcomes.push(Outcome::BadArgs(frame.memory.left().to_string()));
         }
         assert_eq!(outcomes[0], outcomes[2], "{left}");
         if outcomes[0] == Outcome::Done {

@@ -110,20 +110,17 @@ impl<'a> Machine<'a, '_> {
 
     /// Takes bytes from what may be allocated.
     fn reserve(&mut self, comb: CombId, bytes: u64) -> Result<(), Stop> {
-        match self.frame.memory.left.checked_sub(bytes) {
-            Some(left) => {
-                self.frame.memory.left = left;
-                Ok(())
-            }
-            None => Err(self.no_memory(comb, bytes)),
+        match self.frame.memory.take(bytes) {
+            true => Ok(()),
+            false => Err(self.no_memory(comb, bytes)),
         }
     }
 
     /// Empties a slot; the memory may be allocated again.
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.frame.arrays[slot as usize].take() {
-            let left = &mut self.frame.memory.left;
-            *left = left.saturating_add(size(old.ty(), old.len() as u64));
+            let bytes = size(old.ty(), old.len() as u64);
+            self.frame.memory.give_back(bytes);
         }
     }
 
@@ -136,13 +133,12 @@ impl<'a> Machine<'a, '_> {
         value: u64,
     ) -> Result<(), Stop> {
         self.vacate(slot);
-        let bytes = size(ty, len);
-        self.reserve(comb, bytes)?;
         let frame = &mut self.frame;
-        let content = Content::Word(value);
-        let array = index(len).and_then(|len| frame.make(slot as usize, ty, len, content));
+        let (at, content) = (slot as usize, Content::Word(value));
+        let room = frame.growth.begin(at, ty, len, &mut frame.memory);
+        let array = room.and_then(|len| frame.make(at, ty, len, content));
         let Some(array) = array else {
-            return Err(self.no_memory(comb, bytes));
+            return Err(self.no_memory(comb, size(ty, len)));
         };
         self.frame.arrays[slot as usize] = Some(array);
         Ok(())

@@ -1,7 +1,7 @@
 //! Traps, the memory limit, arguments and frames that do not fit, loops that are not well formed.
 
 use crate::common::*;
-use livefusion_backend::{Arg, Backend, CompileError, Frame, Outcome, Pass, View};
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Memory, Outcome, Pass, View};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use loop_lang::{Const, Loop, Ty};
@@ -97,9 +97,9 @@ fn the_memory_limit_holds() {
     for left in [0, 7999, 8000, 15999, 16000, 17000] {
         let ended = [&kernel, &interp].map(|k| {
             let mut frame = Frame::new(k.layout());
-            frame.memory.left = left;
+            frame.memory = Memory::limited(left);
             let outcome = k.run(Pass::Emit, u64::MAX, &mut frame, &args);
-            let left = (outcome == Outcome::Done).then_some(frame.memory.left);
+            let left = (outcome == Outcome::Done).then_some(frame.memory.left());
             (outcome, left)
         });
         assert_eq!(ended[0], ended[1], "{left}");

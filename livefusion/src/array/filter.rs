@@ -20,6 +20,9 @@ impl<T: Elt> Array<T> {
     /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
     /// can fail for elements that it drops. Fuses with its input and with what uses the result.
     ///
+    /// *Memory.* What is kept counts, not what there was to choose from: see
+    /// [`memory_limit`](crate::runtime::EngineBuilder::memory_limit).
+    ///
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![4i64, 0, 2]);

@@ -116,6 +116,10 @@ impl<T: Elt> Array<T> {
     ///
     /// *Cost and fusion.* A [`flat_map`](Array::flat_map): two loops, one in the other, with whatever uses the pairs in them. The second
     /// of a pair is read at an index: the elements are in memory, or cheap functions of the index, or made so by an earlier loop.
+    ///
+    /// # Errors
+    /// When forced: [`ErrorKind::Memory`](crate::ErrorKind::Memory) if there is no room for all pairs. A filter behind them needs
+    /// room for what it keeps.
     #[doc(alias("tuple_combinations", "triu_indices", "pdist", "pairs"))]
     #[track_caller]
     pub fn combinations(&self) -> Array<(T, T)> {

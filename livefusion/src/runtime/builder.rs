@@ -5,6 +5,7 @@ use super::engine::Engine;
 use super::programs::KEPT;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
+use livefusion_backend::memory::MUCH;
 use livefusion_c::{CBackend, CompilerLimits, KernelCache};
 use loop_lang::Loop;
 use std::num::NonZero;
@@ -22,6 +23,7 @@ pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
     clustering: Clustering,
     memory_limit: Option<u64>,
+    first_room: Option<u64>,
     program_limit: Option<usize>,
     threads: Option<usize>,
     eager: bool,
@@ -92,7 +94,22 @@ impl EngineBuilder {
         self
     }
 
-    /// How many bytes the results and intermediates of one `force` may take. Default: no limit.
+    /// Limits the bytes that the results and intermediates of one `force` take.
+    ///
+    /// Default: what the process has free, in its control group and on the machine, without an eighth. That is looked at
+    /// where more than 64 MiB are asked for at once, and only on Linux.
+    ///
+    /// An array whose length is only bounded from above, as that of a `filter`, counts with the elements that it keeps: where the
+    /// bound is more than 64 MiB, or more than the limit leaves, it begins short and grows. It may have up to 64 MiB, or as much
+    /// again as it keeps, of room that nothing is written to.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let engine = Engine::builder().memory_limit(1000).build();
+    /// assert_eq!(iota(1_000_000).filter(|i| i.lt(3)).force_with(&engine)?, [0, 1, 2]);
+    /// assert!(iota(1_000_000).force_with(&engine).is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
@@ -133,6 +150,13 @@ impl EngineBuilder {
     /// ```
     pub fn threads(mut self, n: usize) -> Self {
         self.threads = Some(n.clamp(1, MOST_THREADS));
+        self
+    }
+
+    /// Lets arrays that may grow begin with room for so few bytes: for tests.
+    #[doc(hidden)]
+    pub fn first_room(mut self, bytes: u64) -> Self {
+        self.first_room = Some(bytes);
         self
     }
 
@@ -233,7 +257,8 @@ impl EngineBuilder {
         };
         Engine::of(Choices {
             clustering: self.clustering,
-            memory_limit: self.memory_limit.unwrap_or(u64::MAX),
+            memory_limit: self.memory_limit,
+            first_room: self.first_room.unwrap_or(MUCH),
             program_limit: self.program_limit.unwrap_or(KEPT),
             threads: self.threads.unwrap_or_else(processors),
             eager: self.eager,
@@ -262,7 +287,10 @@ fn processors() -> usize {
 pub(super) struct Choices {
     pub asked: Asked,
     pub clustering: Clustering,
-    pub memory_limit: u64,
+    /// None for what the process has free.
+    pub memory_limit: Option<u64>,
+    /// Bytes of a growing array at first.
+    pub first_room: u64,
     pub program_limit: usize,
     pub threads: usize,
     pub eager: bool,

@@ -31,6 +31,9 @@ pub struct Counters {
     pub in_place: u64,
     /// Bytes of arrays that were copied to change the copies.
     pub copied: u64,
+    /// How often an array grew that had [begun short](crate::runtime::EngineBuilder::memory_limit), since little may be kept of
+    /// much.
+    pub grown: u64,
     /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
@@ -80,6 +83,9 @@ impl fmt::Display for Counters {
         }
         if self.copied > 0 {
             write!(f, ", {} bytes copied to be changed", self.copied)?;
+        }
+        if self.grown > 0 {
+            write!(f, ", {} times an array grew", self.grown)?;
         }
         match self.tiers {
             TierRuns {

@@ -19,7 +19,7 @@ use crate::lower::Lowered;
 use crate::sharing::{self, Graph};
 use crate::stages;
 use livefusion_backend::process::{self, PerProcess};
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::{Backend, CompileError, Growing, Growth, Kernel, Memory};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -49,6 +49,9 @@ use std::time::{Duration, Instant};
 /// have one thread. A child may not use an array that another thread of the parent was forcing at that moment. Nor may it use a
 /// GPU of its parent's, or locks of a backend that was given to [`backend`](EngineBuilder::backend).
 ///
+/// A force takes no more memory than the process has free, or than was [chosen](EngineBuilder::memory_limit): beyond that it
+/// fails with [`ErrorKind::Memory`], and the process goes on. What a `filter` keeps counts, not what there was to choose from.
+///
 /// ```
 /// use livefusion::{Array, Engine, Force};
 /// let engine = Engine::interp();
@@ -74,6 +77,7 @@ struct Inner {
     written_over: AtomicU64,
     in_place: AtomicU64,
     copied: AtomicU64,
+    grown: AtomicU64,
 }
 
 /// What has threads of one process, or locks that they hold.
@@ -108,6 +112,7 @@ impl Engine {
             written_over: AtomicU64::new(0),
             in_place: AtomicU64::new(0),
             copied: AtomicU64::new(0),
+            grown: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -209,9 +214,26 @@ impl Engine {
         self.0.choices.clustering
     }
 
-    /// How many bytes the results of one `force` may take.
+    /// How many bytes the results of one `force` may take: [`u64::MAX`] if that was not
+    /// [chosen](EngineBuilder::memory_limit), and so is what the process has free.
     pub fn memory_limit(&self) -> u64 {
-        self.0.choices.memory_limit
+        self.0.choices.memory_limit.unwrap_or(u64::MAX)
+    }
+
+    /// What a loop may take if so many bytes are taken.
+    pub(super) fn memory(&self, taken: u64) -> Memory {
+        match self.0.choices.memory_limit {
+            Some(limit) => Memory::limited(limit.saturating_sub(taken)),
+            None => Memory::of_process(),
+        }
+    }
+
+    /// How arrays of a loop grow that may begin short.
+    pub(super) fn growing(&self, may: &Arc<[Growing]>) -> Growth {
+        match may.is_empty() {
+            true => Growth::default(),
+            false => Growth::new(may.clone(), self.0.choices.first_room),
+        }
     }
 
     /// How many threads may run one loop.
@@ -308,6 +330,13 @@ impl Engine {
         }
     }
 
+    /// Counts how often arrays grew that had begun short.
+    pub(super) fn count_grown(&self, times: u64) {
+        if times > 0 {
+            self.0.grown.fetch_add(times, Ordering::Relaxed);
+        }
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -342,6 +371,7 @@ impl Engine {
             written_over: self.0.written_over.load(Ordering::Relaxed),
             in_place: self.0.in_place.load(Ordering::Relaxed),
             copied: self.0.copied.load(Ordering::Relaxed),
+            grown: self.0.grown.load(Ordering::Relaxed),
             programs: self.here().programs.kept(),
             evicted: self.here().programs.evicted(),
             disk_hits: disk.hits,

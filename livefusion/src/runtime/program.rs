@@ -148,8 +148,11 @@ impl Program {
         for (i, l) in self.loops.iter().enumerate() {
             let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
             homes = later;
-            let left = engine.memory_limit().saturating_sub(store.bytes);
-            let mut frame = new_frame(&*l.kernel, engine, left);
+            let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
+            if !l.kernel.takes_far() {
+                let may = l.shapes.growing(&l.lowered.program, l.kernel.layout());
+                frame.growth = engine.growing(may);
+            }
             homes::offer(here, spare, &mut frame);
             l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
@@ -170,7 +173,7 @@ impl CompiledLoop {
         at: (usize, usize),
         mut frame: Frame<'_>,
     ) -> Result<()> {
-        let left = frame.memory.left;
+        let (memory, growth) = (frame.memory, frame.growth.clone());
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
@@ -208,7 +211,8 @@ impl CompiledLoop {
                 program: &self.lowered.program,
                 args: &args,
                 taken: &taken,
-                left,
+                memory,
+                growth,
             };
             ended = replay.run();
         }
@@ -224,6 +228,8 @@ impl CompiledLoop {
                 engine.count_updates(taken.len(), self.copied(&taken, &args));
                 drop(args);
                 engine.count_written_over(frame.spare.used());
+                engine.count_grown(frame.growth.grown());
+                self.check_kept(engine, b, &frame, memory)?;
                 store.keep(frame.results.into_iter());
                 Ok(())
             }
@@ -231,7 +237,9 @@ impl CompiledLoop {
             Outcome::Trapped(None) => Err(backend_error(
                 "a kernel trapped where the interpreter does not".into(),
             )),
-            Outcome::NoMemory { comb, bytes } => Err(self.no_memory(engine, b, comb, bytes)),
+            Outcome::NoMemory { comb, bytes } => {
+                Err(self.no_memory((engine, &frame.memory), b, comb, bytes))
+            }
             Outcome::BadArgs(why) => Err(backend_error(why)),
             Outcome::Paused => Err(backend_error("a loop stopped before its end".into())),
         }
@@ -296,15 +304,14 @@ impl CompiledLoop {
     ) -> Result<Vec<Const>> {
         let mut args = Args::new();
         store.args(b, sizes, (&self.params, kernel.takes_far()), &mut args)?;
-        let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(kernel, engine, left);
+        let mut frame = new_frame(kernel, engine, engine.memory(store.bytes));
         match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {
             Ended::Cancelled => Err(cancelled()),
             // A scalar loop may have ended before it was done.
             _ if engine.watch().is_cancelled() => Err(cancelled()),
             Ended::By(Outcome::BadArgs(why)) => Err(backend_error(why)),
             Ended::By(Outcome::NoMemory { comb, bytes }) => {
-                Err(self.no_memory(engine, b, comb, bytes))
+                Err(self.no_memory((engine, &frame.memory), b, comb, bytes))
             }
             Ended::By(_) => Ok(frame
                 .results
@@ -317,8 +324,33 @@ impl CompiledLoop {
         }
     }
 
-    fn no_memory(&self, engine: &Engine, b: &Bindings<'_>, comb: CombId, bytes: u64) -> Error {
-        let limit = engine.memory_limit();
+    /// Holds arrays that began short against the memory that the loop had: not all that they keep was taken from it.
+    fn check_kept(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        frame: &Frame<'_>,
+        had: Memory,
+    ) -> Result<()> {
+        let bytes = |value: &KernelValue| match value {
+            KernelValue::Array(a) => a.len() as u64 * a.ty().size() as u64,
+            KernelValue::Scalar(_) => 0,
+        };
+        let kept: u64 = frame.results.iter().map(bytes).sum();
+        match frame.growth.makers().next() {
+            Some(comb) if kept > had.left() => Err(self.no_memory((engine, &had), b, comb, kept)),
+            _ => Ok(()),
+        }
+    }
+
+    fn no_memory(
+        &self,
+        (engine, memory): (&Engine, &Memory),
+        b: &Bindings<'_>,
+        comb: CombId,
+        bytes: u64,
+    ) -> Error {
+        let limit = engine.memory_limit().min(memory.limit());
         self.error_at(b, comb.index(), ErrorKind::Memory { bytes, limit })
     }
 
@@ -432,9 +464,9 @@ pub(super) fn cancelled() -> Error {
     }
 }
 
-fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, bytes_left: u64) -> Frame<'e> {
+fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, memory: Memory) -> Frame<'e> {
     let mut frame = Frame::new(kernel.layout());
-    frame.memory = Memory { left: bytes_left };
+    frame.memory = memory;
     frame.stop = engine.watch().cancel.as_ref().map(CancelToken::flag);
     frame
 }

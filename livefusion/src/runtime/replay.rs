@@ -5,7 +5,7 @@
 use super::engine::Engine;
 use super::parallel::{Ended, chunk_of, in_order, run};
 use super::watch::CancelToken;
-use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass};
+use livefusion_backend::{Arg, Buffer, Frame, Growth, Kernel, Memory, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
@@ -21,8 +21,10 @@ pub struct Replay<'a> {
     pub args: &'a [Arg<'a>],
     /// What was in them decides over no trap.
     pub taken: &'a [Taken],
-    /// Bytes that the loop could allocate.
-    pub left: u64,
+    /// What the loop could allocate.
+    pub memory: Memory,
+    /// Arrays of the loop that may begin short.
+    pub growth: Growth,
 }
 
 impl Replay<'_> {
@@ -83,7 +85,8 @@ impl Replay<'_> {
     /// A frame before the loop.
     fn frame(&self) -> Result<Frame<'_>, Ended> {
         let mut frame = Frame::new(self.kernel.layout());
-        frame.memory = Memory { left: self.left };
+        frame.memory = self.memory;
+        frame.growth = self.growth.clone();
         frame.stop = self.engine.watch().cancel.as_ref().map(CancelToken::flag);
         for (slot, ty, len) in self.taken {
             let Some(array) = Buffer::zeroed(*ty, *len) else {

@@ -14,12 +14,14 @@ pub mod copy_propagation;
 pub mod dead_code;
 pub mod goto_threading;
 mod identities;
+mod leap;
 pub mod loop_invariant_motion;
 pub mod merge_equal_counters;
 mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use leap::leap;
 pub use summary::summary;
 
 use crate::ir::Loop;

@@ -17,7 +17,7 @@ pub(crate) const MEMORY: u64 = 4 << 20;
 /// Runs a kernel from the beginning for so many steps at most.
 pub fn run(kernel: &dyn Kernel, pass: Pass, steps: u64, args: &[Arg<'_>]) -> Ended {
     let mut frame = Frame::new(kernel.layout());
-    frame.memory = Memory { left: MEMORY };
+    frame.memory = Memory::limited(MEMORY);
     let outcome = kernel.run(pass, steps, &mut frame, args);
     Ended { outcome, frame }
 }

@@ -158,6 +158,15 @@ pub(super) fn take(bytes: usize) -> Option<(Pages, usize)> {
     Some((block, dirty))
 }
 
+/// Lengthens a block in use; false, with nothing done, if there is no memory for it.
+pub(super) fn lengthen(block: &mut Pages, bytes: usize) -> bool {
+    let before = block.bytes();
+    let grown = block.resize(bytes);
+    let gone = pool().uses(block.bytes().saturating_sub(before));
+    drop(gone);
+    grown
+}
+
 /// Shortens a block in use.
 pub(super) fn shorten(block: &mut Pages, bytes: usize) {
     let before = block.bytes();

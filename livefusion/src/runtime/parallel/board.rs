@@ -20,6 +20,8 @@ pub struct Board<'a> {
     restart: Option<&'a Restart>,
     /// Whether a segment was too long for that.
     too_long: AtomicBool,
+    /// For how many units there is room in arrays that begin short.
+    room: usize,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
@@ -105,7 +107,7 @@ impl<'a> Board<'a> {
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
-        unit: u64,
+        (unit, room): (u64, u64),
         mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
@@ -128,6 +130,7 @@ impl<'a> Board<'a> {
             },
             restart,
             too_long: AtomicBool::new(false),
+            room: usize::try_from(room).unwrap_or(usize::MAX),
             later: Mutex::new(Later {
                 at: 0,
                 values: shape.later.iter().map(value).collect(),
@@ -166,7 +169,8 @@ impl<'a> Board<'a> {
             ended,
             frame,
         } = &mut *claims;
-        if *ended || units.is_some_and(|n| *next >= n) || self.is_over(*next) {
+        let none = *next >= self.room || units.is_some_and(|n| *next >= n);
+        if *ended || none || self.is_over(*next) {
             return None;
         }
         let words = frame.words.clone();
@@ -227,6 +231,13 @@ impl<'a> Board<'a> {
     /// Whether a segment was too long for units that end with one.
     pub fn too_long(&self) -> bool {
         self.too_long.load(Ordering::Relaxed)
+    }
+
+    /// Whether there was no room for more units.
+    pub fn is_full(&self) -> bool {
+        let claims = lock(&self.claims);
+        let broken = self.over.load(Ordering::Acquire) != usize::MAX;
+        !claims.ended && !broken && claims.next >= self.room
     }
 
     /// Whether everything before unit `k` is known.

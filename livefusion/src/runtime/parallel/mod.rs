@@ -9,6 +9,7 @@
 //! | `worker` | what each does |
 //! | `pace` | how long chunks take, alone and together |
 //! | `restart` | loops over segments that are cut between segments |
+//! | `grow` | arrays that begin short, and grow between spans |
 //!
 //! Chunks run as the [interface of kernels](livefusion_backend::kernel) has it: groups that others depend
 //! on are summed up first and joined in order; then a chunk is emitted from its prefix, while it is in the
@@ -20,6 +21,7 @@
 //! order from its beginning, and comes to the same end as if nobody had helped.
 
 mod board;
+mod grow;
 #[cfg(all(test, shuttle))]
 mod models;
 mod pace;
@@ -34,8 +36,9 @@ use super::engine::Engine;
 use super::sync::Wait;
 use super::watch::{Progress, Watch};
 use board::{Board, LONG_SEGMENT};
-use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
+use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
 use loop_lang::Loop;
+use loop_lang::state::Layout;
 use pace::{Pace, Trial};
 use restart::{Found, Restart};
 use shape::{Flat, Shape, is_heavy};
@@ -50,6 +53,8 @@ use worker::Worker;
 const FIRST: u64 = 4;
 /// How long to run before looking whether somebody has come, or cancelled.
 const SPAN: Duration = Duration::from_micros(100);
+/// Where arrays grow, threads share at least so many units each before they do.
+const SHARED: u64 = 4;
 /// Engines that run everything in parallel wait so long for help.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Of a chunk whose steps take long, and which can be cut anywhere, so much is run before the first look
@@ -63,6 +68,15 @@ pub struct Shapes {
     flat: OnceLock<Option<Flat>>,
     /// Whether less than a chunk can be worth sharing.
     heavy: OnceLock<bool>,
+    /// Arrays that may begin short.
+    growing: OnceLock<Arc<[Growing]>>,
+}
+
+impl Shapes {
+    /// The loop's arrays that may begin short.
+    pub fn growing(&self, program: &Loop, layout: &Layout) -> &Arc<[Growing]> {
+        self.growing.get_or_init(|| grow::growing(program, layout))
+    }
 }
 
 /// How a loop is run.
@@ -96,7 +110,10 @@ pub fn run(
     args: &[Arg<'_>],
 ) -> Outcome {
     let before = frame.words.get(1).copied();
-    let outcome = kernel.run(pass, steps, frame, args);
+    let outcome = match pass {
+        Pass::Emit => grow::emit(kernel, steps, frame, args),
+        Pass::Summary { .. } => kernel.run(pass, steps, frame, args),
+    };
     let layout = kernel.layout();
     if frame.words.len() != layout.words || frame.arrays.len() != layout.arrays.len() {
         *frame = Frame::new(layout);
@@ -199,6 +216,7 @@ impl Run<'_> {
                     match self.together(shape, restart, &team, frame, &pace) {
                         ControlFlow::Break(ended) => return ended,
                         ControlFlow::Continue(Rest::InOrder) => Help::Over,
+                        ControlFlow::Continue(Rest::Full) => Help::Called(self.call(shape)),
                         ControlFlow::Continue(Rest::LongSegments) => {
                             restart = None;
                             let chunk = chunk_of(&**self.kernel);
@@ -320,12 +338,25 @@ impl Run<'_> {
                 Found::Ended(outcome) => return ControlFlow::Break(Ended::By(outcome)),
             }
         }
+        // Threads share arrays that do not grow meanwhile.
+        let longest = match restart {
+            Some(_) => (LONG_SEGMENT + 2) * unit,
+            None => unit,
+        };
+        let least = SHARED * longest * threads as u64;
+        if frame.growth.is_on()
+            && frame.room() < least
+            && let Err(ended) = frame.grow(least)
+        {
+            return ControlFlow::Break(Ended::By(ended));
+        }
+        let room = frame.room() / longest;
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes, but in
         // scratch arrays, of which each frame has its own; where a kernel may write beyond its chunk's elements,
         // chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
-        let board = |frames| Board::new(shape, restart, kernel, self.args, unit, frames);
+        let board = |frames| Board::new(shape, restart, kernel, self.args, (unit, room), frames);
         let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
@@ -349,13 +380,14 @@ impl Run<'_> {
         };
         share_out(&board, team, &mut tick);
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
-        let too_long = board.too_long();
+        let (too_long, full) = (board.too_long(), board.is_full());
         self.engine.count_parallel(units * unit / chunk_of(kernel));
         frame.words = board.rest();
         match stopped {
             false if too_long && !shape.plan.begins_with_root => {
                 ControlFlow::Continue(Rest::LongSegments)
             }
+            false if full => ControlFlow::Continue(Rest::Full),
             false => ControlFlow::Continue(Rest::InOrder),
             true if watch.is_cancelled() => ControlFlow::Break(Ended::Cancelled),
             true => {
@@ -397,6 +429,8 @@ enum Rest {
     InOrder,
     /// Segments that are too long not to be cut.
     LongSegments,
+    /// What there was no room for.
+    Full,
 }
 
 /// Makes helpers leave when the calling thread unwinds.

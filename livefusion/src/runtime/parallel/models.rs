@@ -109,7 +109,8 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         // SAFETY: as in `Run::together`.
         let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
         let restart = shape.restart.as_ref();
-        let board = Board::new(&shape, restart, &kernel, &args, STEPS, frames).expect("a board");
+        let board = Board::new(&shape, restart, &kernel, &args, (STEPS, u64::MAX), frames)
+            .expect("a board");
         let team = Team::gather(None);
         let helpers = (0..HELPERS).map(|_| {
             let helper = team.helper();

@@ -1,0 +1,193 @@
+//! Arrays whose length is only bounded from above, by much: they begin short, and grow between spans.
+//!
+//! What a filter keeps has as much room as there are elements before it. Where that is much it gets little, and a span has no
+//! more steps than there is room for, whatever they keep. Then memory holds what is kept, and limits are held against that.
+//!
+//! Compiled code knows nothing of this: it looks at the length of each array when a span begins.
+
+use crate::frame::Frame;
+use crate::kernel::Outcome;
+use crate::memory::Memory;
+use loop_lang::ir::CombId;
+use loop_lang::types::Ty;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// An array of a loop that may begin short: all its elements are written at a count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Growing {
+    /// The array's slot.
+    pub slot: usize,
+    /// The word of the count.
+    pub count: usize,
+    /// By how much a step raises the count at most.
+    pub most: u64,
+    /// The combinator that makes it.
+    pub comb: CombId,
+}
+
+/// The arrays of a frame that may begin short, and those that did.
+#[derive(Clone, Debug, Default)]
+pub struct Growth {
+    may: Arc<[Growing]>,
+    /// Bytes that a short one begins with.
+    first: u64,
+    short: SmallVec<[Short; 2]>,
+    grown: u64,
+}
+
+/// An array that began short.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    of: Growing,
+    ty: Ty,
+    /// As many elements as there may be.
+    bound: u64,
+    /// Of these, so many were taken from the run's memory.
+    taken: u64,
+}
+
+/// So many elements more than steps may write: a pause may be between an element and its count.
+const MARGIN: u64 = 8;
+
+impl Growth {
+    /// These arrays may begin with room for so many bytes.
+    pub fn new(may: Arc<[Growing]>, first: u64) -> Growth {
+        Growth {
+            may,
+            first,
+            short: SmallVec::new(),
+            grown: 0,
+        }
+    }
+
+    /// How often an array grew.
+    pub fn grown(&self) -> u64 {
+        self.grown
+    }
+
+    /// Whether some array began short.
+    pub fn is_on(&self) -> bool {
+        !self.short.is_empty()
+    }
+
+    /// The combinators that made arrays which began short.
+    pub fn makers(&self) -> impl Iterator<Item = CombId> {
+        self.short.iter().map(|short| short.of.comb)
+    }
+
+    /// For how many steps a run may go on before it makes its arrays: those that begin short have room for so many.
+    fn before(&self) -> u64 {
+        let most = self.may.iter().map(|g| g.most).max();
+        most.map_or(u64::MAX, |most| (self.first / 8 / most.max(1)).max(1))
+    }
+
+    /// How many elements the new array of a slot begins with, whose memory is taken; none if there is no memory for it.
+    pub fn begin(&mut self, slot: usize, ty: Ty, len: u64, memory: &mut Memory) -> Option<usize> {
+        let size = ty.size() as u64;
+        let bytes = len.saturating_mul(size);
+        let of = self.may.iter().find(|g| g.slot == slot).copied();
+        if let Some(of) = of.filter(|_| bytes > self.first || bytes > memory.left()) {
+            let room = self.before().saturating_mul(of.most) + MARGIN;
+            self.short.push(Short {
+                of,
+                ty,
+                bound: len,
+                taken: 0,
+            });
+            return usize::try_from(len.min(room.max(self.first / size))).ok();
+        }
+        memory
+            .take(bytes)
+            .then(|| usize::try_from(len).ok())
+            .flatten()
+    }
+}
+
+impl Frame<'_> {
+    /// For how many steps there is room in arrays that began short; at least one in a frame that has not begun.
+    pub fn room(&self) -> u64 {
+        if self.words.first() == Some(&0) {
+            return self.growth.before();
+        }
+        let room = |short: &Short| {
+            let len = self.length(short);
+            match len >= short.bound {
+                true => u64::MAX,
+                false => {
+                    len.saturating_sub(self.count(short).saturating_add(MARGIN))
+                        / short.of.most.max(1)
+                }
+            }
+        };
+        self.growth.short.iter().map(room).min().unwrap_or(u64::MAX)
+    }
+
+    fn count(&self, short: &Short) -> u64 {
+        self.words.get(short.of.count).copied().unwrap_or(0)
+    }
+
+    fn length(&self, short: &Short) -> u64 {
+        let array = self.arrays.get(short.of.slot).and_then(Option::as_ref);
+        array.map_or(0, |a| a.len() as u64)
+    }
+
+    /// Takes what is kept by now from the run's memory, and makes room for so many steps, or twice the room where that is more.
+    ///
+    /// # Errors
+    /// [`Outcome::NoMemory`] where there is not so much.
+    pub fn grow(&mut self, steps: u64) -> Result<(), Outcome> {
+        for at in 0..self.growth.short.len() {
+            let short = self.growth.short[at];
+            let (size, len, count) = (
+                short.ty.size() as u64,
+                self.length(&short),
+                self.count(&short),
+            );
+            let none = |elements: u64| Outcome::NoMemory {
+                comb: short.of.comb,
+                bytes: elements.saturating_mul(size),
+            };
+            let more = count.saturating_sub(short.taken);
+            if !self.memory.take_kept(more.saturating_mul(size)) {
+                return Err(none(more));
+            }
+            self.growth.short[at].taken += more;
+            let needed = steps
+                .saturating_mul(short.of.most)
+                .saturating_add(count + MARGIN);
+            if len >= needed.min(short.bound) {
+                continue;
+            }
+            let most = [
+                len.saturating_mul(2),
+                len.saturating_add(self.growth.first / size),
+                0,
+            ];
+            let mut longer = most.iter().map(|n| needed.max(*n).min(short.bound));
+            if !longer.any(|n| self.lengthen(&short, n - len)) {
+                return Err(none(needed.min(short.bound) - len));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an array longer; false, with nothing done, if there is no memory for it.
+    fn lengthen(&mut self, short: &Short, more: u64) -> bool {
+        let bytes = more.saturating_mul(short.ty.size() as u64);
+        if !self.memory.take_room(bytes) {
+            return false;
+        }
+        let array = self.arrays.get_mut(short.of.slot).and_then(Option::as_mut);
+        let more = usize::try_from(more).ok();
+        let grown = array.zip(more).is_some_and(|(array, more)| {
+            let len = array.len().checked_add(more);
+            len.is_some_and(|len| array.grow(len))
+        });
+        match grown {
+            true => self.growth.grown += 1,
+            false => self.memory.give_back(bytes),
+        }
+        grown
+    }
+}
