@@ -2,7 +2,7 @@
 //!
 //! * Means of `f32` elements: a plain sum. The 29 bits that an `f64` has beyond an `f32` pay for its rounding.
 //! * Other means: a sum and what its additions have lost, which is added up beside it.
-//! * Variances: the distances from an element, added up, and their squares. Each lane takes the first element that it meets, so no
+//! * Variances: in the same ways the distances from an element, added up, and their squares. Each lane takes the first element that it meets, so no
 //!   element has to be known before the loop. Such a shift is among the elements: for `n` of them, the squares about it are at most
 //!   `n + 1` times those about the mean. States are joined about their common mean.
 
@@ -50,7 +50,7 @@ impl Statistic {
     /// The variance.
     pub(crate) fn var(ty: Ty) -> Statistic {
         Statistic {
-            fold: moments(),
+            fold: moments(ty),
             finish: closure::<(State, u64), f64>(|(state, n)| variance(state, n)),
             ty: float(ty),
         }
@@ -158,13 +158,17 @@ fn share((sum, missing): Two, n: Exp<u64>) -> Exp<f64> {
     sum.is_finite().cond(quotient + left / n, quotient)
 }
 
-/// Moments about a shift.
-fn moments() -> Fold {
+/// Moments about a shift, of elements that were of a type. Of `f32` elements plain sums lose too little to keep.
+fn moments(ty: Ty) -> Fold {
+    let plus = match ty {
+        Ty::F32 => |(sum, missing): Two, x| (sum + x, missing),
+        _ => one_more,
+    };
     let start = value::<State>(|| (0u64, 0.0, (0.0, 0.0), (0.0, 0.0)).to_exp());
     let step = closure::<(State, f64), State>(|((n, shift, sum, squares), x)| {
         let shift = n.eq(0).cond(x, shift);
         let away = x - shift;
-        let sums = (one_more(sum, away), one_more(squares, away * away));
+        let sums = (plus(sum, away), plus(squares, away * away));
         (n + 1, shift, sums.0, sums.1).to_exp()
     });
     let join = closure::<(State, State), State>(|(left, right)| {
