@@ -32,7 +32,6 @@ mod literal;
 mod nearest;
 mod outline;
 mod parser;
-pub mod plot;
 mod print;
 pub mod rust;
 pub mod session;
