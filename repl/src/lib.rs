@@ -34,7 +34,6 @@ pub mod meaning;
 mod nearest;
 mod outline;
 mod parser;
-pub mod plot;
 mod print;
 pub mod rust;
 pub mod session;

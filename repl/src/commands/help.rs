@@ -43,7 +43,7 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         return Ok(Answer::of(head + &format!("{text}  {}\n", f.example)));
     }
     if let Some(c) = find(name.trim_start_matches(':')) {
-        let text = format!(":{} {}\n  {}\n", c.name, c.argument, c.help);
+        let text = format!(":{} {}\n  {}\n{}", c.name, c.argument, c.help, c.more);
         return Ok(Answer::of(text));
     }
     // A constant, a boundary, or what a user has named.

@@ -30,6 +30,8 @@ pub struct Command {
     pub argument: &'static str,
     /// What it does, in a line.
     pub help: &'static str,
+    /// More about it, for `:help NAME`.
+    pub more: &'static str,
     does: Does,
 }
 
@@ -50,7 +52,14 @@ const fn command(
         name,
         argument,
         help,
+        more: "",
         does,
+    }
+}
+
+impl Command {
+    const fn with(self, more: &'static str) -> Command {
+        Command { more, ..self }
     }
 }
 
@@ -92,7 +101,7 @@ pub static COMMANDS: &[Command] = &[
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
     command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
     command("time", E, "how long it takes on each backend, from literals and files on", time::time),
-    command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as a line, pairs as points, a matrix as an image", plot::plot),
+    command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as lines, pairs as points, a matrix as an image", plot::plot).with(plot::MORE),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {
         if let Some(n) = number(s, at)? {

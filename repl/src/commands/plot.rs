@@ -2,12 +2,12 @@
 
 use super::{explained, nodes, refuse};
 use crate::diagnostic::Diagnostic;
-use crate::plot::{Chart, Format, bars};
 use crate::session::{Answer, Session};
 use crate::source::Span;
 use crate::value::{Array, Elt, Value};
 use crate::{continues, display};
 use livefusion::ast::{Axis, Const, Value as Memory};
+use livefusion_plot::{Chart, Format, Picture, bars};
 
 /// The graph as a picture, or in a file.
 pub fn svg(s: &mut Session, at: Span) -> Result<Answer, String> {
@@ -20,7 +20,20 @@ pub fn svg(s: &mut Session, at: Span) -> Result<Answer, String> {
     }
 }
 
-/// Numbers as bars in the terminal; in a file as a line, and pairs and matrices too.
+/// How pictures are asked for, for `:help plot`.
+pub const MORE: &str = r#"
+  :plot ys                      numbers as bars in the terminal
+  :plot a.svg ys                as a line over their indices; .svg or .png
+  :plot a.svg (xs, ys)          as a line: y over x
+  :plot a.svg xs.zip(ys)        as points
+  :plot a.svg m                 a matrix as an image, with square cells and a colour bar
+  :plot histogram a.svg ys      how many there are in each part of their range
+  :plot a.svg low, high         several in one picture
+Behind these, in any order: title "TEXT", x "TEXT" and y "TEXT", the names of the axes, and legend "TEXT", "TEXT", one for each:
+  :plot a.svg low, high title "Temperatures" x "day" y "°C" legend "low", "high"
+"#;
+
+/// Numbers as bars in the terminal; in a file as lines, pairs as points, and matrices too.
 pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
     const FILES: &[&str] = &["svg", "png"];
     let (is_histogram, at) = match first_word(s, at) {
@@ -35,64 +48,221 @@ pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
         _ => (false, at),
     };
     let (file, at) = file(s, at, FILES);
-    let value = s.value_of(at)?;
-    let Value::Array(array) = &value else {
-        let message = format!("expected an array, got {}", value.describe());
-        return Err(refuse(s, at, &message));
-    };
+    let (at, written_around) = options(s, at);
+    let parts = parts(s, at);
+    let mut values = Vec::new();
+    for part in &parts {
+        let value = s.value_of(*part)?;
+        if !is_array(&value) {
+            let message = format!("expected an array, got {}", value.describe());
+            return Err(refuse(s, *part, &message));
+        }
+        values.push(value);
+    }
     let mut needed = Vec::new();
-    display::nodes(&value, &mut needed);
+    values.iter().for_each(|v| display::nodes(v, &mut needed));
     s.force(&needed).map_err(|e| s.fault(&e, at))?;
-    let chart = match chart(array, is_histogram) {
-        Some(Chart::Image(..) | Chart::Scatter(_)) if file.is_none() => {
-            let message = format!("expected numbers along one axis, got {array}");
-            let note = "pairs and matrices are drawn in files: `:plot FILE.svg EXPRESSION`";
-            return Err(s.draw(&Diagnostic::new(message, at).note(note)));
-        }
-        Some(chart) => chart,
-        None => {
-            let expected = "numbers along one axis or two, or pairs along one";
-            return Err(refuse(s, at, &format!("expected {expected}, got {array}")));
-        }
-    };
+    let mut charts = Vec::new();
+    for (part, value) in parts.iter().zip(&values) {
+        charts.push(chart(value, is_histogram).map_err(|why| refuse(s, *part, &why))?);
+    }
     let Some(file) = file else {
-        return Ok(Answer::of(bars(&chart.heights())));
+        return match (charts.as_slice(), written_around) {
+            ([chart @ (Chart::Line(_) | Chart::Histogram(_))], None) => {
+                Ok(Answer::of(bars(&chart.heights())))
+            }
+            _ => {
+                let got = values.first().map_or(String::new(), Value::ty);
+                let message = match (values.len(), written_around) {
+                    (1, None) => format!("expected numbers along one axis, got {got}"),
+                    _ => "expected one array, and nothing behind it".to_string(),
+                };
+                let note = "all others are drawn in files: `:plot FILE.svg EXPRESSION`";
+                Err(s.draw(&Diagnostic::new(message, at).note(note)))
+            }
+        };
     };
+    let mut picture = Picture::of(charts);
+    if let Some(options) = written_around {
+        picture = with_options(s, picture, options)?;
+    }
     let format = match s.sources.slice(file).trim_matches('"').ends_with(".png") {
         true => Format::Png,
         false => Format::Svg,
     };
-    let bytes = chart.file(format).map_err(|e| refuse(s, at, &e))?;
+    let bytes = picture.file(format);
+    let bytes = bytes.map_err(|e| refuse(s, at, &e.to_string()))?;
     written(s, file, &bytes)
 }
 
-/// What an array in memory is a picture of.
-fn chart(array: &Array, is_histogram: bool) -> Option<Chart> {
+/// Whether a value is an array, or a tuple of two.
+fn is_array(value: &Value) -> bool {
+    match value {
+        Value::Tuple(parts) => parts.len() == 2 && parts.iter().all(|p| numbers(p).is_some()),
+        value => matches!(value, Value::Array(_)),
+    }
+}
+
+/// An array of numbers along one axis.
+fn numbers(value: &Value) -> Option<&Array> {
+    match value {
+        Value::Array(array) => {
+            let is_flat = matches!(array.elt, Elt::Scalar(_)) && array.node.rank == 1;
+            is_flat.then_some(array)
+        }
+        _ => None,
+    }
+}
+
+/// A column of an array in memory, as floats.
+fn column(array: &Array, k: usize) -> Option<Vec<f64>> {
     let Some(Memory::Array(columns)) = array.node.value.get() else {
         return None;
     };
-    let numbers = |k: usize| -> Option<Vec<f64>> {
-        let column = columns.get(k)?;
-        let words = (0..column.len()).map_while(|i| column.get_word(i));
-        Some(words.map(|w| Const::new(column.ty(), w).number()).collect())
-    };
-    match (&array.elt, array.node.rank) {
-        (Elt::Scalar(_), _) if is_histogram => numbers(0).map(Chart::Histogram),
-        (Elt::Scalar(_), 1) => numbers(0).map(Chart::Line),
-        (Elt::Scalar(_), 2) => {
-            let width = array
-                .node
-                .shape
-                .as_ref()?
-                .axes()
-                .get(1)
-                .and_then(Axis::known)?;
-            Some(Chart::Image(numbers(0)?, width as usize))
+    let column = columns.get(k)?;
+    let words = (0..column.len()).map_while(|i| column.get_word(i));
+    Some(words.map(|w| Const::new(column.ty(), w).number()).collect())
+}
+
+/// What a value in memory is a picture of, or why it is none.
+fn chart(value: &Value, is_histogram: bool) -> Result<Chart, String> {
+    let found = match value {
+        Value::Array(array) => chart_of(array, is_histogram),
+        Value::Tuple(parts) if !is_histogram => {
+            let columns = parts.iter().map(|p| numbers(p).and_then(|a| column(a, 0)));
+            match columns.collect::<Option<Vec<_>>>().as_deref() {
+                Some([xs, ys]) if xs.len() != ys.len() => {
+                    let (x, y) = (xs.len(), ys.len());
+                    return Err(format!(
+                        "expected as many numbers as the {x} before, got {y}"
+                    ));
+                }
+                Some([xs, ys]) => {
+                    let points = xs.iter().copied().zip(ys.iter().copied());
+                    Some(Chart::Curve(points.collect()))
+                }
+                _ => None,
+            }
         }
-        (elt, 1) if elt.fields() == 2 && !elt.is_meant() => Some(Chart::Scatter(
-            numbers(0)?.into_iter().zip(numbers(1)?).collect(),
-        )),
         _ => None,
+    };
+    let expected = "numbers along one axis or two, or pairs along one";
+    found.ok_or_else(|| format!("expected {expected}, got {}", value.ty()))
+}
+
+fn chart_of(array: &Array, is_histogram: bool) -> Option<Chart> {
+    match (&array.elt, array.node.rank) {
+        (Elt::Scalar(_), _) if is_histogram => column(array, 0).map(Chart::Histogram),
+        (Elt::Scalar(_), 1) => column(array, 0).map(Chart::Line),
+        (Elt::Scalar(_), 2) => {
+            let axes = array.node.shape.as_ref()?.axes();
+            let width = axes.get(1).and_then(Axis::known)?;
+            Some(Chart::Image(column(array, 0)?, width as usize))
+        }
+        (elt, 1) if elt.fields() == 2 && !elt.is_meant() => {
+            let (xs, ys) = (column(array, 0)?, column(array, 1)?);
+            Some(Chart::Scatter(xs.into_iter().zip(ys).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// What may stand behind the arrays, each with texts.
+const OPTIONS: [&str; 4] = ["title", "x", "y", "legend"];
+
+/// The places of letters that stand in no quotes and no brackets, and the letters.
+fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut depth, mut is_quoted) = (0usize, false);
+    text.char_indices().filter(move |(_, c)| {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && !is_quoted
+    })
+}
+
+/// The word that a text begins with if it is an option with a text, and what follows the word.
+fn option(text: &str) -> Option<(&'static str, &str)> {
+    let begun = |word: &&'static str| Some((*word, text.strip_prefix(*word)?.trim_start()));
+    let found = OPTIONS.iter().find_map(begun);
+    found.filter(|(_, rest)| rest.starts_with('"'))
+}
+
+/// The expressions, and what stands behind them: from the first option on.
+fn options(s: &Session, at: Span) -> (Span, Option<Span>) {
+    let text = s.sources.slice(at);
+    let blanks = outside(text).filter(|(_, c)| c.is_whitespace());
+    let starts = blanks.map(|(k, c)| k + c.len_utf8());
+    let first = starts.filter(|k| text.get(*k..).and_then(option).is_some());
+    match first.min() {
+        Some(k) if !text[..k].trim().is_empty() => {
+            let middle = at.start + k;
+            let end = at.start + text[..k].trim_end().len();
+            (
+                Span { end, ..at },
+                Some(Span {
+                    start: middle,
+                    ..at
+                }),
+            )
+        }
+        _ => (at, None),
+    }
+}
+
+/// What commas part.
+fn parts(s: &Session, at: Span) -> Vec<Span> {
+    let text = s.sources.slice(at);
+    let commas = outside(text).filter(|(_, c)| *c == ',').map(|(k, _)| k);
+    let ends: Vec<usize> = commas.chain([text.len()]).collect();
+    let starts = [0].into_iter().chain(ends.iter().map(|end| end + 1));
+    let part = |(start, end): (usize, &usize)| {
+        let blanks = text[start..*end].len() - text[start..*end].trim_start().len();
+        let (start, end) = (at.start + start + blanks, at.start + end);
+        Span { start, end, ..at }
+    };
+    starts.zip(&ends).map(part).collect()
+}
+
+/// The picture with the texts that options say.
+fn with_options(s: &Session, mut picture: Picture, at: Span) -> Result<Picture, String> {
+    let mut rest = s.sources.slice(at).trim();
+    while !rest.is_empty() {
+        let read = option(rest).and_then(|(word, rest)| Some((word, texts(rest)?)));
+        let Some((word, (texts, behind))) = read else {
+            let expected = "`title`, `x`, `y` or `legend`, each with a text in quotes";
+            return Err(refuse(s, at, &format!("expected {expected}, got `{rest}`")));
+        };
+        picture = match (word, texts.as_slice()) {
+            ("legend", texts) => picture.legend(texts.iter().copied()),
+            ("title", [text]) => picture.title(*text),
+            ("x", [text]) => picture.x(*text),
+            ("y", [text]) => picture.y(*text),
+            _ => {
+                let message = format!("expected one text for `{word}`, got {}", texts.len());
+                return Err(refuse(s, at, &message));
+            }
+        };
+        rest = behind;
+    }
+    Ok(picture)
+}
+
+/// Texts in quotes, with commas between them, and what follows.
+fn texts(text: &str) -> Option<(Vec<&str>, &str)> {
+    let (first, rest) = text.strip_prefix('"')?.split_once('"')?;
+    let rest = rest.trim_start();
+    match rest.strip_prefix(',') {
+        Some(more) => {
+            let (mut all, rest) = texts(more.trim_start())?;
+            all.insert(0, first);
+            Some((all, rest))
+        }
+        None => Some((vec![first], rest)),
     }
 }
 

@@ -1,9 +1,4 @@
-//! Numbers as a picture: of characters here, in files in `chart.rs`.
-
-mod chart;
-mod pixels;
-
-pub use chart::{Chart, Format};
+//! Numbers as a picture of characters.
 
 /// How wide and high pictures are, in characters.
 const SIZE: (usize, usize) = (64, 12);
@@ -12,7 +7,7 @@ const SIZE: (usize, usize) = (64, 12);
 /// Numbers that are none have no bar.
 ///
 /// ```
-/// let picture = livefusion_repl::plot::bars(&[0.0, 1.0, 2.0]);
+/// let picture = livefusion_plot::bars(&[0.0, 1.0, 2.0]);
 /// assert_eq!(picture.lines().count(), 12);
 /// assert!(picture.lines().next().unwrap().ends_with("█ 2"));
 /// ```
