@@ -79,6 +79,7 @@ pub fn show(value: &Value, limit: Limit) -> String {
             let parts: Vec<_> = parts.iter().map(|p| show(p, limit)).collect();
             match parts.iter().any(|p| p.contains('\n')) {
                 true => format!("({})", indented(&parts.join(",\n"), 1)),
+                false if parts.len() == 1 => format!("({},)", parts[0]),
                 false => format!("({})", parts.join(", ")),
             }
         }
@@ -90,7 +91,7 @@ pub fn show(value: &Value, limit: Limit) -> String {
 
 fn element(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>) -> String {
     match elt {
-        Elt::Scalar(_) => words.next().flatten().map_or("?".into(), Const::bare),
+        Elt::Scalar(_) | Elt::Count => words.next().flatten().map_or("?".into(), Const::bare),
         Elt::Tuple(parts) => {
             let parts: Vec<_> = parts.iter().map(|p| element(p, words)).collect();
             format!("({})", parts.join(", "))

@@ -144,6 +144,8 @@ pub struct Range {
 pub enum Elt {
     /// One field.
     Scalar(Ty),
+    /// A number of elements or an index: a `u64` in memory, an `i64` in arithmetic.
+    Count,
     /// The fields of all parts, one behind the other.
     Tuple(Vec<Elt>),
 }
@@ -161,6 +163,7 @@ impl Elt {
     pub fn types(&self) -> Types {
         match self {
             Elt::Scalar(ty) => Types::from_slice(&[*ty]),
+            Elt::Count => Types::from_slice(&[Ty::U64]),
             Elt::Tuple(parts) => parts.iter().flat_map(Elt::types).collect(),
         }
     }
@@ -168,7 +171,7 @@ impl Elt {
     /// How many fields there are.
     pub fn fields(&self) -> usize {
         match self {
-            Elt::Scalar(_) => 1,
+            Elt::Scalar(_) | Elt::Count => 1,
             Elt::Tuple(parts) => parts.iter().map(Elt::fields).sum(),
         }
     }
@@ -186,10 +189,11 @@ impl Elt {
         }
     }
 
-    /// The type, if it is one scalar.
+    /// The type in memory, if it is one scalar.
     pub fn scalar(&self) -> Option<Ty> {
         match self {
             Elt::Scalar(ty) => Some(*ty),
+            Elt::Count => Some(Ty::U64),
             Elt::Tuple(_) => None,
         }
     }
@@ -199,6 +203,7 @@ impl fmt::Display for Elt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Elt::Scalar(ty) => f.write_str(ty.name()),
+            Elt::Count => f.write_str(Ty::I64.name()),
             Elt::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(Elt::to_string).collect();
                 write!(f, "({})", parts.join(", "))
@@ -323,7 +328,9 @@ impl Value {
         match self {
             Value::Int(n) => format!("the integer {n}"),
             Value::Float(x) => format!("the float {x:?}"),
-            Value::Scalar(_, elt @ Elt::Scalar(_)) => format!("a scalar of type {elt}"),
+            Value::Scalar(_, elt @ (Elt::Scalar(_) | Elt::Count)) => {
+                format!("a scalar of type {elt}")
+            }
             Value::Array(a) if a.node.rank == 0 => format!("a scalar of type {}", a.elt),
             Value::Array(a) => format!("an array, {a}"),
             Value::Segmented(_) => format!("segments, {}", self.ty()),

@@ -77,9 +77,9 @@ fn chart(array: &Array, is_histogram: bool) -> Option<Chart> {
         Some(words.map(|w| Const::new(column.ty(), w).number()).collect())
     };
     match (&array.elt, array.node.rank) {
-        (Elt::Scalar(_), _) if is_histogram => numbers(0).map(Chart::Histogram),
-        (Elt::Scalar(_), 1) => numbers(0).map(Chart::Line),
-        (Elt::Scalar(_), 2) => {
+        (Elt::Scalar(_) | Elt::Count, _) if is_histogram => numbers(0).map(Chart::Histogram),
+        (Elt::Scalar(_) | Elt::Count, 1) => numbers(0).map(Chart::Line),
+        (Elt::Scalar(_) | Elt::Count, 2) => {
             let width = array
                 .node
                 .shape

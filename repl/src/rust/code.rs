@@ -155,7 +155,7 @@ pub fn constant(c: Const) -> Code {
 /// Constants as the element that they make up.
 pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
     match elt {
-        Elt::Scalar(_) => fields.next().map_or_else(|| Code::atom("()"), constant),
+        Elt::Scalar(_) | Elt::Count => fields.next().map_or_else(|| Code::atom("()"), constant),
         Elt::Tuple(parts) => {
             let parts: Vec<_> = parts.iter().map(|p| known(fields, p).text).collect();
             tuple(&parts)
