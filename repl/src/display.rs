@@ -78,6 +78,7 @@ pub fn show(value: &Value, limit: Limit) -> String {
             let parts: Vec<_> = parts.iter().map(|p| show(p, limit)).collect();
             match parts.iter().any(|p| p.contains('\n')) {
                 true => format!("({})", indented(&parts.join(",\n"), 1)),
+                false if parts.len() == 1 => format!("({},)", parts[0]),
                 false => format!("({})", parts.join(", ")),
             }
         }

@@ -5,7 +5,7 @@
 //! * Calls are Rust's, `sum(xs)` and `xs.sum()`, which are the same: what stands before the dot is the first argument. So is
 //!   what comes down a pipe: `xs |> fold(0, |a, b| a + b) |> sqrt`. Any name can be called in each of these ways, those of `def` too.
 //! * A step of a pipe is a name, a call, or a function: `xs |> sum`, `xs |> take(3)`, `xs |> \x -> x / x.sum()`.
-//! * Functions are `\x y -> x + y` or `|x, y| x + y`, and reach as far to the right as they can.
+//! * Functions are `\x y -> x + y`, `|x, y| x + y`, `(x, y) => x + y` or `lambda x, y: x + y`, and reach as far to the right as they can.
 //! * `_` is the element: an argument that is to be a function is made one by a `_` in it, so `xs.filter(_ > 0)` is
 //!   `xs.filter(|x| x > 0)`. It belongs to the nearest argument around it that a combinator takes as a function: in
 //!   `xs.map(sqrt(_ + 1))`, which is `xs.map(|x| sqrt(x + 1))`, that is the one of `map`, as `sqrt` takes a number. Each `_` is
@@ -14,8 +14,10 @@
 //! * A statement ends with its line, or with `;`. It goes on in the next line where a bracket `(` or `[` is open, where the line
 //!   ends with something that wants more (an operator, `=`, `->`, `,`, `then`), and where the next line begins with something that
 //!   begins no statement (`|>`, `.`, `then`, `*`). `-`, `!`, `|`, `(` and `[` begin statements.
-//! * `m[1..3, .., -1]` slices. `ragged` before rows says that they are segments, whether or not their lengths differ, as a
+//! * `m[1:3, :, -1]` slices by Python's rules: ends beyond the array stand for its end. `m[1..3, .., -1]` slices by Rust's: they are
+//!   an error. `ragged` before rows says that they are segments, whether or not their lengths differ, as a
 //!   mistake in a matrix should not change its type.
+//! * `np.` before a name stands for nothing: `np.sqrt(x)` is `sqrt(x)`.
 //! * A name before a string is called with it: `load "airports.csv"`, `xs |> save "xs.npy"`.
 
 use crate::syntax::{Binary, Unary};
@@ -25,6 +27,8 @@ use crate::syntax::{Binary, Unary};
 pub enum Side {
     /// Between its operands, the first two first: `a - b - c` is `(a - b) - c`.
     Left,
+    /// Between its operands, the last two first: `a ** b ** c` is `a ** (b ** c)`.
+    Right,
     /// Between its operands, and not twice in a row: `a < b < c` is an error.
     Alone,
     /// Before its operand.
@@ -78,7 +82,7 @@ const fn level(side: Side, operators: &'static [Operator]) -> Level {
     Level { side, operators }
 }
 
-/// All operators, from those that bind loosest to those that bind tightest. From `..` on it is Rust's order.
+/// All operators, from those that bind loosest to those that bind tightest. From `..` on it is the order of Rust and Python.
 #[rustfmt::skip]
 pub static TABLE: &[Level] = &[
     level(Side::Left, &[
@@ -88,8 +92,15 @@ pub static TABLE: &[Level] = &[
         row("..", Does::Range { closed: false }, "0..n + 1"),
         row("..=", Does::Range { closed: true }, "1..=n"),
     ]),
-    level(Side::Left, &[row("||", Does::Binary(Binary::Or), "a < 0 || a > 9")]),
-    level(Side::Left, &[row("&&", Does::Binary(Binary::And), "0 <= a && a <= 9")]),
+    level(Side::Left, &[
+        row("||", Does::Binary(Binary::Or), "a < 0 || a > 9"),
+        row("or", Does::Binary(Binary::Or), "a < 0 or a > 9"),
+    ]),
+    level(Side::Left, &[
+        row("&&", Does::Binary(Binary::And), "0 <= a && a <= 9"),
+        row("and", Does::Binary(Binary::And), "0 <= a and a <= 9"),
+    ]),
+    level(Side::Prefix, &[row("not", Does::Unary(Unary::Not), "not a < b")]),
     level(Side::Alone, &[
         row("==", Does::Binary(Binary::Eq), "a % 2 == 0"),
         row("!=", Does::Binary(Binary::Ne), "a != b"),
@@ -98,8 +109,7 @@ pub static TABLE: &[Level] = &[
         row(">", Does::Binary(Binary::Gt), "a > b"),
         row(">=", Does::Binary(Binary::Ge), "a >= b"),
     ]),
-    level(Side::Left, &[row("|", Does::Binary(Binary::BitOr), "a | b ^ c")]),
-    level(Side::Left, &[row("^", Does::Binary(Binary::BitXor), "a ^ b & c")]),
+    level(Side::Left, &[row("|", Does::Binary(Binary::BitOr), "a | b & c")]),
     level(Side::Left, &[row("&", Does::Binary(Binary::BitAnd), "a & 0xff")]),
     level(Side::Left, &[
         row("<<", Does::Binary(Binary::Shl), "1 << n + 1"),
@@ -112,13 +122,17 @@ pub static TABLE: &[Level] = &[
     level(Side::Left, &[
         row("*", Does::Binary(Binary::Mul), "a * -b"),
         row("/", Does::Binary(Binary::Div), "a / b / c"),
+        row("//", Does::Binary(Binary::FloorDiv), "a // 10"),
         row("%", Does::Binary(Binary::Rem), "a % 10"),
+        row("@", Does::Binary(Binary::MatMul), "xs @ ys"),
     ]),
     level(Side::Left, &[row("as", Does::Cast, "-a as f64 / 2.0")]),
     level(Side::Prefix, &[
         row("-", Does::Unary(Unary::Neg), "-x.abs()"),
         row("!", Does::Unary(Unary::Not), "!tags.any(_)"),
+        row("~", Does::Unary(Unary::Not), "~tags"),
     ]),
+    level(Side::Right, &[row("**", Does::Binary(Binary::Pow), "-a ** 2")]),
     level(Side::Postfix, &[
         row("(", Does::Call, "dot(xs, ys)"),
         row("\"", Does::CallText, "load \"airports.csv\""),
@@ -163,8 +177,12 @@ pub static FORMS: &[Form] = &[
     form("tuple", "(EXPRESSION,)", "(1,)"),
     form("add", "(EXPRESSION)", "(a + b) * c"),
     form("range", "..END, START.., ..", "m[..3, 1.., ..]"),
+    form("slice", "START:END:STEP (in brackets)", "m[:, ::-1, 1:-1]"),
+    form("keyword", "NAME = EXPRESSION (an argument)", "[[1, 2], [3, 4]].sum(axis = 0)"),
     form("fn", "\\PATTERN … -> EXPRESSION", r"xs.fold(0, \a b -> a + b)"),
     form("fn", "|PATTERN, …| EXPRESSION", "xs.zip_with(ys, |x, y| x * y)"),
+    form("fn", "PATTERN => EXPRESSION", "xs.zip_with(ys, (x, y) => x * y)"),
+    form("fn", "lambda PATTERN, …: EXPRESSION", "xs.map(lambda x: x + 1)"),
     form("if", "if EXPRESSION then EXPRESSION else EXPRESSION", "xs.map(|x| if x < 0 then -x else x)"),
     form("block", "{ let …; EXPRESSION }", "xs.map(|x| { let y = x * x; y + 1 })"),
     form("_", "_ (a pattern)", r"xs.map(\_ -> 1)"),
@@ -174,7 +192,8 @@ pub static FORMS: &[Form] = &[
 
 /// Words that name nothing.
 pub static RESERVED: &[&str] = &[
-    "let", "def", "if", "then", "else", "as", "ragged", "true", "false",
+    "let", "def", "if", "then", "else", "as", "ragged", "true", "false", "True", "False", "lambda",
+    "and", "or", "not",
 ];
 
 /// The operator of this text that stands behind an operand, and its level.
@@ -193,10 +212,10 @@ fn find(text: &str, side: impl Fn(Side) -> bool) -> Option<(usize, &'static Oper
     rows.find(|(_, o)| o.text == text)
 }
 
-/// The level of what makes this.
+/// The level of what makes this: of the sign, where a word means the same.
 pub(crate) fn level_of(does: Does) -> usize {
     let level = |l: &Level| l.operators.iter().any(|o| o.does == does);
-    TABLE.iter().position(level).unwrap_or(TABLE.len())
+    TABLE.iter().rposition(level).unwrap_or(TABLE.len())
 }
 
 /// Whether an expression may begin with the operator: with a sign, a range without a start, a function's bar.
@@ -224,6 +243,7 @@ pub fn show() -> String {
     for level in TABLE {
         text += match level.side {
             Side::Left => "  from left to right\n",
+            Side::Right => "  from right to left\n",
             Side::Alone => "  not twice in a row\n",
             Side::Prefix => "  before their operand\n",
             Side::Postfix => "  behind their operand\n",

@@ -9,7 +9,7 @@ use logos::Logos;
 pub(crate) enum Tok {
     #[token("\n")]
     Newline,
-    #[regex(r"(#|//)[^\n]*", allow_greedy = true)]
+    #[regex(r"#[^\n]*", allow_greedy = true)]
     Comment,
     #[token(";")]
     Semicolon,
@@ -27,9 +27,13 @@ pub(crate) enum Tok {
     As,
     #[token("ragged")]
     Ragged,
+    #[token("lambda")]
+    Lambda,
     #[token("true")]
+    #[token("True")]
     True,
     #[token("false")]
+    #[token("False")]
     False,
     /// A name, perhaps a path such as `f64::MAX`, or the hole `_`.
     #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(::[\p{XID_Start}_]\p{XID_Continue}*)*")]
@@ -39,16 +43,21 @@ pub(crate) enum Tok {
     #[regex(r"0[xob][0-9A-Za-z_]*", priority = 30)]
     Number,
     #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    #[regex(r#"'([^'\\\n]|\\[^\n])*'"#)]
     Text,
     /// A string that its line's end cuts off.
     #[regex(r#""([^"\\\n]|\\[^\n])*"#)]
+    #[regex(r#"'([^'\\\n]|\\[^\n])*"#)]
     OpenText,
     /// What `grammar::TABLE` gives a meaning, and the bars of a function's parameters.
     #[token("|>")]
     #[token("..")]
     #[token("..=")]
     #[token("||")]
+    #[token("or")]
     #[token("&&")]
+    #[token("and")]
+    #[token("not")]
     #[token("==")]
     #[token("!=")]
     #[token("<")]
@@ -56,23 +65,33 @@ pub(crate) enum Tok {
     #[token(">")]
     #[token(">=")]
     #[token("|")]
-    #[token("^")]
     #[token("&")]
     #[token("<<")]
     #[token(">>")]
     #[token("+")]
     #[token("-")]
     #[token("*")]
+    #[token("**")]
     #[token("/")]
+    #[token("//")]
     #[token("%")]
+    #[token("@")]
     #[token("!")]
+    #[token("~")]
     Operator,
+    /// What means two things elsewhere, and nothing here.
+    #[token("^")]
+    Caret,
     #[token("\\")]
     Backslash,
     #[token("->")]
     Arrow,
+    #[token("=>")]
+    FatArrow,
     #[token("=")]
     Equals,
+    #[token(":")]
+    Colon,
     #[token(",")]
     Comma,
     #[token(".")]
@@ -101,7 +120,8 @@ impl Tok {
         match self {
             Tok::Operator => !grammar::may_end(text),
             Tok::Let | Tok::Def | Tok::If | Tok::Then | Tok::Else | Tok::As | Tok::Ragged => true,
-            Tok::Backslash | Tok::Arrow | Tok::Equals | Tok::Comma | Tok::Dot => true,
+            Tok::Backslash | Tok::Lambda | Tok::Arrow | Tok::FatArrow => true,
+            Tok::Equals | Tok::Comma | Tok::Dot => true,
             Tok::Open | Tok::OpenSquare | Tok::OpenBrace | Tok::Semicolon | Tok::Newline => true,
             _ => false,
         }
@@ -112,7 +132,8 @@ impl Tok {
     pub(crate) fn begins(self, text: &str) -> bool {
         match self {
             Tok::Operator => grammar::may_begin(text),
-            Tok::Then | Tok::Else | Tok::As | Tok::Arrow | Tok::Equals | Tok::Comma => false,
+            Tok::Then | Tok::Else | Tok::As | Tok::Arrow | Tok::FatArrow => false,
+            Tok::Equals | Tok::Comma | Tok::Caret => false,
             Tok::Dot | Tok::Close | Tok::CloseSquare | Tok::CloseBrace => false,
             Tok::Semicolon | Tok::Newline | Tok::Comment | Tok::End => false,
             _ => true,

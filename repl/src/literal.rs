@@ -66,9 +66,16 @@ fn integer(digits: &str, radix: u32, ty: Option<Ty>, negated: bool) -> Result<Li
     match u64::from_str_radix(digits, radix) {
         Ok(n) if n <= largest => Ok(Literal::Int(n, ty)),
         _ if !digits.chars().all(|c| c.is_digit(radix)) => Err("no number".into()),
-        _ => Err(format!(
-            "too large for `{ty_name}`, whose largest is {largest}"
-        )),
+        _ => {
+            let least = match ty_name.is_signed() {
+                true => -1 - (u64::MAX >> (65 - ty_name.bits())) as i128,
+                false => 0,
+            };
+            let largest = largest - u64::from(ty_name.is_signed() && negated);
+            Err(format!(
+                "{digits} does not fit in `{ty_name}`, which holds {least} to {largest}"
+            ))
+        }
     }
 }
 
@@ -109,7 +116,7 @@ pub(crate) fn string(quoted: &str) -> Result<String, (usize, usize, String)> {
             Some('t') => '\t',
             Some('r') => '\r',
             Some('0') => '\0',
-            Some(c @ ('\\' | '"')) => c,
+            Some(c @ ('\\' | '"' | '\'')) => c,
             other => {
                 let end = at + 1 + other.map_or(0, char::len_utf8);
                 let what = format!("`{}` is no escape", shown(&inner[at..end]));
@@ -148,11 +155,11 @@ mod tests {
     #[test]
     fn what_is_no_number() {
         let wrong = |text, what| assert_eq!(number(text, false), Err(String::from(what)));
-        wrong("128i8", "too large for `i8`, whose largest is 127");
-        wrong("256u8", "too large for `u8`, whose largest is 255");
+        wrong("128i8", "128 does not fit in `i8`, which holds -128 to 127");
+        wrong("256u8", "256 does not fit in `u8`, which holds 0 to 255");
         wrong(
             "18446744073709551616",
-            "too large for `u64`, whose largest is 18446744073709551615",
+            "18446744073709551616 does not fit in `u64`, which holds 0 to 18446744073709551615",
         );
         wrong("1e999", "too large for `f64`");
         wrong("1e39f32", "too large for `f32`");

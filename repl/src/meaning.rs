@@ -1,5 +1,6 @@
 //! What elements mean beyond numbers: text, dates, times, rows of tables; how they are shown, and what two of them have in common.
 
+use crate::eval::promote;
 use crate::syntax::Literal;
 use crate::value::Elt;
 use livefusion::io::{Date, DateTime, Type};
@@ -108,7 +109,7 @@ fn span(micros: i64) -> String {
 pub fn show(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>, quotes: bool) -> String {
     let unknown = || "?".to_string();
     match elt {
-        Elt::Scalar(_) => words.next().flatten().map_or_else(unknown, Const::bare),
+        Elt::Scalar(_) | Elt::Count => words.next().flatten().map_or_else(unknown, Const::bare),
         Elt::Text(labels) => {
             let code = words.next().flatten();
             let text = code.and_then(|c| labels.get(c.bits as u32));
@@ -146,7 +147,7 @@ impl Elt {
         match self {
             Elt::Tuple(parts) | Elt::Row(_, parts) => parts,
             Elt::Maybe(parts) => &parts[..],
-            Elt::Scalar(_) | Elt::Text(_) | Elt::Time(_) => &[],
+            Elt::Scalar(_) | Elt::Count | Elt::Text(_) | Elt::Time(_) => &[],
         }
     }
 
@@ -181,7 +182,9 @@ impl Elt {
             (Elt::Time(own), Elt::Time(other)) if own.is_date() == other.is_date() => {
                 Elt::Time(Time::of(own.is_date(), own.is_fine() || other.is_fine()))
             }
-            (Elt::Scalar(_), Elt::Scalar(_)) => self.clone().wider(other.clone()),
+            (Elt::Scalar(_) | Elt::Count, Elt::Scalar(_) | Elt::Count) => {
+                promote::join(self, other)?
+            }
             (Elt::Tuple(own), Elt::Tuple(others)) => Elt::Tuple(all_common(own, others)?),
             (Elt::Row(names, own), Elt::Row(other_names, others)) if names == other_names => {
                 Elt::Row(names.clone(), all_common(own, others)?)

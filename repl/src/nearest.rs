@@ -1,17 +1,20 @@
 //! Which name was meant.
 
 /// The candidates that are nearest to a misspelt name, at most three, the nearest first: a letter more, less, another
-/// one, or two that are swapped, once for every three letters.
+/// one, or two that are swapped, once for every three letters of the name.
 ///
 /// ```
 /// use livefusion_repl::nearest;
 /// assert_eq!(nearest("fitler", ["map", "filter", "filter_s"]), ["filter"]);
 /// assert_eq!(nearest("cumsun", ["sum", "cumsum", "cumsum_axis"]), ["cumsum"]);
-/// assert!(nearest("q", ["map", "filter"]).is_empty());
+/// assert!(nearest("exit", ["exp", "fft"]).is_empty());
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let name: Vec<char> = name.chars().collect();
-    let most = name.len().div_ceil(3);
+    let most = match name.len() {
+        0..3 => 0,
+        n => n / 3,
+    };
     let near = candidates.into_iter().filter_map(|c| {
         let other: Vec<char> = c.chars().collect();
         let may_be = other.len().abs_diff(name.len()) <= most;

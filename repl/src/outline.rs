@@ -102,6 +102,20 @@ fn expression(out: &mut String, e: &Expr) {
             let head = if *closed { "range=" } else { "range" };
             return list(out, head, |out| all(out, [start, end], end_of));
         }
+        ExprKind::Slice(ends) => {
+            let end_of = |out: &mut String, e: &Option<Expr>| match e {
+                Some(e) => expression(out, e),
+                None => *out += "-",
+            };
+            return list(out, "slice", |out| all(out, ends.iter(), end_of));
+        }
+        ExprKind::Keyword { name, value } => {
+            return list(out, "keyword ", |out| {
+                *out += &name.text;
+                *out += " ";
+                expression(out, value);
+            });
+        }
         ExprKind::Field { value, field } => {
             return list(out, "field ", |out| {
                 expression(out, value);

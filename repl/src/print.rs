@@ -162,10 +162,33 @@ fn expression(f: &mut Formatter<'_>, e: &Expr, least: usize) -> fmt::Result {
             expression(f, operand, own)
         }
         ExprKind::Binary { op, operands, .. } => {
-            let again = TABLE[level_of(Does::Binary(*op))].side == Side::Left;
-            expression(f, &operands[0], if again { own } else { own + 1 })?;
+            let (left, right) = match TABLE[level_of(Does::Binary(*op))].side {
+                Side::Left => (own, own + 1),
+                // A sign may stand before the right operand.
+                Side::Right => (own + 1, own - 1),
+                _ => (own + 1, own + 1),
+            };
+            expression(f, &operands[0], left)?;
             write!(f, " {} ", op.text())?;
-            expression(f, &operands[1], own + 1)
+            expression(f, &operands[1], right)
+        }
+        ExprKind::Slice(ends) => {
+            for (k, end) in ends.iter().enumerate() {
+                match k {
+                    1 => f.write_char(':')?,
+                    // Two colons between names would make a path of them.
+                    2 if end.is_some() && ends[1].is_none() => f.write_str(" :")?,
+                    2 if end.is_some() => f.write_char(':')?,
+                    _ => {}
+                }
+                end.iter()
+                    .try_for_each(|e| expression(f, e, of(Does::Pipe)))?;
+            }
+            Ok(())
+        }
+        ExprKind::Keyword { name, value } => {
+            write!(f, "{} = ", name.text)?;
+            expression(f, value, 0)
         }
         ExprKind::Range { start, end, closed } => {
             start.iter().try_for_each(|e| expression(f, e, own + 1))?;

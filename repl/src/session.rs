@@ -119,8 +119,12 @@ pub struct Session {
     pub colours: bool,
     /// Statements that were good, for `:save`.
     pub entered: Vec<String>,
-    /// Those of them that name something, in their order.
+    /// All that was typed.
+    pub typed: Vec<String>,
+    /// Those of the good statements that name something, in their order.
     bindings: Vec<Statement>,
+    /// What was named before each of these, and how many statements were good then.
+    before: Vec<(Env, usize)>,
     /// How many scripts load each other.
     loading: usize,
     /// The folder that names of files begin at.
@@ -170,7 +174,9 @@ impl Session {
             settings,
             colours: false,
             entered: Vec::new(),
+            typed: Vec::new(),
             bindings: Vec::new(),
+            before: Vec::new(),
             loading: 0,
             folder: PathBuf::from("."),
             progress: false,
@@ -205,17 +211,22 @@ impl Session {
         let first = self.stop.begin();
         let answer = self.taken(name, text);
         if first {
+            self.typed.push(text.trim_start().to_string());
             self.stop.end();
         }
         answer
     }
 
     fn taken(&mut self, name: &str, text: &str) -> Answer {
-        match command(text) {
+        let own = |word: &str| self.env.get(word).is_some();
+        let bare = || commands::bare(text).filter(|(word, _)| !own(word));
+        match command(text).or_else(bare) {
             Some((word, rest)) => {
                 let source = self.sources.add(name, text);
-                let start = text.len() - rest.trim_start().len();
-                let end = start + rest.trim().len();
+                let rest = rest.trim();
+                // It is a part of the text.
+                let start = rest.as_ptr().addr() - text.as_ptr().addr();
+                let end = start + rest.len();
                 commands::run(self, word, Span { source, start, end })
             }
             None => {
@@ -233,12 +244,16 @@ impl Session {
         };
         let (mut good, mut failed) = (Vec::new(), Vec::new());
         let (mut shown, mut env, mut err) = (Vec::new(), self.env.clone(), String::new());
+        let entered = self.entered.len();
         for s in script.statements {
+            let named = !matches!(s.kind, StatementKind::Show(_));
+            let before = named.then(|| env.clone());
             match self.statement(&mut env, &s) {
                 Ok(value) => {
                     // What is behind it may read what is written.
                     let saves = value.as_ref().is_some_and(Value::only_saves);
                     shown.extend(value.map(|v| (v, s.span)));
+                    self.before.extend(before.map(|env| (env, entered)));
                     good.push(s);
                     if saves {
                         failed.extend(self.show_all(&shown, &mut answer));
@@ -293,6 +308,15 @@ impl Session {
         let value = eval.statement(env, s);
         let value = value.and_then(|v| v.map(|v| arrays(&mut eval, v, s.span)).transpose());
         value.map_err(|e| self.draw(&e))
+    }
+
+    /// Takes back the last statement that gave a name, and all that was typed since: its text.
+    pub fn undo(&mut self) -> Option<String> {
+        let (env, entered) = self.before.pop()?;
+        let last = self.bindings.pop()?;
+        self.env = env;
+        self.entered.truncate(entered);
+        Some(self.sources.slice(last.span).to_string())
     }
 
     /// A command's expression.
@@ -392,7 +416,11 @@ impl Session {
             if value.only_saves() {
                 continue;
             }
-            answer.out += &display::show(value, self.settings.show);
+            answer.out += &match value {
+                // What is shown alone is text, not a piece of a program.
+                Value::Text(text) => text.to_string(),
+                other => display::show(other, self.settings.show),
+            };
             answer.out.push('\n');
             if self.settings.types {
                 let took = match own.is_empty() {

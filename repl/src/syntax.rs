@@ -91,7 +91,7 @@ pub struct Function {
 pub enum FunctionStyle {
     /// `\x -> body`
     Backslash,
-    /// `|x| body`
+    /// `|x| body`, `x => body`, `lambda x: body`
     Bars,
     /// `def f(x) = body`
     Def,
@@ -157,6 +157,15 @@ pub enum ExprKind {
         value: Box<Expr>,
         /// Which one.
         field: Field,
+    },
+    /// `start:end:step` between brackets, with any of them or none.
+    Slice(Box<[Option<Expr>; 3]>),
+    /// `name = value` among the arguments of a call.
+    Keyword {
+        /// Which argument.
+        name: Ident,
+        /// What it is.
+        value: Box<Expr>,
     },
     /// `-x`, `!x`
     Unary {
@@ -264,7 +273,6 @@ operators! {
         Gt ">" "gt",
         Ge ">=" "ge",
         BitOr "|" "bitor",
-        BitXor "^" "bitxor",
         BitAnd "&" "bitand",
         Shl "<<" "shl",
         Shr ">>" "shr",
@@ -272,7 +280,10 @@ operators! {
         Sub "-" "sub",
         Mul "*" "mul",
         Div "/" "div",
+        FloorDiv "//" "floor_div",
         Rem "%" "rem",
+        MatMul "@" "matmul",
+        Pow "**" "pow",
     }
 }
 
@@ -325,7 +336,10 @@ impl ExprKind {
             }
             ExprKind::Call { callee, args, .. } => std::iter::once(&**callee).chain(args).collect(),
             ExprKind::Index { array, items } => std::iter::once(&**array).chain(items).collect(),
-            ExprKind::Field { value, .. } | ExprKind::Cast { value, .. } => vec![value],
+            ExprKind::Field { value, .. }
+            | ExprKind::Cast { value, .. }
+            | ExprKind::Keyword { value, .. } => vec![value],
+            ExprKind::Slice(ends) => ends.iter().flatten().collect(),
             ExprKind::Unary { operand, .. } => vec![operand],
             ExprKind::Binary { operands, .. } => operands.iter().collect(),
             ExprKind::Range { start, end, .. } => start.iter().chain(end).map(|e| &**e).collect(),
@@ -347,7 +361,10 @@ impl ExprKind {
             ExprKind::Index { array, items } => {
                 std::iter::once(&mut **array).chain(items).collect()
             }
-            ExprKind::Field { value, .. } | ExprKind::Cast { value, .. } => vec![value],
+            ExprKind::Field { value, .. }
+            | ExprKind::Cast { value, .. }
+            | ExprKind::Keyword { value, .. } => vec![value],
+            ExprKind::Slice(ends) => ends.iter_mut().flatten().collect(),
             ExprKind::Unary { operand, .. } => vec![operand],
             ExprKind::Binary { operands, .. } => operands.iter_mut().collect(),
             ExprKind::Range { start, end, .. } => {

@@ -150,6 +150,8 @@ pub struct Range {
 pub enum Elt {
     /// One field.
     Scalar(Ty),
+    /// A number of elements or an index: a `u64` in memory, an `i64` in arithmetic.
+    Count,
     /// The fields of all parts, one behind the other.
     Tuple(Vec<Elt>),
     /// A tuple whose parts have names: a row of a table.
@@ -175,6 +177,7 @@ impl Elt {
     pub fn types(&self) -> Types {
         match self {
             Elt::Scalar(ty) => Types::from_slice(&[*ty]),
+            Elt::Count => Types::from_slice(&[Ty::U64]),
             Elt::Text(_) => Types::from_slice(&[Ty::U32]),
             Elt::Time(_) => Types::from_slice(&[Ty::I64]),
             Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {
@@ -186,7 +189,7 @@ impl Elt {
     /// How many fields there are.
     pub fn fields(&self) -> usize {
         match self {
-            Elt::Scalar(_) | Elt::Text(_) | Elt::Time(_) => 1,
+            Elt::Scalar(_) | Elt::Count | Elt::Text(_) | Elt::Time(_) => 1,
             Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {
                 self.parts().iter().map(Elt::fields).sum()
             }
@@ -207,10 +210,11 @@ impl Elt {
         }
     }
 
-    /// The type, if it is one scalar.
+    /// The type in memory, if it is one scalar.
     pub fn scalar(&self) -> Option<Ty> {
         match self {
             Elt::Scalar(ty) => Some(*ty),
+            Elt::Count => Some(Ty::U64),
             _ => None,
         }
     }
@@ -220,6 +224,7 @@ impl fmt::Display for Elt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Elt::Scalar(ty) => f.write_str(ty.name()),
+            Elt::Count => f.write_str(Ty::I64.name()),
             Elt::Text(_) => f.write_str("text"),
             Elt::Time(time) => f.write_str(time.name()),
             Elt::Maybe(parts) => write!(f, "{} or missing", parts[0]),

@@ -5,6 +5,11 @@ mod book;
 mod evaluate;
 mod faults;
 mod files;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod first_hour;
 mod fuzz;
 mod golden;
 mod grammar;

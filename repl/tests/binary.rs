@@ -44,7 +44,7 @@ fn texts() {
         &[],
         "let xs = iota(4)\nxs\n:type xs\nxs.max()\n",
         0,
-        "[0, 1, 2, 3]\nu64[4]\n3\n",
+        "[0, 1, 2, 3]\ni64[4]\n3\n",
         "",
     );
     // The first mistake ends a script.
@@ -84,7 +84,7 @@ fn usage() {
         "",
         2,
         "",
-        "error: expected one of interp, ",
+        "error: there is no backend `fpga`; there are interp, ",
     );
     assert_eq!(lf(&["--help"], "").status.code(), Some(0));
 }

@@ -47,7 +47,8 @@ fn sessions_and_commands() {
             let run = transcript::run(&page, folder.path());
             for name in page.pictures() {
                 let path = folder.path().join(name);
-                let now = fs::read(&path).expect("a picture that the page's session writes");
+                let now = fs::read(&path);
+                let now = now.unwrap_or_else(|e| panic!("{page}: no {name}, {e}:\n{}", run.text));
                 let path = pages::book().join("pictures").join(name);
                 match fs::read(&path) {
                     Ok(old) if old == now => {}

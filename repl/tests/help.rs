@@ -83,7 +83,28 @@ fn documented() {
     let without: Vec<_> = all.filter(|n| livefusion::docs::of(n).is_none()).collect();
     let own = [
         "Boundary::Constant",
+        "array",
+        "arange",
+        "zeros",
+        "ones",
+        "astype",
+        "print",
         "segmented",
+        "load",
+        "save",
+        "xor",
+        "where",
+        "f64",
+        "f32",
+        "i64",
+        "i32",
+        "i16",
+        "i8",
+        "u64",
+        "u32",
+        "u16",
+        "u8",
+        "bool",
         "head",
         "agg",
         "date",
@@ -91,8 +112,6 @@ fn documented() {
         "hours",
         "minutes",
         "seconds",
-        "load",
-        "save",
     ];
     assert_eq!(without, own);
 }

@@ -90,7 +90,7 @@ fn call(of: impl Strategy<Value = Expr> + Clone) -> impl Strategy<Value = ExprKi
     ]
 }
 
-const BINARY: [Binary; 18] = [
+const BINARY: [Binary; 20] = [
     Binary::Or,
     Binary::And,
     Binary::Eq,
@@ -100,7 +100,6 @@ const BINARY: [Binary; 18] = [
     Binary::Gt,
     Binary::Ge,
     Binary::BitOr,
-    Binary::BitXor,
     Binary::BitAnd,
     Binary::Shl,
     Binary::Shr,
@@ -109,6 +108,9 @@ const BINARY: [Binary; 18] = [
     Binary::Mul,
     Binary::Div,
     Binary::Rem,
+    Binary::FloorDiv,
+    Binary::MatMul,
+    Binary::Pow,
 ];
 
 fn operation(of: impl Strategy<Value = Expr> + Clone) -> impl Strategy<Value = ExprKind> {

@@ -19,7 +19,7 @@ const REFUSED: &[(&str, &str)] = &[
         "error: arrays of several ranks meet here",
     ),
     (
-        "[1.5, 2.5].fold(0, |n, x| n + (x as i64))",
+        "[1.5, 2.5].fold(0i64, |n, x| n + (x as i64))",
         "error: `fold` of another type",
     ),
     ("\"text\"", "error: expected arrays, segments or scalars"),

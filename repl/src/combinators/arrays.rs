@@ -1,7 +1,7 @@
 //! Combinators of arrays of rank 1, and of elements whatever the rank is.
 
 use super::scalars::{MAX, MIN};
-use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
+use super::{COUNT, Combinator, Elements, F1, F2, Kind, XS, index_of, row};
 use crate::eval::{Call, Result};
 use crate::meaning::Time;
 use crate::value::{Array, Elt, Segmented, Value};
@@ -40,32 +40,32 @@ pub static ROWS: &[Combinator] = &[
         let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
         let style = if elt == xs.elt { FoldStyle::Associative } else { FoldStyle::Sequential };
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
-    }).also(&["reduce"]),
+    }).with(Elements::Signed).also(&["reduce"]),
     row("fold_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => S", "[1, 2, 3].fold_seq(0, |s, x| s * 10 + x)", |c| {
         let xs = c.array(0)?;
         let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
         let style = FoldStyle::Sequential;
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("fold1", &[XS, F2], "([T], (T, T) -> T) => T", "[3, 1, 2].fold1(|a, b| a.max(b))", |c| {
         let xs = c.elements(0)?;
         let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         let (start, style) = (Body::default(), FoldStyle::First);
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("scan", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Inclusive))
-    }),
+    }).with(Elements::Signed),
     row("scan_exclusive", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Exclusive))
-    }),
-    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)),
-    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)),
+    }).with(Elements::Signed),
+    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)).with(Elements::Numbers),
+    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)).with(Elements::Numbers),
     Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| chosen(c, Builder::min)) },
     Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| chosen(c, Builder::max)) },
-    row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)),
-    row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)),
-    row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)),
+    row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)).with(Elements::Numbers),
+    row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)).with(Elements::Numbers),
+    row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)).with(Elements::Numbers),
     row("any", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, Builder::any)),
     row("all", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, Builder::all)),
     row("count", &[XS, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, Builder::count)),
@@ -92,46 +92,46 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("enumerate", &[XS], "[T] => [(u64, T)]", "[5, 6].enumerate()", |c| {
         let xs = c.array(0)?;
-        let index = Elt::of(&vec![Ty::U64; usize::from(xs.node.rank)]);
+        let index = index_of(usize::from(xs.node.rank));
         c.give(c.builder.enumerate(&xs.node), Elt::Tuple(vec![index, xs.elt]))
     }),
     row("scan1", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
         let xs = c.array(0)?;
         let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         c.give(c.builder.scan1(&xs.node, step), elt)
-    }),
+    }).with(Elements::Signed),
     row("scan_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => [S]", "[1, 2, 3].scan_seq(0, |s, x| s * 10 + x)", |c| {
         let xs = c.array(0)?;
         let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
         let style = FoldStyle::Sequential;
         c.give(c.builder.scan(&xs.node, Fold { start, step, style }, ScanKind::Inclusive), elt)
-    }),
+    }).with(Elements::Signed),
     row("scan_with_total", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => ([T], T)", "[1, 2, 3].scan_with_total(0, |a, b| a + b)", |c| {
         let xs = c.array(0)?;
         let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
         c.same(1, &elt, &xs.elt)?;
         let (all, total) = c.builder.scan_with_total(&xs.node, start, step);
         Ok(Value::Tuple(vec![c.give(all, elt.clone())?, c.give(total, elt)?]))
-    }),
+    }).with(Elements::Signed),
     row("scan_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_right(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Inclusive))
-    }),
+    }).with(Elements::Signed),
     row("scan1_right", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1_right(|a, b| a.max(b))", |c| {
         let xs = c.array(0)?;
         let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         c.give(c.builder.scan1_right(&xs.node, step), elt)
-    }),
+    }).with(Elements::Signed),
     row("scan_exclusive_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Exclusive))
-    }),
+    }).with(Elements::Signed),
     row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a + b)", |c| {
         scan(c, Builder::fold_right)
-    }),
+    }).with(Elements::Signed),
     row("scan_with_start", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_with_start(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_with_start(xs, fold.start, fold.step))
-    }),
-    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| running(c, Builder::cumsum)),
-    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| running(c, Builder::cumprod)),
+    }).with(Elements::Signed),
+    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| running(c, Builder::cumsum)).with(Elements::Numbers),
+    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| running(c, Builder::cumprod)).with(Elements::Numbers),
     row("cummax", &[XS], "[T] => [T]", "[3, 1, 4].cummax()", |c| kept(c, Builder::cummax)),
     row("cummin", &[XS], "[T] => [T]", "[3, 1, 4].cummin()", |c| kept(c, Builder::cummin)),
     row("diff", &[XS], "[T] => [T]", "[1, 4, 9].diff()", |c| {
@@ -141,11 +141,11 @@ pub static ROWS: &[Combinator] = &[
             elt => c.of_numbers(0, &elt).map(|()| elt)?,
         };
         c.give(c.builder.diff(&xs.node), elt)
-    }),
+    }).with(Elements::Signed),
     row("len", &[Kind::Any], "[T] => u64", "[1, 2, 3].len()", |c| {
         if let Value::Segmented(s) = c.value(0) {
             let lengths = s.lengths.clone();
-            return c.give(c.builder.len(&lengths), Elt::Scalar(Ty::U64));
+            return c.give(c.builder.len(&lengths), COUNT);
         }
         if let Value::Table(table) = c.value(0)
             && table.rows().is_err()
@@ -154,7 +154,7 @@ pub static ROWS: &[Combinator] = &[
             return Ok(Value::Scalar(Fields::from_slice(&[Field::literal(n)]), COUNT));
         }
         let xs = c.array(0)?;
-        c.give(c.builder.len(&xs.node), Elt::Scalar(Ty::U64))
+        c.give(c.builder.len(&xs.node), COUNT)
     }),
     row("take_while", &[XS, F1], "([T], T -> bool) => [T]", "(1..10).take_while(_ < 4)", |c| {
         let xs = c.array(0)?;
@@ -172,11 +172,11 @@ pub static ROWS: &[Combinator] = &[
             nodes.push(other.node);
         }
         c.give(c.builder.append(&nodes), first.elt)
-    }).repeated().also(&["concat"]),
+    }).with(Elements::Alike).repeated().also(&["concat"]),
     row("generate", &[Kind::Shape, F1], "(shape, index -> T) => [T]", "generate(3, |i| i * i)", |c| {
         let shape = Shape::new(c.shape(0)?);
         let (f, at, builder) = (c.value(1).clone(), c.at(1), c.builder);
-        let index = Elt::of(&vec![Ty::U64; shape.rank()]);
+        let index = index_of(shape.rank());
         let (node, elt) = c.eval.on_scalars(|eval, wrong| {
             builder.generate_in(&shape, |i| eval.on_fields(wrong, &f, i, &index, at))
         })?;
@@ -184,19 +184,19 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("iota", &[Kind::Count], "n => [u64]", "iota(3)", |c| {
         let n = c.count(0)?.len();
-        c.give_flat(c.builder.iota(n))
+        c.give(c.builder.iota(n), COUNT)
     }),
     row("replicate", &[Kind::Shape, Kind::Number], "(shape, T) => [T]", "replicate(3, 1.5)", |c| {
         let axes = c.shape(0)?;
         let (value, elt) = c.scalar(1, None)?;
         c.give(c.builder.replicate(&Shape::new(axes), value), elt)
-    }),
+    }).also(&["full"]),
     row("reshape", &[XS, Kind::Shape], "([T], shape) => [T]", "(1..=6).reshape((2, 3))", |c| {
         let xs = c.array(0)?;
-        let axes = c.shape(1)?;
+        let axes = c.shape_of(1, &xs)?;
         let shape = (axes.len() > 1).then(|| Shape::new(axes));
         c.give(c.builder.reshape(&xs.node, shape), xs.elt)
-    }),
+    }).repeated(),
     row("flatten", &[Kind::Any], "[[T]] => [T]", "[[1, 2], [3, 4]].flatten()", |c| {
         if let Value::Segmented(s) = c.value(0) {
             return Ok(Value::Array(s.data.clone()));
@@ -208,13 +208,13 @@ pub static ROWS: &[Combinator] = &[
         c.agree(&[0, 2])?;
         let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
         c.give(c.builder.scatter(&base.node, &at, &values.node, None), base.elt)
-    }),
+    }).with(Elements::Signed),
     row("scatter_with", &[XS, XS, XS, F2], "([T], [index], [T], (T, T) -> T) => [T]", "[0, 0, 0].scatter_with([2, 2], [7, 8], |a, b| a + b)", |c| {
         c.agree(&[0, 2])?;
         let (base, at, values) = (c.array(0)?, c.indices(1)?, c.array(2)?);
         let (f, elt) = c.function(3, &[&base.elt, &base.elt], Some(&base.elt))?;
         c.give(c.builder.scatter(&base.node, &at, &values.node, Some(f)), elt)
-    }),
+    }).with(Elements::Signed),
     row("take", &[XS, Kind::Count], "([T], n) => [T]", "(1..10).take(3)", |c| {
         let (xs, n) = (c.array(0)?, c.amount(1)?);
         c.give(c.builder.take_n(&xs.node, n), xs.elt)
@@ -229,7 +229,7 @@ pub static ROWS: &[Combinator] = &[
         let (xs, by) = (c.array(0)?, c.distance(1)?);
         let (fill, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.shift(&xs.node, by, &fill), xs.elt)
-    }),
+    }).with(Elements::Signed),
     row("gather", &[XS, XS], "([T], [index]) => [T]", "[5, 6, 7].gather([2, 0, 0])", |c| {
         let (xs, at) = (c.array(0)?, c.numbers(1)?);
         c.give(c.builder.gather(&xs.node, &at.node), xs.elt)
@@ -254,20 +254,20 @@ pub static ROWS: &[Combinator] = &[
         c.agree(&[0, 1])?;
         let (xs, ys) = (c.array(0)?, c.array(1)?);
         c.give(c.builder.interleave(&xs.node, &ys.node), xs.elt)
-    }),
+    }).with(Elements::Alike),
     row("merge", &[XS, XS, F2], "([T], [T], (T, T) -> bool) => [T]", "[1, 4].merge([2, 3], |a, b| a <= b)", |c| {
         c.agree(&[0, 1])?;
         let (xs, ys) = (c.array(0)?, c.array(1)?);
         let in_order = c.test(2, &[&xs.elt, &xs.elt])?;
         c.give(c.builder.merge_sorted(&xs.node, &ys.node, &in_order), xs.elt)
-    }),
+    }).with(Elements::Alike),
     row("update", &[XS, Kind::Count, Kind::Number], "([T], index, T) => [T]", "[1, 2, 3].update(1, 9)", |c| {
         c.agree(&[0, 2])?;
         let xs = c.array(0)?;
         let at = c.count_body(1)?;
         let (value, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.update(&xs.node, &at, &value), xs.elt)
-    }),
+    }).with(Elements::Signed),
     row("at", &[XS, Kind::Any], "([T], index) => T", "[[1, 2], [3, 4]].at((1, 0))", |c| {
         let xs = c.array(0)?;
         let (index, _) = c.scalar(1, None)?;
@@ -293,7 +293,7 @@ pub static ROWS: &[Combinator] = &[
         let (combine, _) = c.function(3, &[&elt, &elt], Some(&elt))?;
         let style = FoldStyle::Aggregate(combine);
         c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("Boundary::Constant", &[Kind::Number], "T => boundary", "[1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)", |c| {
         Ok(Value::Boundary(Boundary::Constant(Box::new(c.value(0).clone()))))
     }),
@@ -401,13 +401,13 @@ fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> R
 /// The place of one of the elements.
 fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.elements(0)?;
-    c.give_flat(make(c.builder, &xs.node))
+    c.give_like(make(c.builder, &xs.node), xs.elt)
 }
 
 fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>) -> Result<Value> {
     let xs = c.elements(0)?;
     let test = c.test(1, &[&xs.elt])?;
-    c.give_flat(make(c.builder, &xs.node, test))
+    c.give_like(make(c.builder, &xs.node, test), xs.elt)
 }
 
 /// What changes no type.
@@ -427,7 +427,7 @@ fn grouped(
     (first, lengths): (Arc<Node>, Arc<Node>),
     elt: Elt,
 ) -> Result<Value> {
-    let lengths = c.give(lengths, Elt::Scalar(Ty::U64))?;
+    let lengths = c.give(lengths, COUNT)?;
     Ok(Value::Tuple(vec![c.give(first, elt)?, lengths]))
 }
 

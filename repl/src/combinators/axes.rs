@@ -1,11 +1,10 @@
 //! Combinators of arrays of rank 2 and more.
 
-use super::{Combinator, F1, F2, Kind, XS, row};
+use super::{Combinator, Elements, F1, F2, Kind, XS, index_of, row};
 use crate::eval::{Call, Result};
-use crate::value::{Elt, Value};
+use crate::value::Value;
 use livefusion::ast::{Axis, Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape};
 use livefusion::ranked::Border;
-use loop_lang::Ty;
 use std::sync::Arc;
 
 /// All of them.
@@ -35,7 +34,7 @@ pub static ROWS: &[Combinator] = &[
         let (axis, by) = (c.axis(1)?, c.distance(2)?);
         c.give(c.builder.roll(&xs.node, axis, by), xs.elt)
     }),
-    row("pad", &[XS, Kind::Any, Kind::Number], "([T], ((before, after), …), T) => [T]", "[[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)", pad),
+    row("pad", &[XS, Kind::Any, Kind::Number], "([T], ((before, after), …), T) => [T]", "[[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)", pad).with(Elements::Signed),
     row("diag", &[XS], "[[T]] => [T]", "[[1, 2], [3, 4]].diag()", |c| {
         let xs = c.array(0)?;
         c.give(c.builder.diag(&xs.node), xs.elt)
@@ -44,37 +43,37 @@ pub static ROWS: &[Combinator] = &[
         let (xs, k) = (c.array(0)?, c.distance(1)?);
         let (other, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.triangle_lower(&xs.node, k, &other), xs.elt)
-    }),
+    }).with(Elements::Signed),
     row("triangle_upper", &[XS, Kind::Count, Kind::Number], "([[T]], k, T) => [[T]]", "[[1, 2], [3, 4]].triangle_upper(0, 0)", |c| {
         let (xs, k) = (c.array(0)?, c.distance(1)?);
         let (other, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.triangle_upper(&xs.node, k, &other), xs.elt)
-    }),
+    }).with(Elements::Signed),
     row("fold_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)", |c| {
         let (xs, axis) = (c.array(0)?, c.axis(1)?);
         let (start, step, elt) = c.start_and_step(2, &xs.elt)?;
         c.same(2, &elt, &xs.elt)?;
         let style = FoldStyle::Associative;
         c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("fold_seq_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, S, (S, T) -> S) => [S]", "[[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)", |c| {
         let (xs, axis) = (c.array(0)?, c.axis(1)?);
         let (start, step, elt) = c.start_and_step(2, &xs.elt)?;
         let style = FoldStyle::Sequential;
         c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("fold1_axis", &[XS, Kind::Axis, F2], "([T], axis, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))", |c| {
         let (xs, axis) = (c.array(0)?, c.axis(1)?);
         let (step, elt) = c.function(2, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         let (start, style) = (Body::default(), FoldStyle::First);
         c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }),
-    row("sum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].sum_axis(0)", |c| along(c, Builder::sum_axes)),
-    row("product_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].product_axis(0)", |c| along(c, Builder::product_axes)),
+    }).with(Elements::Signed),
+    row("sum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].sum_axis(0)", |c| along(c, Builder::sum_axes)).with(Elements::Numbers),
+    row("product_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].product_axis(0)", |c| along(c, Builder::product_axes)).with(Elements::Numbers),
     row("min_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].min_axis(0)", |c| along(c, Builder::min_axes)),
     row("max_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].max_axis(1)", |c| along(c, Builder::max_axes)),
-    row("mean_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].mean_axis(1)", |c| along(c, Builder::mean_axes)),
-    row("var_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].var_axis(1)", |c| along(c, Builder::var_axes)),
+    row("mean_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].mean_axis(1)", |c| along(c, Builder::mean_axes)).with(Elements::Numbers),
+    row("var_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].var_axis(1)", |c| along(c, Builder::var_axes)).with(Elements::Numbers),
     row("min_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].min_index_axis(1)", |c| along(c, |b, xs, axes| b.min_index_axis(xs, axes[0]))),
     row("max_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].max_index_axis(1)", |c| along(c, |b, xs, axes| b.max_index_axis(xs, axes[0]))),
     row("any_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [bool]", "[[1, 2], [3, 4]].any_axis(1, _ > 3)", |c| tested_along(c, Builder::any_axes)),
@@ -82,19 +81,19 @@ pub static ROWS: &[Combinator] = &[
     row("count_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [u64]", "[[1, 2], [3, 4]].count_axis(0, _ > 1)", |c| tested_along(c, Builder::count_axes)),
     row("scan_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)", |c| {
         scan_along(c, |b, xs, axis, fold| b.scan_axis(xs, axis, fold, ScanKind::Inclusive))
-    }),
+    }).with(Elements::Signed),
     row("scan_exclusive_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)", |c| {
         scan_along(c, |b, xs, axis, fold| b.scan_axis(xs, axis, fold, ScanKind::Exclusive))
-    }),
+    }).with(Elements::Signed),
     row("scan_right_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)", |c| {
         scan_along(c, |b, xs, axis, fold| b.scan_right_axis(xs, axis, fold, ScanKind::Inclusive))
-    }),
+    }).with(Elements::Signed),
     row("scan1_axis", &[XS, Kind::Axis, F2], "([T], axis, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))", |c| {
         let (xs, axis) = (c.array(0)?, c.axis(1)?);
         let (step, elt) = c.function(2, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
         c.give(c.builder.scan1_axis(&xs.node, axis, step), elt)
-    }),
-    row("cumsum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].cumsum_axis(0)", |c| along(c, |b, xs, axes| b.cumsum_axis(xs, axes[0]))),
+    }).with(Elements::Signed),
+    row("cumsum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].cumsum_axis(0)", |c| along(c, |b, xs, axes| b.cumsum_axis(xs, axes[0]))).with(Elements::Numbers),
     row("select", &[XS, Kind::Axis, XS], "([T], axis, [index]) => [T]", "[[1, 2], [3, 4]].select(0, [1, 1, 0])", |c| {
         let (xs, axis, at) = (c.array(0)?, c.axis(1)?, c.indices(2)?);
         c.give(c.builder.select(&xs.node, axis, &at), xs.elt)
@@ -107,8 +106,8 @@ pub static ROWS: &[Combinator] = &[
         let (xs, axis, item) = (c.array(0)?, c.axis(1)?, c.item(2)?);
         c.give(c.builder.slice_axis(&xs.node, axis, item), xs.elt)
     }),
-    row("concat_axis", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [T]", "concat_axis(1, [[1], [2]], [[3], [4]])", |c| joined(c, Builder::concat_axis)).repeated(),
-    row("stack", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [[T]]", "stack(0, [1, 2], [3, 4])", |c| joined(c, Builder::stack)).repeated(),
+    row("concat_axis", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [T]", "concat_axis(1, [[1], [2]], [[3], [4]])", |c| joined(c, Builder::concat_axis)).with(Elements::Alike).repeated(),
+    row("stack", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [[T]]", "stack(0, [1, 2], [3, 4])", |c| joined(c, Builder::stack)).with(Elements::Alike).repeated(),
     row("outer", &[XS, XS, F2], "([T], [U], (T, U) -> V) => [[V]]", "[1, 2].outer([10, 20, 30], |x, y| x * y)", |c| {
         let (xs, ys) = (c.array(0)?, c.array(1)?);
         let (f, elt) = c.function(2, &[&xs.elt, &ys.elt], None)?;
@@ -118,12 +117,12 @@ pub static ROWS: &[Combinator] = &[
         let (xs, ys) = (c.numbers(0)?, c.numbers(1)?);
         c.same(1, &ys.elt, &xs.elt)?;
         c.give(c.builder.dot(&xs.node, &ys.node), xs.elt)
-    }),
+    }).with(Elements::Alike),
     row("matmul", &[XS, XS], "([[T]], [[T]]) => [[T]]", "[[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])", |c| {
         let (xs, ys) = (c.numbers(0)?, c.numbers(1)?);
         c.same(1, &ys.elt, &xs.elt)?;
         c.give(c.builder.dot(&xs.node, &ys.node), xs.elt)
-    }),
+    }).with(Elements::Alike),
     row("backpermute", &[XS, Kind::Shape, F1], "([T], shape, index -> index) => [T]", "[[1, 2], [3, 4]].backpermute(2, |i| (i, i))", backpermute),
     row("stencil2", &[XS, Kind::Boundary, F1], "([[T]], boundary, [[T; k]; l] -> U) => [[U]]", "[[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)", |c| stencil(c, 2)),
     row("stencil1", &[XS, Kind::Boundary, F1], "([T], boundary, [T; k] -> U) => [U]", "[1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)", |c| stencil(c, 1)),
@@ -153,7 +152,7 @@ fn along(
     make: fn(Builder, &Arc<Node>, &[usize]) -> Arc<Node>,
 ) -> Result<Value> {
     let (xs, axis) = (c.numbers(0)?, c.axis(1)?);
-    c.give_flat(make(c.builder, &xs.node, &[axis]))
+    c.give_like(make(c.builder, &xs.node, &[axis]), xs.elt)
 }
 
 fn tested_along(
@@ -162,7 +161,7 @@ fn tested_along(
 ) -> Result<Value> {
     let (xs, axis) = (c.array(0)?, c.axis(1)?);
     let test = c.test(2, &[&xs.elt])?;
-    c.give_flat(make(c.builder, &xs.node, &[axis], test))
+    c.give_like(make(c.builder, &xs.node, &[axis], test), xs.elt)
 }
 
 fn scan_along(
@@ -239,7 +238,7 @@ fn backpermute(c: &mut Call<'_, '_>) -> Result<Value> {
     let xs = c.array(0)?;
     let shape = Shape::new(c.shape(1)?);
     let (f, at, builder) = (c.value(2).clone(), c.at(2), c.builder);
-    let index = Elt::of(&vec![Ty::U64; shape.rank()]);
+    let index = index_of(shape.rank());
     let (node, _) = c.eval.on_scalars(|eval, wrong| {
         builder.backpermute(&xs.node, &shape, |i| {
             eval.on_fields(wrong, &f, i, &index, at)

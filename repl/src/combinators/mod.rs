@@ -4,6 +4,7 @@
 mod arrays;
 mod axes;
 mod files;
+mod making;
 mod nests;
 mod random;
 mod scalars;
@@ -12,12 +13,11 @@ mod sorts;
 mod tables;
 mod transforms;
 
-pub use scalars::{CONSTANTS, SCALARS, ScalarFunction};
+pub use scalars::{ALIASES, CONSTANTS, SCALARS, ScalarFunction};
 
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Named, Value};
 use livefusion::Boundary;
-use loop_lang::Ty;
 use std::fmt;
 
 /// A combinator.
@@ -36,8 +36,23 @@ pub struct Combinator {
     pub example: &'static str,
     /// The function on scalars of the same name, that is meant where the number of arguments is its.
     pub scalar: Option<&'static ScalarFunction>,
+    /// What becomes of the elements of the arrays that it takes.
+    pub elements: Elements,
     /// What builds it.
     pub build: fn(&mut Call<'_, '_>) -> Result<Value>,
+}
+
+/// What becomes of elements before a combinator has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Elements {
+    /// They stay what they are.
+    Kept,
+    /// Truth values are numbers.
+    Numbers,
+    /// Counts are signed, so that there may be numbers below 0 among them.
+    Signed,
+    /// All arrays have elements of one type.
+    Alike,
 }
 
 /// What a parameter takes.
@@ -101,7 +116,15 @@ const F1: Kind = Kind::Function(1);
 const F2: Kind = Kind::Function(2);
 const XS: Kind = Kind::Array;
 /// What counts are, and places.
-const COUNT: Elt = Elt::Scalar(Ty::U64);
+const COUNT: Elt = Elt::Count;
+
+/// The type of an index of an array of so many axes.
+fn index_of(rank: usize) -> Elt {
+    match rank {
+        1 => COUNT,
+        rank => Elt::Tuple(vec![COUNT; rank]),
+    }
+}
 
 const fn row(
     name: &'static str,
@@ -118,6 +141,7 @@ const fn row(
         ty,
         example,
         scalar: None,
+        elements: Elements::Kept,
         build,
     }
 }
@@ -125,6 +149,10 @@ const fn row(
 impl Combinator {
     const fn also(self, aliases: &'static [&'static str]) -> Combinator {
         Combinator { aliases, ..self }
+    }
+
+    const fn with(self, elements: Elements) -> Combinator {
+        Combinator { elements, ..self }
     }
 
     const fn repeated(self) -> Combinator {
@@ -169,6 +197,7 @@ impl fmt::Debug for Combinator {
 pub fn all() -> impl Iterator<Item = &'static Combinator> {
     let families = [
         arrays::ROWS,
+        making::ROWS,
         axes::ROWS,
         segments::ROWS,
         sorts::ROWS,
@@ -191,6 +220,10 @@ static BOUNDARIES: &[&str] = &["Boundary::Clamp", "Boundary::Wrap", "Boundary::M
 
 /// What a name stands for that no user has given.
 pub fn value(name: &str) -> Option<Value> {
+    let name = ALIASES
+        .iter()
+        .find(|(a, _)| *a == name)
+        .map_or(name, |(_, name)| name);
     if let Some(c) = find(name) {
         return Some(Value::Named(Named::Combinator(c)));
     }
@@ -213,6 +246,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let scalars = SCALARS.iter().map(|f| f.name);
     combinators
         .chain(scalars)
+        .chain(ALIASES.iter().map(|(a, _)| *a))
         .chain(CONSTANTS.iter().map(|(n, _)| *n))
         .chain(BOUNDARIES.iter().copied())
 }

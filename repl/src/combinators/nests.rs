@@ -1,7 +1,7 @@
 //! Functions on whole arrays: of rows, of segments, of the state of a loop; and loops on scalars.
 
 use super::{Combinator, F1, Kind, XS, row};
-use crate::eval::{Call, Form, Result};
+use crate::eval::{Call, Form, Result, promote};
 use crate::value::{Array, Elt, Value};
 use livefusion::ast::{Builder, Field, Node};
 use livefusion::nested::OfAll;
@@ -20,7 +20,7 @@ pub static ROWS: &[Combinator] = &[
     row("map_segments", &[Kind::Any, F1], "(segments, [T] -> T or [T]) => [T] or segments", "(ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))", map_segments),
     row("iterate_n", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) => S", "iterate_n(3, [1, 10], |xs| xs * 2)", iterate_n),
     row("iterate_while", &[Kind::Any, F1, F1], "(S, S -> bool, S -> S) => S", "iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)", iterate_while),
-    row("while_loop", &[Kind::Any, F1, F1], "(S, S -> bool, S -> S) -> S", "[1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)", while_loop),
+    row("while_loop", &[Kind::Any, F1, F1], "(S, S -> bool, S -> S) -> S", "[1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)", while_loop),
     row("iterate", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) -> S", "[1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))", iterate),
 ];
 
@@ -92,7 +92,7 @@ fn of_all(
         Some(OfAll::Each(node)) => c.give(node, elt),
         Some(OfAll::Segments(s)) => c.give_segments(s, elt),
         Some(OfAll::Nested(counts, s)) => {
-            let counts = c.give(counts, Elt::Scalar(Ty::U64))?;
+            let counts = c.give(counts, Elt::Count)?;
             Ok(Value::Tuple(vec![counts, c.give_segments(s, elt)?]))
         }
         None => c.eval.refuse("expected a result of the function", at),
@@ -141,7 +141,8 @@ fn while_loop(c: &mut Call<'_, '_>) -> Result<Value> {
     let (start, test, next) = (c.value(0).clone(), c.value(1).clone(), c.value(2).clone());
     let (at, test_at, next_at, loc) = (c.at(0), c.at(1), c.at(2), c.builder.loc());
     c.eval.scalars("while_loop", at, |eval, wrong| {
-        let (start, elt) = eval.fields(start, None, at)?;
+        let want = promote::signed(&start.default_elt());
+        let (start, elt) = eval.fields(start, Some(&want), at)?;
         // Both functions evaluate, one after the other.
         let shared = std::cell::RefCell::new((eval, wrong));
         let test = |state: &[Field]| {
@@ -175,7 +176,8 @@ fn iterate(c: &mut Call<'_, '_>) -> Result<Value> {
         // As a range does, a number below 0 that is known only when it runs gives no steps.
         let least = Field::literal(Const::zero(ty));
         let n = Field::op(Op::Max, &[n, least], loc).cast(Ty::U64, loc);
-        let (start, elt) = eval.fields(start, None, at)?;
+        let want = promote::signed(&start.default_elt());
+        let (start, elt) = eval.fields(start, Some(&want), at)?;
         let next = |state: &[Field]| {
             let result = eval.applied(&next, state, &elt, Some(&elt), next_at);
             let next = wrong.keep(result);

@@ -11,6 +11,8 @@ pub struct ScalarFunction {
     pub name: &'static str,
     /// How many arguments it takes.
     pub arity: usize,
+    /// How many of them there have to be.
+    pub least: usize,
     /// An example, which a test evaluates.
     pub example: &'static str,
     does: Does,
@@ -25,6 +27,11 @@ enum Does {
 type Make = fn(&mut Eval<'_>, &[Value], Site<'_>) -> Result<Value>;
 
 impl ScalarFunction {
+    /// Whether it can be called with so many arguments.
+    pub fn takes(&self, n: usize) -> bool {
+        (self.least..=self.arity).contains(&n)
+    }
+
     /// It applied to as many values as it takes.
     pub fn apply(&self, eval: &mut Eval<'_>, args: Vec<Value>, site: Site<'_>) -> Result<Value> {
         match self.does {
@@ -44,6 +51,7 @@ const fn op(name: &'static str, arity: usize, op: Op, example: &'static str) -> 
     ScalarFunction {
         name,
         arity,
+        least: arity,
         example,
         does: Does::Operator(op),
     }
@@ -58,9 +66,19 @@ const fn made(
     ScalarFunction {
         name,
         arity,
+        least: arity,
         example,
         does: Does::Made(make),
     }
+}
+
+/// A type's name, which converts.
+macro_rules! ty {
+    ($name:literal, $ty:ident) => {
+        made($name, 1, concat!($name, "(3)"), |e, x, s| {
+            e.cast(x[0].clone(), Ty::$ty, s.span)
+        })
+    };
 }
 
 /// The smaller of two. The combinator that is called so takes one array.
@@ -122,11 +140,12 @@ pub static SCALARS: &[ScalarFunction] = &[
         let whole = e.operator(Op::Trunc, s.only(0), x.to_vec())?;
         e.operator(Op::Sub, s.only(0), vec![x[0].floating(), whole])
     }),
-    made("log", 2, "log(8, 2)", |e, x, s| {
+    ScalarFunction { least: 1, ..made("log", 2, "log(8, 2)", |e, x, s| {
         let of = e.operator(Op::Ln, s.only(0), vec![x[0].clone()])?;
-        let base = e.operator(Op::Ln, s.only(1), vec![x[1].clone()])?;
+        let Some(base) = x.get(1) else { return Ok(of) };
+        let base = e.operator(Op::Ln, s.only(1), vec![base.clone()])?;
         e.operator(Op::Div, s.only(0), vec![of, base])
-    }),
+    }) },
     made("to_degrees", 1, "to_degrees(f64::consts::PI)", |e, x, s| {
         let factor = Value::Float(180.0 / std::f64::consts::PI);
         e.operator(Op::Mul, s.only(0), vec![x[0].floating(), factor])
@@ -148,6 +167,42 @@ pub static SCALARS: &[ScalarFunction] = &[
     }),
     made("isclose", 5, "isclose(1.0, 1.000001, 1e-5, 1e-8, false)", isclose),
     made("clamp", 3, "clamp(12, 0, 9)", clamp),
+    op("xor", 2, Op::Xor, "xor(6, 3)"),
+    made("where", 3, "where([1, 5, 3] > 2, 1, 0)", |e, x, s| e.choice(x.to_vec(), s)),
+    ty!("f64", F64), ty!("f32", F32), ty!("i64", I64), ty!("i32", I32), ty!("i16", I16), ty!("i8", I8),
+    ty!("u64", U64), ty!("u32", U32), ty!("u16", U16), ty!("u8", U8), ty!("bool", Bool),
+];
+
+/// Names that NumPy has for functions on scalars and for types.
+pub static ALIASES: &[(&str, &str)] = &[
+    ("float", "f64"),
+    ("int", "i64"),
+    ("float64", "f64"),
+    ("float32", "f32"),
+    ("int64", "i64"),
+    ("int32", "i32"),
+    ("int16", "i16"),
+    ("int8", "i8"),
+    ("uint64", "u64"),
+    ("uint32", "u32"),
+    ("uint16", "u16"),
+    ("uint8", "u8"),
+    ("absolute", "abs"),
+    ("arcsin", "asin"),
+    ("arccos", "acos"),
+    ("arctan", "atan"),
+    ("arctan2", "atan2"),
+    ("log1p", "ln_1p"),
+    ("expm1", "exp_m1"),
+    ("isnan", "is_nan"),
+    ("isfinite", "is_finite"),
+    ("isinf", "is_infinite"),
+    ("clip", "clamp"),
+    ("sign", "signum"),
+    ("maximum", "max"),
+    ("minimum", "min"),
+    ("degrees", "to_degrees"),
+    ("radians", "to_radians"),
 ];
 
 /// Of floats of one type, whether their tolerances are literals or not; the last argument is a `bool`.
@@ -210,6 +265,10 @@ pub static CONSTANTS: &[(&str, Const)] = &{
         ("f64::consts::PI", f(std::f64::consts::PI)),
         ("f64::consts::TAU", f(std::f64::consts::TAU)),
         ("f64::consts::E", f(std::f64::consts::E)),
+        ("pi", f(std::f64::consts::PI)),
+        ("e", f(std::f64::consts::E)),
+        ("inf", f(f64::INFINITY)),
+        ("nan", f(f64::NAN)),
         ("f64::INFINITY", f(f64::INFINITY)),
         ("f64::NEG_INFINITY", f(f64::NEG_INFINITY)),
         ("f64::NAN", f(f64::NAN)),

@@ -1,11 +1,10 @@
 //! Combinators of segments.
 
-use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
+use super::{COUNT, Combinator, Elements, F1, F2, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind};
 use livefusion::segmented::Segments;
-use loop_lang::Ty;
 use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
@@ -20,7 +19,7 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("lengths", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).lengths()", |c| {
         let (s, _) = c.segments(0)?;
-        c.give(s.lengths, Elt::Scalar(Ty::U64))
+        c.give(s.lengths, COUNT)
     }),
     row("data", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).data()", |c| {
         let (s, elt) = c.segments(0)?;
@@ -28,7 +27,7 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("offsets", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).offsets()", |c| {
         let (s, _) = c.segments(0)?;
-        c.give_flat(c.builder.offsets(&s.lengths))
+        c.give(c.builder.offsets(&s.lengths), COUNT)
     }),
     row("with_data", &[S, XS], "(segments, [T]) => segments", "(ragged [[1, 2], [3]]).with_data([7, 8, 9])", |c| {
         let ((s, _), data) = (c.segments(0)?, c.array(1)?);
@@ -59,31 +58,31 @@ pub static ROWS: &[Combinator] = &[
         c.same(1, &state, &elt)?;
         let style = FoldStyle::Associative;
         c.give(c.builder.fold_s(&s.lengths, &s.data, Fold { start, step, style }), elt)
-    }),
+    }).with(Elements::Signed),
     row("fold1_s", &[S, F2], "(segments, (T, T) -> T) => [T]", "(ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))", |c| {
         let (s, elt) = c.segments(0)?;
         let (step, _) = c.function(1, &[&elt, &elt], Some(&elt))?;
         c.give(c.builder.fold1_s(&s, step), elt)
-    }),
+    }).with(Elements::Signed),
     row("fold_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => [T]", "(ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)", |c| {
         let (s, elt) = c.segments(0)?;
         let (start, step, state) = c.start_and_step(1, &elt)?;
         c.give(c.builder.fold_seq_s(&s, start, step), state)
-    }),
+    }).with(Elements::Signed),
     row("aggregate_s", &[S, Kind::Number, F2, F2], "(segments, S, (S, T) -> S, (S, S) -> S) => [S]", "(ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
         let (s, elt) = c.segments(0)?;
         let (start, step, state) = c.start_and_step(1, &elt)?;
         let (combine, _) = c.function(3, &[&state, &state], Some(&state))?;
         c.give(c.builder.aggregate_s(&s, start, step, combine), state)
-    }),
+    }).with(Elements::Signed),
     row("scan_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)", |c| {
         scan(c, |b, s, start, step| {
             let style = FoldStyle::Associative;
             s.with_data(b.scan_s(&s.lengths, &s.data, Fold { start, step, style }, ScanKind::Inclusive))
         })
-    }),
-    row("scan_exclusive_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)", |c| scan(c, Builder::scan_exclusive_s)),
-    row("scan_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)", |c| scan(c, Builder::scan_seq_s)),
+    }).with(Elements::Signed),
+    row("scan_exclusive_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)", |c| scan(c, Builder::scan_exclusive_s)).with(Elements::Signed),
+    row("scan_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)", |c| scan(c, Builder::scan_seq_s)).with(Elements::Signed),
     row("append_s", &[S, S], "(segments, segments) => segments", "(ragged [[1], [2]]).append_s(ragged [[3, 4], []])", |c| {
         c.agree(&[0, 1])?;
         let ((s, elt), (other, got)) = (c.segments(0)?, c.segments(1)?);
@@ -100,7 +99,7 @@ pub static ROWS: &[Combinator] = &[
     }),
     row("indices_s", &[XS], "[length] => segments", "indices_s([2, 3])", |c| {
         let lengths = c.lengths(0)?;
-        c.give_segments(c.builder.indices_s(&lengths), Elt::Scalar(Ty::U64))
+        c.give_segments(c.builder.indices_s(&lengths), COUNT)
     }),
     row("enum_from_step_s", &[XS, XS, XS], "([T], [T], [length]) => segments", "enum_from_step_s([1, 10], [2, -1], [2, 3])", |c| {
         let (from, step, lengths) = (c.numbers(0)?, c.numbers(1)?, c.numbers(2)?);
@@ -159,7 +158,7 @@ pub static ROWS: &[Combinator] = &[
 fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
     let (s, elt) = c.segments(0)?;
     c.of_numbers(0, &elt)?;
-    c.give_flat(make(c.builder, &s))
+    c.give_like(make(c.builder, &s), elt)
 }
 
 /// One element of each segment.
@@ -171,13 +170,13 @@ fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Re
 /// The place of one element in each segment.
 fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
     let (s, _) = c.segments(0)?;
-    c.give_flat(make(c.builder, &s))
+    c.give(make(c.builder, &s), COUNT)
 }
 
 fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Segments, Body) -> Arc<Node>) -> Result<Value> {
     let (s, elt) = c.segments(0)?;
     let test = c.test(1, &[&elt])?;
-    c.give_flat(make(c.builder, &s, test))
+    c.give_like(make(c.builder, &s, test), elt)
 }
 
 fn scan(

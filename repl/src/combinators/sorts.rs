@@ -16,7 +16,7 @@ pub static ROWS: &[Combinator] = &[
     row("sort", &[XS], "[T] => [T]", "[3, 1, 2].sort()", |c| {
         let xs = c.array(0)?;
         c.give(c.builder.sort(&xs.node), xs.elt)
-    }),
+    }).also(&["sorted"]),
     row("argsort", &[XS], "[T] => [u64]", "[30, 10, 20].argsort()", |c| {
         let xs = c.array(0)?;
         c.give(c.builder.argsort(&xs.node), COUNT)

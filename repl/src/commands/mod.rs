@@ -130,8 +130,43 @@ pub static COMMANDS: &[Command] = &[
         s.load(Path::new(&path)).map_err(|e| refuse(s, at, &e))
     }),
     command("help", "[NAME]", "this list; what a combinator or a command does", help::help),
-    command("quit", "", "ends the session", |_, _| Ok(Answer { quit: true, ..Answer::default() })),
+    command("history", "", "what was typed so far", |s, _| {
+        let lines = s.typed.iter().map(|t| t.trim_end().to_string() + "\n");
+        Ok(Answer::of(lines.collect::<String>()))
+    }),
+    command("undo", "", "takes back the last statement that gave a name", |s, at| match s.undo() {
+        Some(text) => Ok(Answer::of(format!("took back {text}\n"))),
+        None => Err(refuse(s, at, "there is no name to take back")),
+    }),
+    command("quit", "", "ends the session", quit),
+    command("exit", "", "ends the session", quit),
 ];
+
+/// The commands that are meant by their names alone, without a colon, as long as nothing else is called so.
+static BARE: &[&str] = &["help", "history", "undo", "quit", "exit"];
+
+fn quit(_: &mut Session, _: Span) -> Result<Answer, String> {
+    Ok(Answer {
+        quit: true,
+        ..Answer::default()
+    })
+}
+
+/// The command that a text is without a colon, as `quit`, `exit()`, `help(sum)`; and what follows it.
+pub fn bare(text: &str) -> Option<(&'static str, &str)> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let name = BARE.iter().find(|b| **b == word)?;
+    let rest = rest.trim();
+    let inner = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
+    let argument = inner.unwrap_or(rest).trim();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+    let may_be = argument.is_empty() || *name == "help" && argument.chars().all(is_name);
+    may_be.then_some((*name, argument))
+}
 
 /// The command of this name.
 pub fn find(name: &str) -> Option<&'static Command> {
@@ -245,11 +280,12 @@ fn backend(s: &mut Session, at: Span) -> Result<Answer, String> {
     if !name.is_empty() {
         let Some(known) = BACKENDS.iter().find(|b| **b == name) else {
             let known = BACKENDS.join(", ");
-            return Err(refuse(
-                s,
-                at,
-                &format!("expected one of {known}, got `{name}`"),
-            ));
+            let message = format!("there is no backend `{name}`; there are {known}");
+            let mut unknown = Diagnostic::new(message, at);
+            for other in nearest(&name, BACKENDS.iter().copied()) {
+                unknown = unknown.suggest("you may have meant", at, other);
+            }
+            return Err(s.draw(&unknown));
         };
         s.backend = known;
         s.rebuild();

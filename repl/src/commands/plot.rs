@@ -107,7 +107,7 @@ fn is_array(value: &Value) -> bool {
 fn numbers(value: &Value) -> Option<&Array> {
     match value {
         Value::Array(array) => {
-            let is_flat = matches!(array.elt, Elt::Scalar(_)) && array.node.rank == 1;
+            let is_flat = matches!(array.elt, Elt::Scalar(_) | Elt::Count) && array.node.rank == 1;
             is_flat.then_some(array)
         }
         _ => None,
@@ -152,9 +152,9 @@ fn chart(value: &Value, is_histogram: bool) -> Result<Chart, String> {
 
 fn chart_of(array: &Array, is_histogram: bool) -> Option<Chart> {
     match (&array.elt, array.node.rank) {
-        (Elt::Scalar(_), _) if is_histogram => column(array, 0).map(Chart::Histogram),
-        (Elt::Scalar(_), 1) => column(array, 0).map(Chart::Line),
-        (Elt::Scalar(_), 2) => {
+        (Elt::Scalar(_) | Elt::Count, _) if is_histogram => column(array, 0).map(Chart::Histogram),
+        (Elt::Scalar(_) | Elt::Count, 1) => column(array, 0).map(Chart::Line),
+        (Elt::Scalar(_) | Elt::Count, 2) => {
             let axes = array.node.shape.as_ref()?.axes();
             let width = axes.get(1).and_then(Axis::known)?;
             Some(Chart::Image(column(array, 0)?, width as usize))

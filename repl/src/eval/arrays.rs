@@ -24,7 +24,7 @@ impl Eval<'_> {
             let values = self.meant(values, &at)?;
             return self.rows(values, &at, span);
         }
-        let (elt, rows) = self.untraced(|eval| eval.alike(values, &at))?;
+        let (elt, rows) = self.untraced(|eval| eval.elements_alike(values, &at))?;
         if rows.iter().any(|r| matches!(r, Value::Array(_))) {
             let builder = self.builder("vector", span);
             let mut nodes = Vec::new();

@@ -1,7 +1,7 @@
 //! A call of a combinator: its arguments, as what the combinator takes.
 
-use super::{Eval, Result, mismatch, noun, wrong};
-use crate::combinators::{Combinator, Kind};
+use super::{Eval, Result, mismatch, noun, promote, wrong};
+use crate::combinators::{self, Combinator, Elements, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::PatternKind;
@@ -36,7 +36,10 @@ impl<'e, 's> Call<'e, 's> {
     ) -> Result<Value> {
         if !of.takes(args.len()) {
             let message = format!("`{}` takes {}, got {}", of.name, of.arity(), args.len());
-            let wrong = Diagnostic::new(message, span);
+            let mut wrong = Diagnostic::new(message, span);
+            if of.params.len() == 1 && combinators::find(&format!("{}_axis", of.name)).is_some() {
+                wrong = wrong.note(format!("along an axis it is `m.{}(axis = 0)`", of.name));
+            }
             return Err(Box::new(
                 wrong
                     .note(of.signature())
@@ -54,6 +57,7 @@ impl<'e, 's> Call<'e, 's> {
         for (k, kind) in of.params.iter().enumerate().take(call.args.len()) {
             call.check(k, kind, of)?;
         }
+        call.unify(of.elements)?;
         (of.build)(&mut call)
     }
 
@@ -73,6 +77,43 @@ impl<'e, 's> Call<'e, 's> {
         let message = format!("expected {expected}, got {}", value.describe());
         let wrong = Diagnostic::new(message, self.spans[k]).note(of.signature());
         Err(Box::new(wrong.note(format!("for example: {}", of.example))))
+    }
+
+    /// Gives elements of arrays the types that a combinator needs.
+    fn unify(&mut self, elements: Elements) -> Result<()> {
+        let elts = self.args.iter().filter_map(|v| match v {
+            Value::Array(a) if a.node.rank > 0 => Some(a.elt.clone()),
+            Value::Range(_) => Some(Elt::Scalar(Ty::I64)),
+            _ => None,
+        });
+        let all = match elements {
+            Elements::Kept => return Ok(()),
+            Elements::Alike => {
+                let joined = elts.map(Some).reduce(|a, b| promote::join(&a?, &b?));
+                joined.flatten()
+            }
+            _ => None,
+        };
+        for (k, span) in self.spans.clone().into_iter().enumerate() {
+            let array = match &self.args[k] {
+                Value::Segmented(s) if elements == Elements::Signed => {
+                    let (want, s) = (promote::signed(&s.data.elt), s.clone());
+                    let data = self.eval.retyped(s.data, &want, span)?;
+                    self.args[k] = Value::Segmented(Segmented { data, ..s });
+                    continue;
+                }
+                Value::Array(a) if a.node.rank > 0 => a.clone(),
+                Value::Range(_) if all.is_some() => self.array(k)?,
+                _ => continue,
+            };
+            let want = match elements {
+                Elements::Numbers => promote::numbers(&array.elt),
+                Elements::Signed => promote::signed(&array.elt),
+                _ => all.clone().unwrap_or(array.elt.clone()),
+            };
+            self.args[k] = Value::Array(self.eval.retyped(array, &want, span)?);
+        }
+        Ok(())
     }
 
     /// The numbers of the arguments from one on.
@@ -252,7 +293,13 @@ impl<'e, 's> Call<'e, 's> {
     /// An axis.
     pub fn axis(&mut self, k: usize) -> Result<usize> {
         let n = self.known(k)?;
-        usize::try_from(n).map_or_else(
+        let rank = match self.args.iter().find(|a| matches!(a, Value::Array(_))) {
+            Some(Value::Array(a)) => i128::from(a.node.rank),
+            _ => 1,
+        };
+        // Counted from the last one.
+        let axis = if n < 0 { n + rank } else { n };
+        usize::try_from(axis).map_or_else(
             |_| wrong(format!("expected an axis, got {n}"), self.at(k)),
             Ok,
         )
@@ -303,6 +350,45 @@ impl<'e, 's> Call<'e, 's> {
         self.eval.item(value, at)
     }
 
+    /// The shape that an array's elements fill: a tuple of numbers, or all arguments from one on. One of them may be -1, and is
+    /// what the others leave.
+    pub fn shape_of(&mut self, k: usize, of: &Array) -> Result<Vec<Axis>> {
+        let at = self.at(k);
+        let parts = match &self.args[k..] {
+            [Value::Tuple(parts)] => parts.clone(),
+            parts => parts.to_vec(),
+        };
+        let Some(open) = parts.iter().position(|p| matches!(p, Value::Int(-1))) else {
+            let mut axes = Vec::new();
+            for part in parts {
+                axes.push(Axis::delayed(self.eval.count(part, at)?.node));
+            }
+            return Ok(axes);
+        };
+        let mut others = 1;
+        for (j, part) in parts.iter().enumerate() {
+            if j != open {
+                others *= self.eval.known(part, at)?.max(0);
+            }
+        }
+        let flat = self.builder.reshape(&of.node, None);
+        let len = flat.known_len().map(i128::from);
+        let Some(len) = len.filter(|n| others > 0 && n % others == 0) else {
+            let message = format!("{of} does not fill rows of {others}");
+            return wrong(message, at);
+        };
+        let mut axes = Vec::new();
+        for (j, part) in parts.into_iter().enumerate() {
+            let part = if j == open {
+                Value::Int(len / others)
+            } else {
+                part
+            };
+            axes.push(Axis::delayed(self.eval.count(part, at)?.node));
+        }
+        Ok(axes)
+    }
+
     /// A shape: a number, or a tuple of numbers.
     pub fn shape(&mut self, k: usize) -> Result<Vec<Axis>> {
         let at = self.at(k);
@@ -347,7 +433,12 @@ impl<'e, 's> Call<'e, 's> {
     pub fn start_and_step(&mut self, k: usize, element: &Elt) -> Result<(Body, Body, Elt)> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         let mut first = None;
-        for want in [Some(element), None] {
+        // A type that the start value has is the state's.
+        let wants = match value.elt() {
+            Some(_) => vec![None],
+            None => vec![Some(element), None],
+        };
+        for want in wants {
             let Ok((start, state)) = self.eval.value_body(value.clone(), want, at) else {
                 continue;
             };
@@ -369,10 +460,15 @@ impl<'e, 's> Call<'e, 's> {
 
     /// Scalars of one type, as bodies without parameters.
     pub fn alike(&mut self, ks: std::ops::Range<usize>) -> Result<(Vec<Body>, Elt)> {
-        let values = self.args[ks.clone()].to_vec();
-        let at = |k: usize| self.spans.get(ks.start + k).copied().unwrap_or(self.span);
+        self.alike_values(self.args[ks].to_vec())
+    }
+
+    /// As [`alike`](Self::alike), of values that the arguments gave.
+    pub fn alike_values(&mut self, values: Vec<Value>) -> Result<(Vec<Body>, Elt)> {
+        let own: Vec<Span> = values.iter().enumerate().map(|(k, _)| self.at(k)).collect();
+        let at = |k: usize| own.get(k).copied().unwrap_or(self.span);
         let (elt, values) = self.eval.alike(values, &at)?;
-        self.of_numbers(ks.start, &elt)?;
+        self.of_numbers(0, &elt)?;
         let mut bodies = Vec::new();
         for (k, value) in values.into_iter().enumerate() {
             bodies.push(self.eval.value_body(value, Some(&elt), at(k))?.0);
@@ -413,9 +509,20 @@ impl<'e, 's> Call<'e, 's> {
         self.eval.array(node, elt, self.span)
     }
 
+    /// The result of a call, with elements like these if they are in memory what these are.
+    pub fn give_like(&mut self, node: Arc<Node>, like: Elt) -> Result<Value> {
+        let elt = match node.types.as_slice() {
+            types if types == like.types().as_slice() => like,
+            // How many there are, or which one.
+            [Ty::U64] => Elt::Count,
+            types => Elt::of(types),
+        };
+        self.give(node, elt)
+    }
+
     /// Segments as the result of a call.
     pub fn give_segments(&mut self, s: Segments, elt: Elt) -> Result<Value> {
-        let lengths = self.give(s.lengths.clone(), Elt::Scalar(Ty::U64))?;
+        let lengths = self.give(s.lengths.clone(), Elt::Count)?;
         let Value::Array(lengths) = lengths else {
             return Ok(lengths);
         };

@@ -59,7 +59,7 @@ impl Eval<'_> {
         }
         for (k, value) in values.iter().enumerate() {
             if !value.is_scalar() && !matches!(value, Value::Array(_)) {
-                let message = format!("expected numbers, got {}", value.describe());
+                let message = format!("`{}` takes numbers, got {}", site.name, value.describe());
                 return wrong(message, site.at(k));
             }
         }

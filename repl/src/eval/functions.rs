@@ -1,6 +1,6 @@
 //! Functions that the library calls itself: on nodes, on windows, on states. What is wrong in one is kept until it is back.
 
-use super::{Eval, Result, split, wrong};
+use super::{Eval, Result, promote, split, wrong};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::value::{Array, Elt, Segmented, Value};
@@ -191,10 +191,14 @@ impl Eval<'_> {
     pub fn parts_of(&mut self, value: Value, out: &mut Vec<Part>, at: Span) -> Result<Form> {
         match value {
             Value::Array(a) => {
+                let signed = promote::signed(&a.elt);
+                let a = self.retyped(a, &signed, at)?;
                 out.push(Part::Array(a.node));
                 Ok(Form::Array(a.elt))
             }
-            Value::Segmented(s) => {
+            Value::Segmented(mut s) => {
+                let signed = promote::signed(&s.data.elt);
+                s.data = self.retyped(s.data, &signed, at)?;
                 let (lengths, data) = (s.lengths, s.data.node);
                 out.push(Part::Segments(Segments { lengths, data }));
                 Ok(Form::Segments(s.data.elt))

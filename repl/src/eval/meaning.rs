@@ -1,6 +1,6 @@
 //! Text and times in expressions: what they have in common, what operators make of them, what cannot be done with them.
 
-use super::{Eval, Result, Site, wrong};
+use super::{Eval, Result, Site, promote, wrong};
 use crate::diagnostic::Diagnostic;
 use crate::meaning::{DAY, Time};
 use crate::source::Span;
@@ -158,6 +158,7 @@ impl Eval<'_> {
                     false => Field::op(Op::Mul, &[field, number(DAY)], loc),
                 });
             }
+            (Elt::Scalar(_) | Elt::Count, _) => all = promote::widened(fields, from, to, loc)?,
             _ => {
                 let (own, parts) = (from.parts(), to.parts());
                 if own.len() != parts.len() || !from.is_tuple() || from.common(to)? != *to {
@@ -355,7 +356,7 @@ pub fn noun(elt: &Elt) -> &'static str {
         Elt::Time(time) if time.is_date() => "a date",
         Elt::Time(_) => "a time span",
         Elt::Scalar(Ty::Bool) => "a bool",
-        Elt::Scalar(_) => "a number",
+        Elt::Scalar(_) | Elt::Count => "a number",
         Elt::Maybe(_) => "a value that may be missing",
         Elt::Tuple(_) => "a tuple",
         Elt::Row(..) => "a row",

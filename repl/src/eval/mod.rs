@@ -3,15 +3,20 @@
 //! nodes, as typed operators do.
 
 mod arrays;
+mod attributes;
 mod call;
 mod elementwise;
 mod functions;
 mod index;
 mod meaning;
 mod operators;
+pub mod promote;
+mod python;
 mod scalar;
+mod slice;
 mod table;
 
+pub use attributes::ATTRIBUTES;
 pub use call::Call;
 pub use elementwise::Site;
 pub use functions::{Form, Mistake, Traced};
@@ -214,6 +219,11 @@ impl<'s> Eval<'s> {
                 let value = self.expr(env, value)?;
                 self.field(value, field, e.span)
             }
+            ExprKind::Slice(_) => wrong("a slice stands between the brackets of an index", e.span),
+            ExprKind::Keyword { name, .. } => wrong(
+                format!("`{}` is no argument here", shown(&name.text)),
+                e.span,
+            ),
             ExprKind::Unary { op, operand } => {
                 let value = self.expr(env, operand)?;
                 self.unary(*op, value, e.span, operand.span)
@@ -335,7 +345,7 @@ impl<'s> Eval<'s> {
             Value::Segmented(s) => Some(vec![
                 Value::Array(Array {
                     node: s.lengths,
-                    elt: Elt::Scalar(Ty::U64),
+                    elt: Elt::Count,
                 }),
                 Value::Array(s.data),
             ]),
@@ -365,6 +375,9 @@ impl<'s> Eval<'s> {
                 self.column(&value, &name.text, name.span)
             }
             (Field::Name(name), value) => {
+                if let Some(found) = self.attribute(&value, &name.text, span)? {
+                    return Ok(found);
+                }
                 let message = format!("{} has no fields with names", value.describe());
                 let unknown = Diagnostic::new(message, name.span);
                 Err(Box::new(unknown.suggest(
@@ -392,7 +405,8 @@ impl<'s> Eval<'s> {
                 if params.len() != args.len() {
                     let (n, got) = (params.len(), args.len());
                     let s = if n == 1 { "" } else { "s" };
-                    let message = format!("expected {n} argument{s}, got {got}");
+                    let message =
+                        format!("this function takes {n} argument{s}, and is given {got}");
                     let here = params.first().map_or(span, |p| p.span);
                     let wrong = Diagnostic::new(message, span);
                     return Err(Box::new(wrong.other(here, "the function's parameters")));
@@ -419,13 +433,103 @@ impl<'s> Eval<'s> {
 
     fn call_expr(&mut self, env: &Env, callee: &Expr, args: &[Expr], span: Span) -> Result<Value> {
         let f = self.expr(env, callee)?;
-        let values = self.all(env, args)?;
+        let is_named = |a: &&Expr| matches!(a.kind, ExprKind::Keyword { .. });
+        let (named, plain): (Vec<&Expr>, Vec<&Expr>) = args.iter().partition(is_named);
+        let mut values = Vec::new();
+        for arg in &plain {
+            values.push(self.expr(env, arg)?);
+        }
+        let spans: Vec<Span> = plain.iter().map(|a| a.span).collect();
         match f {
-            Value::Named(name) => {
-                let spans = args.iter().map(|a| a.span).collect();
+            Value::Named(name) if named.is_empty() => {
                 self.call_named(name, values, spans, callee.span)
             }
-            f => self.call(&f, values, span),
+            Value::Named(name) => self.call_with(env, name, (values, spans), &named, callee.span),
+            f @ Value::Function(_) if named.is_empty() => self.call(&f, values, span),
+            Value::Function(_) => wrong(
+                "the arguments of a function stand in their order, without names",
+                named[0].span,
+            ),
+            other => Err(self.no_function(other, callee, args)),
+        }
+    }
+
+    /// That what is called is no function, and how an element of it is read.
+    fn no_function(&self, value: Value, callee: &Expr, args: &[Expr]) -> Box<Diagnostic> {
+        let name = self.sources.slice(callee.span);
+        let message = format!("`{}` is {}, not a function", shown(name), value.describe());
+        let wrong = Diagnostic::new(message, callee.span);
+        Box::new(match (&value, args) {
+            (Value::Array(_) | Value::Range(_) | Value::Segmented(_), [first, ..]) => {
+                let at = shown(self.sources.slice(first.span));
+                wrong.note(format!("its element {at} is `{}[{at}]`", shown(name)))
+            }
+            _ => wrong,
+        })
+    }
+
+    /// A call with arguments that have names: `axis`, `dtype`.
+    fn call_with(
+        &mut self,
+        env: &Env,
+        name: Named,
+        (mut values, mut spans): (Vec<Value>, Vec<Span>),
+        named: &[&Expr],
+        span: Span,
+    ) -> Result<Value> {
+        let (mut name, mut dtype) = (name, None);
+        for arg in named {
+            let ExprKind::Keyword { name: word, value } = &arg.kind else {
+                continue;
+            };
+            let given = self.expr(env, value)?;
+            let along = match name {
+                Named::Combinator(c) => combinators::find(&format!("{}_axis", c.name)),
+                Named::Scalar(_) => None,
+            };
+            match (word.text.as_str(), along) {
+                ("axis", Some(along)) if !values.is_empty() => {
+                    name = Named::Combinator(along);
+                    values.insert(1, given);
+                    spans.insert(1, value.span);
+                }
+                ("dtype", _) => dtype = Some((given, value.span)),
+                (other, _) => {
+                    let (called, ty) = match name {
+                        Named::Combinator(c) => (c.name, c.signature()),
+                        Named::Scalar(f) => (f.name, format!("for example: {}", f.example)),
+                    };
+                    let message = format!("`{called}` has no argument `{}`", shown(other));
+                    return Err(Box::new(Diagnostic::new(message, word.span).note(ty)));
+                }
+            }
+        }
+        let made = self.call_named(name, values, spans, span)?;
+        match dtype {
+            Some((ty, at)) => self.as_type(made, &ty, at),
+            None => Ok(made),
+        }
+    }
+
+    /// A value in the type that another value names: `float`, `"i32"`.
+    pub fn as_type(&mut self, value: Value, ty: &Value, span: Span) -> Result<Value> {
+        let to = match ty {
+            Value::Named(Named::Scalar(f)) => Ty::from_name(f.name),
+            Value::Text(text) => match combinators::value(text) {
+                Some(Value::Named(Named::Scalar(f))) => Ty::from_name(f.name),
+                _ => None,
+            },
+            _ => None,
+        };
+        match to {
+            Some(to) => self.cast(value, to, span),
+            None => {
+                let wrong =
+                    Diagnostic::new(format!("expected a type, got {}", ty.describe()), span);
+                Err(Box::new(wrong.note(
+                    "types are `float`, `int`, `bool`, `f32`, `i32`, `u8` and so on",
+                )))
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Operators, casts, conditions, and functions on scalars.
 
-use super::{Eval, Result, Site, mismatch, noun, wrong};
-use crate::combinators::ScalarFunction;
+use super::{Call, Eval, Result, Site, mismatch, noun, python, wrong};
+use crate::combinators::{self, ScalarFunction};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::{Binary, Expr, Unary};
@@ -56,7 +56,17 @@ impl Eval<'_> {
             && op.result(&vec![Ty::F64; op.arity()], None).is_some();
         let floating = |v: Value| if floats { v.floating() } else { v };
         let values = values.into_iter().map(floating).collect();
-        Ok(self.alike(values, &|k| site.at(k))?.1)
+        let (elt, values) = self.alike(values, &|k| site.at(k))?;
+        if !floats || !elt.scalar().is_some_and(Ty::is_int) {
+            return Ok(values);
+        }
+        let want = Elt::Scalar(Ty::F64);
+        let mut all = Vec::new();
+        for (k, value) in values.into_iter().enumerate() {
+            let (fields, elt) = self.fields(value, Some(&want), site.at(k))?;
+            all.push(Value::Scalar(fields, elt));
+        }
+        Ok(all)
     }
 
     /// `-x`, `!x`.
@@ -101,13 +111,25 @@ impl Eval<'_> {
             span: at,
             operands: &[operands[0].span, operands[1].span],
         };
+        self.arithmetic(op, site, values)
+    }
+
+    /// An operator on values.
+    pub fn arithmetic(&mut self, op: Binary, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
+        match python::known(op, &values) {
+            Ok(Some(value)) => return Ok(value),
+            Ok(None) => {}
+            Err(message) => return python::misfit(message, site),
+        }
         let op = match op {
             Binary::And | Binary::Or => return self.logic(op, site, values),
+            Binary::Div => return self.true_division(site, values),
+            Binary::FloorDiv | Binary::Rem => return self.floor_division(op, site, values),
+            Binary::Pow => return self.power(site, values),
+            Binary::MatMul => return self.product(site, values),
             Binary::Add => Op::Add,
             Binary::Sub => Op::Sub,
             Binary::Mul => Op::Mul,
-            Binary::Div => Op::Div,
-            Binary::Rem => Op::Rem,
             Binary::Eq => Op::Eq,
             Binary::Ne => Op::Ne,
             Binary::Lt => Op::Lt,
@@ -116,13 +138,20 @@ impl Eval<'_> {
             Binary::Ge => Op::Ge,
             Binary::BitAnd => Op::And,
             Binary::BitOr => Op::Or,
-            Binary::BitXor => Op::Xor,
             Binary::Shl => Op::Shl,
             Binary::Shr => Op::Shr,
         };
-        match plain(op, &values) {
+        match compared(op, &values) {
             Some(value) => Ok(value),
             None => self.operator(op, site, values),
+        }
+    }
+
+    /// `a @ b`: of two vectors a number, of a matrix and a vector a vector, of two matrices a matrix.
+    fn product(&mut self, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
+        match combinators::find(site.name) {
+            Some(c) => Call::run(self, c, values, site.operands.to_vec(), site.span),
+            None => wrong("there is no product of matrices", site.span),
         }
     }
 
@@ -164,6 +193,11 @@ impl Eval<'_> {
             let (fields, elt) = eval.fields(value, None, span)?;
             let loc = eval.loc(span);
             match fields.as_slice() {
+                [x] if ty == Ty::Bool && elt.scalar().is_some_and(|own| own != Ty::Bool) => {
+                    let zero = Field::literal(Const::zero(elt.scalar().unwrap_or(Ty::I64)));
+                    let holds = Field::op(Op::Ne, &[*x, zero], loc);
+                    Ok((Fields::from_slice(&[holds]), Elt::Scalar(ty)))
+                }
                 [x] if elt.scalar().is_some() => {
                     let cast = x.cast(ty, loc);
                     Ok((Fields::from_slice(&[cast]), Elt::Scalar(ty)))
@@ -203,7 +237,12 @@ impl Eval<'_> {
             span,
             operands: &[c.span, yes.span, no.span],
         };
-        self.elementwise(site, arms, &mut |eval, values| {
+        self.choice(arms, site)
+    }
+
+    /// Of a condition and two values the first where the condition holds, the second elsewhere.
+    pub fn choice(&mut self, values: Vec<Value>, site: Site<'_>) -> Result<Value> {
+        self.elementwise(site, values, &mut |eval, values| {
             let want = Elt::Scalar(Ty::Bool);
             let (test, _) = eval.fields(values[0].clone(), Some(&want), site.at(0))?;
             let (elt, arms) = eval.alike(values[1..].to_vec(), &|k| site.at(k + 1))?;
@@ -211,7 +250,7 @@ impl Eval<'_> {
             for (k, arm) in arms.into_iter().enumerate() {
                 sides.push(eval.fields(arm, Some(&elt), site.at(k + 1))?.0);
             }
-            let loc = eval.loc(span);
+            let loc = eval.loc(site.span);
             let fields = test[0].cond(&sides[0], &sides[1], loc);
             Ok((fields, elt))
         })
@@ -225,7 +264,7 @@ impl Eval<'_> {
         spans: &[Span],
         span: Span,
     ) -> Result<Value> {
-        if args.len() != f.arity {
+        if !f.takes(args.len()) {
             let s = if f.arity == 1 { "" } else { "s" };
             let message = format!(
                 "`{}` takes {} argument{s}, got {}",
@@ -233,7 +272,8 @@ impl Eval<'_> {
                 f.arity,
                 args.len()
             );
-            return wrong(message, span);
+            let wrong = Diagnostic::new(message, span);
+            return Err(Box::new(wrong.note(format!("for example: {}", f.example))));
         }
         let site = Site {
             name: f.name,
@@ -254,63 +294,30 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// An operator on numbers that have no type yet: they still have none after it.
-fn plain(op: Op, values: &[Value]) -> Option<Value> {
-    let compare = |ordering: Option<std::cmp::Ordering>| {
-        let holds = match op {
-            Op::Eq => ordering.is_some_and(|o| o.is_eq()),
-            Op::Ne => ordering.is_none_or(|o| o.is_ne()),
-            Op::Lt => ordering.is_some_and(|o| o.is_lt()),
-            Op::Le => ordering.is_some_and(|o| o.is_le()),
-            Op::Gt => ordering.is_some_and(|o| o.is_gt()),
-            Op::Ge => ordering.is_some_and(|o| o.is_ge()),
-            _ => return None,
-        };
-        let field = Field::literal(Const::bool(holds));
-        Some(Value::Scalar(
-            Fields::from_slice(&[field]),
-            Elt::Scalar(Ty::Bool),
-        ))
-    };
-    match values {
-        [Value::Int(a), Value::Int(b)] => {
-            let fits = |n: &i128| i64::try_from(*n).ok();
-            let (x, y) = (fits(a)?, fits(b)?);
-            let result = match op {
-                Op::Add => x.wrapping_add(y),
-                Op::Sub => x.wrapping_sub(y),
-                Op::Mul => x.wrapping_mul(y),
-                // What cannot be divided is an error of the library's.
-                Op::Div => x.checked_div(y)?,
-                Op::Rem => x.checked_rem(y)?,
-                Op::And => x & y,
-                Op::Or => x | y,
-                Op::Xor => x ^ y,
-                Op::Shl => x.wrapping_shl(y as u32),
-                Op::Shr => x.wrapping_shr(y as u32),
-                _ => return compare(Some(a.cmp(b))),
-            };
-            Some(Value::Int(i128::from(result)))
-        }
-        [
-            Value::Int(_) | Value::Float(_),
-            Value::Int(_) | Value::Float(_),
-        ] => {
-            let number = |v: &Value| match v {
-                Value::Int(n) => *n as f64,
-                Value::Float(x) => *x,
-                _ => f64::NAN,
-            };
-            let (x, y) = (number(&values[0]), number(&values[1]));
-            match op {
-                Op::Add => Some(Value::Float(x + y)),
-                Op::Sub => Some(Value::Float(x - y)),
-                Op::Mul => Some(Value::Float(x * y)),
-                Op::Div => Some(Value::Float(x / y)),
-                Op::Rem => Some(Value::Float(x % y)),
-                _ => compare(x.partial_cmp(&y)),
-            }
-        }
+/// Two numbers that have no type yet, compared.
+fn compared(op: Op, values: &[Value]) -> Option<Value> {
+    let number = |v: &Value| match v {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(x) => Some(*x),
         _ => None,
-    }
+    };
+    let ordering = match values {
+        [Value::Int(a), Value::Int(b)] => Some(a.cmp(b)),
+        [a, b] => number(a)?.partial_cmp(&number(b)?),
+        _ => return None,
+    };
+    let holds = match op {
+        Op::Eq => ordering.is_some_and(|o| o.is_eq()),
+        Op::Ne => ordering.is_none_or(|o| o.is_ne()),
+        Op::Lt => ordering.is_some_and(|o| o.is_lt()),
+        Op::Le => ordering.is_some_and(|o| o.is_le()),
+        Op::Gt => ordering.is_some_and(|o| o.is_gt()),
+        Op::Ge => ordering.is_some_and(|o| o.is_ge()),
+        _ => return None,
+    };
+    let field = Field::literal(Const::bool(holds));
+    Some(Value::Scalar(
+        Fields::from_slice(&[field]),
+        Elt::Scalar(Ty::Bool),
+    ))
 }

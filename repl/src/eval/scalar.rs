@@ -1,6 +1,6 @@
 //! Scalars: numbers take the type that is wanted of them, terms where a function is traced, nodes where they are delayed.
 
-use super::{Eval, Result, mismatch, wrong};
+use super::{Eval, Result, mismatch, promote, wrong};
 use crate::source::Span;
 use crate::value::{Array, Elt, Value};
 use livefusion::ast::{Body, Const, Field, Fields, Ty};
@@ -64,14 +64,13 @@ impl Eval<'_> {
             other => return wrong(format!("expected a scalar, got {}", other.describe()), span),
         };
         match want {
-            Some(want) if *want != elt && want.is_meant() => {
+            Some(want) if *want != elt => {
                 let loc = self.loc(span);
                 match self.retold(&fields, &elt, want, loc) {
                     Some(fields) => Ok((fields, want.clone())),
                     None => Err(mismatch(want, &Value::Scalar(fields, elt), span)),
                 }
             }
-            Some(want) if *want != elt => Err(mismatch(want, &Value::Scalar(fields, elt), span)),
             _ => Ok((fields, elt)),
         }
     }
@@ -113,7 +112,10 @@ impl Eval<'_> {
             }
             None if matches!(value, Value::Int(0..)) => self.delayed(value, Some(&want), span),
             _ => wrong(
-                format!("expected a number of elements, got {}", value.describe()),
+                match value {
+                    Value::Int(n) => format!("a number of elements cannot be negative, and is {n}"),
+                    other => format!("expected a number of elements, got {}", other.describe()),
+                },
                 span,
             ),
         }
@@ -138,23 +140,49 @@ impl Eval<'_> {
         known.map_or_else(|| wrong(got(), span), Ok)
     }
 
-    /// Values of one type, of which numbers without one take that of the others. Only scalars are changed.
+    /// Values of one type, which has the numbers of all: numbers without a type take that of the others, unless they are floats
+    /// among integers. Counts are signed. Only scalars are changed.
     pub fn alike(
         &mut self,
         values: Vec<Value>,
         at: &dyn Fn(usize) -> Span,
     ) -> Result<(Elt, Vec<Value>)> {
         let values = self.meant(values, at)?;
-        let typed = values.iter().find_map(Value::elt);
-        let widest = || values.iter().map(Value::default_elt).reduce(Elt::wider);
-        let want = typed.or_else(widest).unwrap_or(Elt::Scalar(Ty::I64));
+        let want = promote::signed(&common(&values, at)?);
+        self.all_of(values, want, at)
+    }
+
+    /// As [`alike`](Self::alike), for an array's elements: counts that stand alone stay counts.
+    pub fn elements_alike(
+        &mut self,
+        values: Vec<Value>,
+        at: &dyn Fn(usize) -> Span,
+    ) -> Result<(Elt, Vec<Value>)> {
+        let values = self.meant(values, at)?;
+        let is_typed = values.iter().all(|v| v.elt().is_some());
+        let want = common(&values, at)?;
+        let want = if is_typed {
+            want
+        } else {
+            promote::signed(&want)
+        };
+        self.all_of(values, want, at)
+    }
+
+    fn all_of(
+        &mut self,
+        values: Vec<Value>,
+        want: Elt,
+        at: &dyn Fn(usize) -> Span,
+    ) -> Result<(Elt, Vec<Value>)> {
         let mut all = Vec::with_capacity(values.len());
         for (k, value) in values.into_iter().enumerate() {
             let is_array = matches!(value, Value::Array(_) | Value::Segmented(_));
-            if !is_array || self.tracing && value.is_scalar() {
+            if !is_array || value.is_scalar() {
                 match value.has_delayed() && !self.tracing {
                     true => all.push(Value::Array(self.delayed(value, Some(&want), at(k))?)),
                     false => {
+                        let value = self.number(value, &want, at(k))?;
                         let (fields, elt) = self.fields(value, Some(&want), at(k))?;
                         all.push(Value::Scalar(fields, elt));
                     }
@@ -167,4 +195,39 @@ impl Eval<'_> {
         }
         Ok((want, all))
     }
+
+    /// A truth value as a number, where numbers are wanted.
+    fn number(&mut self, value: Value, want: &Elt, span: Span) -> Result<Value> {
+        let is_truth = value.elt() == Some(Elt::Scalar(Ty::Bool)) && *want != Elt::Scalar(Ty::Bool);
+        match want.scalar() {
+            Some(ty) if is_truth => self.cast(value, ty, span),
+            _ => Ok(value),
+        }
+    }
+}
+
+/// The type that has the numbers of all values.
+fn common(values: &[Value], at: &dyn Fn(usize) -> Span) -> Result<Elt> {
+    let mut typed: Option<Elt> = None;
+    for (k, value) in values.iter().enumerate() {
+        let Some(elt) = value.elt() else { continue };
+        typed = match typed {
+            None => Some(elt),
+            Some(before) => match promote::join(&before, &elt) {
+                Some(both) => Some(both),
+                None => return Err(mismatch(&before, value, at(k))),
+            },
+        };
+    }
+    let Some(typed) = typed else {
+        let widest = values.iter().map(Value::default_elt).reduce(Elt::wider);
+        return Ok(widest.unwrap_or(Elt::Scalar(Ty::I64)));
+    };
+    let untyped = values.iter().filter(|v| v.elt().is_none());
+    let joined = untyped.fold(typed, |want, value| match (value, want.scalar()) {
+        (Value::Float(_), Some(ty)) if !ty.is_float() => Elt::Scalar(Ty::F64),
+        (Value::Int(_), Some(Ty::Bool)) => value.default_elt(),
+        _ => want,
+    });
+    Ok(joined)
 }

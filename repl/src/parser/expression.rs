@@ -70,12 +70,12 @@ impl Parser<'_> {
             Does::Pipe => return self.pipe(left, first, level),
             Does::Member => return self.member(left, first),
             Does::Call => {
-                let args = self.separated(token, |p| p.expression(0))?;
+                let args = self.separated(token, Parser::argument)?;
                 return self.call(left, args, CallStyle::Plain, first);
             }
             Does::Index => ExprKind::Index {
                 array: Box::new(left),
-                items: self.separated(token, |p| p.expression(0))?,
+                items: self.separated(token, Parser::item)?,
             },
             Does::Range { closed } => self.range(Some(left), level, closed)?,
             Does::Cast => ExprKind::Cast {
@@ -85,7 +85,7 @@ impl Parser<'_> {
             Does::Binary(op) => ExprKind::Binary {
                 op,
                 op_span: self.span(token),
-                operands: Box::new([left, self.expression(level + 1)?]),
+                operands: Box::new([left, self.expression(right_of(level))?]),
             },
             // These stand elsewhere.
             Does::Unary(_) | Does::CallText => return Err(self.expected("an operator")),
@@ -153,6 +153,11 @@ impl Parser<'_> {
     /// What stands behind a dot: a method with its arguments, or a field.
     fn member(&mut self, left: Expr, first: Token) -> Parse<Expr> {
         let token = self.peek();
+        if token.kind == Tok::Word && is_module(&left) {
+            self.next();
+            let name = ExprKind::Name(self.text_of(token).to_string());
+            return self.node(name, self.since(first));
+        }
         let value = Box::new(left);
         match token.kind {
             Tok::Number => self.numbered(*value, first),
@@ -163,7 +168,7 @@ impl Parser<'_> {
                 let more = match next.kind {
                     Tok::Open => {
                         self.next();
-                        self.separated(next, |p| p.expression(0))?
+                        self.separated(next, Parser::argument)?
                     }
                     Tok::Text => vec![self.operand()?],
                     _ => {
@@ -250,6 +255,8 @@ impl Parser<'_> {
                 self.next();
                 ExprKind::Literal(Literal::Bool(first.kind == Tok::True))
             }
+            Tok::Word | Tok::Open if self.is_arrow_function() => self.arrow_function()?,
+            Tok::Lambda => self.lambda()?,
             Tok::Word => {
                 self.next();
                 ExprKind::Name(text.to_string())
@@ -289,11 +296,6 @@ impl Parser<'_> {
         match text {
             "|" => self.bars(),
             "||" => Err(fault.map(|d| d.note("a function has at least one parameter: `|x| …`"))),
-            "*" if self.at > 0 && self.text_of(self.tokens[self.at - 1]) == "*" => {
-                Err(fault.map(|d| {
-                    d.note("powers are `x.powi(2)` and `x.powf(0.5)` of floats; of an integer, `n * n`")
-                }))
-            }
             "&" => Err(fault.map(|d| d.suggest("nothing is borrowed here", span, ""))),
             _ => Err(fault),
         }
@@ -304,8 +306,8 @@ impl Parser<'_> {
         let token = self.next();
         let text = self.text_of(token);
         literal::number(text, negated).map_err(|what| {
-            let message = format!("`{}` is no number of this language", shown(text));
-            self.wrong(Diagnostic::new(message, self.span(token)).label(what))
+            let message = format!("`{}` is no number: {what}", shown(text));
+            self.wrong(Diagnostic::new(message, self.span(token)))
         })
     }
 
@@ -318,7 +320,7 @@ impl Parser<'_> {
                 end: token.start + end,
                 ..self.span(token)
             };
-            let note = r#"escapes are `\n`, `\t`, `\r`, `\0`, `\\` and `\"`"#;
+            let note = r#"escapes are `\n`, `\t`, `\r`, `\0`, `\\`, `\'` and `\"`"#;
             self.wrong(Diagnostic::new(what, span).note(note))
         })
     }
@@ -403,6 +405,85 @@ impl Parser<'_> {
         self.function(params, FunctionStyle::Bars)
     }
 
+    /// Whether a name, or a list of parameters in parentheses, comes next with `=>` behind it.
+    fn is_arrow_function(&self) -> bool {
+        let first = self.peek();
+        let rest = self.tokens.get(self.at + 1..).unwrap_or_default();
+        let behind = match first.kind {
+            Tok::Word => rest.first(),
+            _ => {
+                let closes = |t: &Token| t.kind == Tok::Close && t.depth == first.depth + 1;
+                let close = rest.iter().position(closes);
+                close.and_then(|k| rest.get(k + 1))
+            }
+        };
+        behind.is_some_and(|t| t.kind == Tok::FatArrow)
+    }
+
+    /// `x => body`, `(x, y) => body`
+    fn arrow_function(&mut self) -> Parse<ExprKind> {
+        let first = self.peek();
+        let params = match first.kind {
+            Tok::Open => {
+                self.next();
+                self.separated(first, Parser::pattern)?
+            }
+            _ => vec![self.pattern()?],
+        };
+        if params.is_empty() {
+            let message = "a function has at least one parameter: `x => …`";
+            return Err(self.wrong(Diagnostic::new(message, self.since(first))));
+        }
+        self.expect(Tok::FatArrow, "`=>`")?;
+        self.function(params, FunctionStyle::Bars)
+    }
+
+    /// `lambda x, y: body`
+    fn lambda(&mut self) -> Parse<ExprKind> {
+        self.next();
+        let mut params = vec![self.pattern()?];
+        while self.take(Tok::Comma) {
+            params.push(self.pattern()?);
+        }
+        self.expect(Tok::Colon, "`,` or `:`")?;
+        self.function(params, FunctionStyle::Bars)
+    }
+
+    /// An argument of a call: `value`, or `name = value`.
+    fn argument(&mut self) -> Parse<Expr> {
+        let first = self.peek();
+        let behind = self.tokens.get(self.at + 1).map(|t| t.kind);
+        if first.kind != Tok::Word || behind != Some(Tok::Equals) {
+            return self.expression(0);
+        }
+        let name = self.name("a name")?;
+        self.next();
+        let value = Box::new(self.expression(0)?);
+        self.node(ExprKind::Keyword { name, value }, self.since(first))
+    }
+
+    /// What stands between the brackets of an index: `value`, or `start:end:step`.
+    fn item(&mut self) -> Parse<Expr> {
+        let first = self.peek();
+        let (mut ends, mut k) = ([const { None }; 3], 0);
+        loop {
+            let next = self.peek().kind;
+            let is_left_out =
+                next == Tok::Colon || k > 0 && matches!(next, Tok::Comma | Tok::CloseSquare);
+            if !is_left_out {
+                ends[k] = Some(self.expression(0)?);
+            }
+            if k == 2 || !self.take(Tok::Colon) {
+                break;
+            }
+            k += 1;
+        }
+        match (k, ends) {
+            (0, [Some(index), ..]) => Ok(index),
+            (_, ends) => self.node(ExprKind::Slice(Box::new(ends)), self.since(first)),
+        }
+    }
+
     fn function(&mut self, params: Vec<Pattern>, style: FunctionStyle) -> Parse<ExprKind> {
         let function = Function {
             params,
@@ -416,11 +497,29 @@ impl Parser<'_> {
         self.next();
         let condition = self.expression(0)?;
         if !self.take(Tok::Then) {
-            return Err(self.expected_or_equal("`then`"));
+            let fault = self.expected_or_equal("`then`");
+            return Err(fault.map(|d| match self.peek().kind {
+                Tok::Colon => d.note("a choice is an expression: `if c then a else b`"),
+                _ => d,
+            }));
         }
         let yes = self.expression(0)?;
         self.expect(Tok::Else, "`else`")?;
         let no = self.expression(0)?;
         Ok(ExprKind::If(Box::new([condition, yes, no])))
     }
+}
+
+/// From which level on operators belong to the right operand of one of this level.
+fn right_of(level: usize) -> usize {
+    match TABLE[level].side {
+        // A sign may stand before it, and the operator itself may come again.
+        Side::Right => level - 1,
+        _ => level + 1,
+    }
+}
+
+/// Whether it is the name of a module of Python's, whose functions have no module here.
+fn is_module(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Name(name) if matches!(name.as_str(), "np" | "numpy" | "math"))
 }

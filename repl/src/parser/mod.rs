@@ -1,7 +1,9 @@
 //! From a text to its tree: statements here, expressions in `expression.rs`, what a function's parameters look like in
 //! `pattern.rs`. Recursion goes [`MAX_DEPTH`] deep.
 
+mod brackets;
 mod expression;
+mod habits;
 mod pattern;
 
 use crate::diagnostic::{Diagnostic, shown};
@@ -170,6 +172,9 @@ impl<'a> Parser<'a> {
 
     fn statement(&mut self) -> Parse<Statement> {
         let first = self.peek();
+        if let Some(fault) = self.foreign() {
+            return Err(fault);
+        }
         let kind = match first.kind {
             Tok::Let => self.binding()?,
             Tok::Def => self.definition()?,
@@ -204,6 +209,9 @@ impl<'a> Parser<'a> {
                 .note("what has none is a value: `let name = …`");
             return Err(self.wrong(value));
         }
+        if self.peek().kind == Tok::Colon {
+            return Err(self.python_body());
+        }
         self.expect(Tok::Equals, "`=`")?;
         let function = Function {
             params,
@@ -230,16 +238,23 @@ impl<'a> Parser<'a> {
                 end: value.span.start,
                 ..value.span
             };
-            let fault = self.expected("the end of the statement");
-            return Err(fault.map(|d| d.suggest("a name is given with `let`", start, "let ")));
+            let message = format!("`{}` gets a value with `let`", self.sliced(value.span));
+            let wrong = Diagnostic::new(message, self.span(next));
+            return Err(self.wrong(wrong.suggest("a name is bound with `let`", start, "let ")));
         }
         Err(self.stray(Some(value)))
     }
 
     /// What stands behind a complete expression where nothing may.
     fn stray(&self, before: Option<&Expr>) -> Box<Fault> {
-        let fault = self.expected_or_equal("an operator or the end of the statement");
         let next = self.peek();
+        if let Some(fault) = self.closed_too_often(next) {
+            return fault;
+        }
+        let fault = self.expected_or_equal("an operator or the end of the statement");
+        if next.kind == Tok::If {
+            return fault.map(|d| d.note("a choice is `if c then a else b`"));
+        }
         let is_name = before.is_some_and(|e| matches!(last(e).kind, ExprKind::Name(_)));
         if is_name && next.kind.begins(self.text_of(next)) && next.kind != Tok::Unknown {
             return fault.map(|d| {
@@ -309,15 +324,6 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    fn close(&mut self, open: Token, close: Tok, what: &str) -> Parse<()> {
-        if self.take(close) {
-            return Ok(());
-        }
-        let opened = self.span(open);
-        let fault = self.expected_or_equal(what);
-        Err(fault.map(|d| d.other(opened, "opened here")))
-    }
-
     fn text_of(&self, token: Token) -> &'a str {
         &self.text[token.start..token.end]
     }
@@ -354,6 +360,10 @@ impl<'a> Parser<'a> {
             _ => self.span(next),
         };
         match next.kind {
+            Tok::Caret => self.wrong(
+                Diagnostic::new("`^` has no meaning here", span)
+                    .note("a power is `a ** b`; the exclusive or of bits is `xor(a, b)`"),
+            ),
             Tok::Unknown => {
                 let text = shown(self.text_of(next));
                 let message = format!("`{text}` has no meaning here");

@@ -1,10 +1,10 @@
 //! Calls in Rust's text: methods of the same name, and those that differ.
 
-use super::code::{Code, tuple};
+use super::code::{Code, level, tuple};
 use super::expression::{Writer, refuse};
 use super::notes::Note;
-use crate::combinators::{self, Combinator, Kind, SCALARS};
-use crate::eval::Result;
+use crate::combinators::{self, Combinator, Elements, Kind, SCALARS};
+use crate::eval::{Result, promote};
 use crate::syntax::{Expr, ExprKind};
 use crate::value::Elt;
 use loop_lang::Ty;
@@ -55,6 +55,16 @@ impl Writer<'_> {
         if self.bound.contains(name) {
             return self.applied(e, callee, args);
         }
+        if args
+            .iter()
+            .any(|a| matches!(a.kind, ExprKind::Keyword { .. }))
+        {
+            return self.with_names(e, name, args);
+        }
+        let name = combinators::ALIASES
+            .iter()
+            .find(|(a, _)| a == name)
+            .map_or(name.as_str(), |(_, n)| n);
         if !combinators::find(name).is_some_and(|c| matches!(c.name, "load" | "save")) {
             self.are_numbers(args)?;
         }
@@ -70,9 +80,27 @@ impl Writer<'_> {
 
     fn scalar(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
         let args: Vec<&Expr> = args.iter().collect();
+        match (name, args.as_slice()) {
+            ("where", [test, yes, no]) => return self.choice(e, [test, yes, no]),
+            ("xor", [..]) => {
+                let ty = self.common(&args)?;
+                let make = |x: &[Code]| x[0].clone().operator("^", level::XOR, x[1].clone());
+                return self.each(e, &args, [ty, ty], &make);
+            }
+            ("log", [of]) => return self.scalar(e, "ln", std::slice::from_ref(*of)),
+            (name, [of]) if Ty::from_name(name).is_some() => {
+                return self.cast_to(e, of, Ty::from_name(name).unwrap_or(Ty::F64));
+            }
+            _ => {}
+        }
         // The last one says whether NaN is close to NaN.
         let alike = if name == "isclose" { &args[..4] } else { &args };
-        let first = self.common(alike)?;
+        let result = self.note(e)?.elt().and_then(Elt::scalar);
+        let first = match (self.common(alike)?, result) {
+            // A function of floats alone.
+            (Some(own), Some(ty)) if ty.is_float() && !own.is_float() => Some(Ty::F64),
+            (own, _) => own,
+        };
         let other = if name == "powi" { Some(Ty::I32) } else { first };
         self.each(e, &args, [first, other], &|x| {
             let rest: Vec<_> = x[1..].iter().map(|a| a.text.clone()).collect();
@@ -80,15 +108,90 @@ impl Writer<'_> {
         })
     }
 
-    fn combinator(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
+    /// A call with arguments that have names.
+    fn with_names(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
+        let mut plain: Vec<Expr> = Vec::new();
+        let mut axis = None;
+        for arg in args {
+            match &arg.kind {
+                ExprKind::Keyword { name, value } if name.text == "axis" => {
+                    axis = Some((**value).clone())
+                }
+                ExprKind::Keyword { .. } => {
+                    return refuse("there is no Rust for this argument", arg.span);
+                }
+                _ => plain.push(arg.clone()),
+            }
+        }
+        let along =
+            combinators::find(name).and_then(|c| combinators::find(&format!("{}_axis", c.name)));
+        match (along, axis) {
+            (Some(along), Some(axis)) if !plain.is_empty() => {
+                plain.insert(1, axis);
+                self.combinator(e, along, &plain)
+            }
+            _ => refuse("there is no Rust for these arguments", e.span),
+        }
+    }
+
+    /// An array argument, with elements of the type that the combinator gives them.
+    fn input(&mut self, c: &Combinator, args: &[Expr], k: usize) -> Result<Code> {
+        let code = self.expr(&args[k])?;
+        let own = self.element(&args[k])?;
+        let want = match c.elements {
+            Elements::Kept => None,
+            Elements::Numbers => own.as_ref().map(promote::numbers),
+            Elements::Signed => own.as_ref().map(promote::signed),
+            Elements::Alike => {
+                let mut all = Vec::new();
+                for arg in args {
+                    let is_array = matches!(self.note(arg)?, Note::Array(..) | Note::Range(_));
+                    all.extend(self.element(arg)?.filter(|_| is_array));
+                }
+                all.into_iter()
+                    .map(Some)
+                    .reduce(|a, b| promote::join(&a?, &b?))
+                    .flatten()
+            }
+        };
+        let want = want.filter(|want| own.as_ref() != Some(want));
+        self.converted(code, &args[k], want.and_then(|elt| elt.scalar()))
+    }
+
+    pub fn combinator(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
         let refs = |w: &mut Self, of: &[Expr]| -> Result<Vec<String>> {
             of.iter().map(|a| Ok(w.borrowed(a)?.text)).collect()
         };
         let elt = |w: &Self, e: &Expr| -> Result<_> { Ok(w.note(e)?.elt().cloned()) };
         let free = |name: &str, args: &[String]| Code::atom(format!("{name}({})", args.join(", ")));
         match c.name {
+            "array" => return self.expr(&args[0]),
+            "print" if args.len() == 1 => return self.expr(&args[0]),
+            "zeros" | "ones" => {
+                let shape = self.shape(args)?;
+                let with = if c.name == "ones" { "1.0f64" } else { "0.0f64" };
+                return Ok(free("replicate", &[shape, with.into()]));
+            }
+            "astype" => {
+                let ty = self.note(e)?.elt().and_then(Elt::scalar);
+                return match ty {
+                    Some(ty) => self.cast_to(e, &args[0], ty),
+                    None => refuse("there is no type for this in Rust", e.span),
+                };
+            }
+            "arange" => return self.arange(e, args),
+            "reshape" => {
+                let shape = match (&args[1..], self.notes.get(args[1].span)) {
+                    ([one], Some(Note::Int(_))) => self.expr_as_count(one)?,
+                    _ => self.shape(&args[1..])?,
+                };
+                if shape.contains('-') {
+                    return refuse("all lengths are given in Rust", e.span);
+                }
+                return Ok(self.expr(&args[0])?.call("reshape", &[shape]));
+            }
             "fold" | "fold_seq" | "fold_seq_s" | "fold_seq_axis" | "scan" | "scan_seq"
-                if elt(self, e)? != self.element(&args[0])? =>
+                if elt(self, e)? != self.element(&args[0])?.map(|elt| promote::signed(&elt)) =>
             {
                 return refuse(
                     format!("`{}` of another type than the elements", c.name),
@@ -171,7 +274,7 @@ impl Writer<'_> {
             let method = k == 0 && !FREE.contains(&c.name);
             texts.push(match kind.unwrap_or(Kind::Any) {
                 _ if method => continue,
-                Kind::Array | Kind::Segments => self.borrowed(arg)?.text,
+                Kind::Array | Kind::Segments => self.input(c, args, k)?.borrowed().text,
                 Kind::Function(n) => self.function(arg, n)?,
                 Kind::Key => match &arg.kind {
                     ExprKind::Function(f) if f.params.len() == 1 => {
@@ -195,7 +298,7 @@ impl Writer<'_> {
         if FREE.contains(&c.name) {
             return Ok(free(c.name, &texts));
         }
-        let of = self.expr(&args[0])?;
+        let of = self.input(c, args, 0)?;
         // Complex numbers, which are pairs in the shell.
         let (takes, gives) = match c.name.trim_end_matches("_s") {
             "fft" | "ifft" => (true, true),
@@ -213,6 +316,54 @@ impl Writer<'_> {
             true => made.call("map", &["|z| (z.re, z.im)".into()]),
             false => made,
         })
+    }
+
+    /// A shape: numbers, or a tuple of numbers.
+    fn shape(&mut self, args: &[Expr]) -> Result<String> {
+        let parts = match args {
+            [one] => self.parts(one)?,
+            all => {
+                let mut parts = Vec::new();
+                for arg in all {
+                    parts.push(self.expr_as_count(arg)?);
+                }
+                parts
+            }
+        };
+        Ok(match parts.as_slice() {
+            [one] => one.clone(),
+            parts => tuple(parts).text,
+        })
+    }
+
+    /// Numbers in steps: of a start and a step that are known.
+    fn arange(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
+        let mut known = Vec::new();
+        for arg in args {
+            match self.note(arg)? {
+                Note::Int(n) => known.push(*n),
+                _ => {
+                    return refuse(
+                        "start, end and step have to be known integers for this",
+                        arg.span,
+                    );
+                }
+            }
+        }
+        let (start, end, step) = match known.as_slice() {
+            [end] => (0, *end, 1),
+            [start, end] => (*start, *end, 1),
+            [start, end, step, ..] => (*start, *end, (*step).max(i64::MIN.into())),
+            [] => return refuse("expected an end", e.span),
+        };
+        let n = match step {
+            0 => 0,
+            step => (end - start + step - step.signum()) / step,
+        };
+        Ok(Code::atom(format!(
+            "enum_from_step({}, {start}i64, {step})",
+            n.max(0)
+        )))
     }
 
     /// What an array's elements are, or those of a range.
@@ -239,7 +390,7 @@ impl Writer<'_> {
     fn expr_as_count(&mut self, e: &Expr) -> Result<String> {
         Ok(match self.note(e)?.clone() {
             Note::Int(n) => n.to_string(),
-            Note::Delayed(Elt::Scalar(Ty::U64)) => self.borrowed(e)?.text,
+            Note::Delayed(Elt::Scalar(Ty::U64) | Elt::Count) => self.borrowed(e)?.text,
             Note::Delayed(_) => {
                 self.expr(e)?
                     .call("map", &["|n| n.cast::<u64>()".into()])

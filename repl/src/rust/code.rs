@@ -155,7 +155,7 @@ pub fn constant(c: Const) -> Code {
 /// Constants as the element that they make up.
 pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
     match elt {
-        Elt::Scalar(_) | Elt::Text(_) | Elt::Time(_) => {
+        Elt::Scalar(_) | Elt::Count | Elt::Text(_) | Elt::Time(_) => {
             fields.next().map_or_else(|| Code::atom("()"), constant)
         }
         Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_) => {

@@ -8,7 +8,7 @@ use crate::combinators::CONSTANTS;
 use crate::diagnostic::Diagnostic;
 use crate::eval::Result;
 use crate::source::Span;
-use crate::syntax::{Binary, Expr, ExprKind, Field, Literal, Unary};
+use crate::syntax::{Binary, Expr, ExprKind, Literal, Unary};
 use crate::value::Elt;
 use loop_lang::Ty;
 use std::collections::HashSet;
@@ -69,7 +69,9 @@ impl Writer<'_> {
             Note::Float(x) => Ok(float(x, want.unwrap_or(Ty::F64), suffix)),
             Note::Known(fields, elt) => match &e.kind {
                 ExprKind::Name(name) if self.bound.contains(name) => Ok(Code::atom(ident(name))),
-                ExprKind::Name(name) if CONSTANTS.iter().any(|(c, _)| c == name) => {
+                ExprKind::Name(name)
+                    if name.contains("::") && CONSTANTS.iter().any(|(c, _)| c == name) =>
+                {
                     let std = if name.contains("consts") { "std::" } else { "" };
                     Ok(Code::atom(format!("{std}{name}")))
                 }
@@ -161,11 +163,11 @@ impl Writer<'_> {
             ExprKind::Field { value, field } => self.field(e, value, field),
             ExprKind::Unary { op, operand } => self.unary(*op, operand),
             ExprKind::Binary { op, operands, .. } => self.binary(e, *op, operands),
-            ExprKind::Cast { value, ty } => {
-                let name = format!("cast::<{ty}>");
-                self.elementwise(e, &[value], &|x| x[0].clone().call(&name, &[]))
-            }
+            ExprKind::Cast { value, ty } => self.cast_to(e, value, *ty),
             ExprKind::If(parts) => self.condition(e, parts),
+            ExprKind::Slice(_) | ExprKind::Keyword { .. } => {
+                refuse("there is no Rust for this as a value", e.span)
+            }
             ExprKind::Block { statements, value } => {
                 let mut text = String::from("{ ");
                 let outside = self.bound.clone();
@@ -183,6 +185,24 @@ impl Writer<'_> {
                 refuse("there is no Rust for this as a value", e.span)
             }
         }
+    }
+
+    /// A value in another type.
+    pub fn cast_to(&mut self, e: &Expr, value: &Expr, ty: Ty) -> Result<Code> {
+        let own = self
+            .note(value)?
+            .elt()
+            .and_then(Elt::scalar)
+            .unwrap_or(Ty::I64);
+        let name = format!("cast::<{ty}>");
+        self.each(e, &[value], [None, None], &|x| match (own, ty) {
+            (Ty::Bool, Ty::Bool) => x[0].clone(),
+            (own, Ty::Bool) if own.is_float() => {
+                x[0].clone().call("ne", &[float(0.0, own, true).text])
+            }
+            (own, Ty::Bool) => x[0].clone().call("ne", &[integer(0, own, true).text]),
+            _ => x[0].clone().call(&name, &[]),
+        })
     }
 
     /// A value that may be kept: of what has a name, a copy of the reference to it.
@@ -211,6 +231,13 @@ impl Writer<'_> {
     /// One side of an operator, or an argument: arrays by reference.
     pub fn side(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, false)?;
+        let own = match self.note(e)? {
+            Note::Range(_) => Some(Ty::I64),
+            note => note.elt().and_then(Elt::scalar),
+        };
+        if want.is_some_and(|want| own.is_some_and(|own| own != want)) {
+            return self.converted(code, e, want);
+        }
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
         let array = matches!(
             self.note(e)?,
@@ -226,7 +253,18 @@ impl Writer<'_> {
     fn term(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, true)?;
         Ok(match self.note(e)? {
-            Note::Delayed(_) => code.call("value", &[]),
+            Note::Delayed(elt) => {
+                let (own, value) = (elt.scalar(), code.call("value", &[]));
+                match want.filter(|want| own.is_some_and(|own| own != *want)) {
+                    Some(want) => value.call(&format!("cast::<{want}>"), &[]),
+                    None => value,
+                }
+            }
+            Note::Term(_) => self.converted(code, e, want)?,
+            Note::Known(..) => {
+                let code = self.converted(code, e, want)?;
+                Code::atom(format!("Exp::lit({})", code.text))
+            }
             note if note.is_untyped() || matches!(note, Note::Known(..)) => {
                 Code::atom(format!("Exp::lit({})", code.text))
             }
@@ -234,25 +272,8 @@ impl Writer<'_> {
         })
     }
 
-    /// The type of those of some values that have one.
-    pub fn common(&self, values: &[&Expr]) -> Result<Option<Ty>> {
-        let mut found = None;
-        for v in values {
-            let note = self.note(v)?;
-            found = found.or(note.elt().and_then(Elt::scalar));
-        }
-        let float = |v: &&Expr| matches!(self.notes.get(v.span), Some(Note::Float(_)));
-        let alone = values.iter().any(float).then_some(Ty::F64);
-        Ok(found.or(alone))
-    }
-
-    /// Functions of scalars: on terms as they are, on arrays element by element.
-    pub fn elementwise(&mut self, e: &Expr, args: &[&Expr], make: Make<'_>) -> Result<Code> {
-        let ty = self.common(args)?;
-        self.each(e, args, [ty, ty], make)
-    }
-
-    /// As [`elementwise`](Self::elementwise), with the type of the first argument and that of the others.
+    /// Functions of scalars, with the type of the first argument and that of the others: on terms as they are, on arrays element by
+    /// element.
     pub fn each(
         &mut self,
         e: &Expr,
@@ -289,7 +310,16 @@ impl Writer<'_> {
             let is_input = ranks[k] == Some(highest) && (highest > 0 || inputs.is_empty());
             if is_input && let Some(name) = fresh.next() {
                 inputs.push((*arg, name.clone()));
-                all.push(Code::atom(name));
+                let own = match self.note(arg)? {
+                    Note::Range(_) => Some(Ty::I64),
+                    note => note.elt().and_then(Elt::scalar),
+                };
+                let want = if k == 0 { first } else { other };
+                let differs = want.filter(|want| own.is_some_and(|own| own != *want));
+                all.push(match differs {
+                    Some(want) => Code::atom(name).call(&format!("cast::<{want}>"), &[]),
+                    None => Code::atom(name),
+                });
             } else if ranks[k].is_some_and(|r| r > 0) {
                 return refuse("arrays of several ranks meet here", e.span);
             } else if k == 0 {
@@ -328,10 +358,9 @@ impl Writer<'_> {
         let [a, b] = operands;
         let native = match op {
             Binary::Add | Binary::Sub => Some(level::SUM),
-            Binary::Mul | Binary::Div | Binary::Rem => Some(level::PRODUCT),
+            Binary::Mul | Binary::Div => Some(level::PRODUCT),
             Binary::Shl | Binary::Shr => Some(level::SHIFT),
             Binary::BitAnd => Some(level::AND),
-            Binary::BitXor => Some(level::XOR),
             Binary::BitOr => Some(level::OR),
             _ => None,
         };
@@ -346,7 +375,15 @@ impl Writer<'_> {
             _ => None,
         });
         let fits = !matches!(ranks, [Some(x), Some(y)] if x != y);
-        let ty = self.common(&[a, b])?;
+        match op {
+            Binary::FloorDiv | Binary::Rem | Binary::Pow => return self.python(e, op, [a, b]),
+            Binary::MatMul => return self.product(e, operands),
+            _ => {}
+        }
+        let ty = match self.common(&[a, b])? {
+            Some(ty) if op == Binary::Div && !ty.is_float() => Some(Ty::F64),
+            ty => ty,
+        };
         let traced = matches!(self.note(e)?, Note::Term(_));
         if let Some(level) = native
             && segments == [false, false]
@@ -365,13 +402,21 @@ impl Writer<'_> {
         let literal = left.is_untyped() || matches!(left, Note::Known(..));
         if literal && let Some(method) = turned(op.name()) {
             let make = |x: &[Code]| x[0].clone().call(method, &[x[1].text.clone()]);
-            return self.elementwise(e, &[b, a], &make);
+            return self.each(e, &[b, a], [ty, ty], &make);
         }
         let make = |x: &[Code]| match native {
             Some(level) => x[0].clone().operator(op.text(), level, x[1].clone()),
             None => x[0].clone().call(op.name(), &[x[1].text.clone()]),
         };
-        self.elementwise(e, &[a, b], &make)
+        self.each(e, &[a, b], [ty, ty], &make)
+    }
+
+    /// `a @ b`
+    fn product(&mut self, e: &Expr, operands: &[Expr; 2]) -> Result<Code> {
+        match crate::combinators::find("dot") {
+            Some(dot) => self.combinator(e, dot, operands),
+            None => refuse("there is no product of matrices", e.span),
+        }
     }
 
     fn condition(&mut self, e: &Expr, parts: &[Expr; 3]) -> Result<Code> {
@@ -380,6 +425,11 @@ impl Writer<'_> {
             let holds = fields.first().is_some_and(|c| c.bits != 0);
             return self.expr(if holds { yes } else { no });
         }
+        self.choice(e, [test, yes, no])
+    }
+
+    /// One of two values, by a test.
+    pub fn choice(&mut self, e: &Expr, [test, yes, no]: [&Expr; 3]) -> Result<Code> {
         let literal = |n: &Note| n.is_untyped() || matches!(n, Note::Known(..));
         let both = literal(self.note(yes)?) && literal(self.note(no)?);
         if both && matches!(self.note(e)?, Note::Term(_)) {
@@ -394,87 +444,5 @@ impl Writer<'_> {
         };
         let ty = self.note(e)?.elt().and_then(Elt::scalar);
         self.each(e, &[test, yes, no], [Some(Ty::Bool), ty], &make)
-    }
-
-    fn field(&mut self, e: &Expr, value: &Expr, field: &Field) -> Result<Code> {
-        let of = self.expr(value)?;
-        match (field, self.note(value)?.clone()) {
-            (Field::Number(k, _), Note::Array(..) | Note::Delayed(_)) => {
-                Ok(of.call("map", &[format!("|x| x.{k}")]))
-            }
-            (Field::Number(k, _), _) => Ok(Code::atom(format!("{}.{k}", of.at(level::DOT).text))),
-            (Field::Name(name), Note::Table(texts)) => {
-                self.files = true;
-                let column = format!("{:?}", name.text);
-                let call = match (self.note(e)?, texts.contains(&name.text)) {
-                    (Note::Segments(elt), _) => of.call(&format!("segments::<{elt}>"), &[column]),
-                    (Note::Tuple(_) | Note::Array(Elt::Maybe(_), _), _) => {
-                        return refuse("there is no short form of missing values", name.span);
-                    }
-                    (_, true) => of.call("texts", &[column]),
-                    (Note::Array(Elt::Time(time), _), _) => {
-                        let ty = match time.is_fine() {
-                            true => "DateTime",
-                            false => "Date",
-                        };
-                        of.call(&format!("times::<livefusion::io::{ty}>"), &[column])
-                    }
-                    (_, false) => {
-                        let ty = self.note(e)?.elt().map_or_else(String::new, Elt::to_string);
-                        of.call(&format!("column::<{ty}>"), &[column])
-                    }
-                };
-                Ok(Code::atom(call.text + "?"))
-            }
-            (Field::Name(name), _) => refuse("only columns of tables have names", name.span),
-        }
-    }
-
-    fn index(&mut self, e: &Expr, array: &Expr, items: &[Expr]) -> Result<Code> {
-        self.are_numbers(std::slice::from_ref(array))?;
-        let of = self.expr(array)?;
-        let (mut parts, mut terms) = (Vec::new(), false);
-        for item in items {
-            terms |= matches!(self.note(item)?, Note::Term(_));
-            parts.push(self.item(item)?);
-        }
-        let sliced = items
-            .iter()
-            .any(|i| matches!(i.kind, ExprKind::Range { .. }));
-        let at = match parts.as_slice() {
-            [one] => one.clone(),
-            parts => tuple(parts).text,
-        };
-        let back = items
-            .iter()
-            .any(|i| matches!(self.notes.get(i.span), Some(Note::Int(..0))));
-        let call = match (sliced, parts.len()) {
-            (false, 1) if back => of.call("index_axis", &["0".into(), at]),
-            (false, _) if !back => of.call("at", &[at]),
-            _ => of.call("slice", &[at]),
-        };
-        // An element at an index that is known is a delayed scalar, which is a term by its value.
-        Ok(match !terms && matches!(self.note(e)?, Note::Term(_)) {
-            true => call.call("value", &[]),
-            false => call,
-        })
-    }
-
-    /// An index or a range between brackets.
-    pub fn item(&mut self, item: &Expr) -> Result<String> {
-        let ExprKind::Range { start, end, closed } = &item.kind else {
-            return Ok(match self.note(item)? {
-                Note::Int(n) => n.to_string(),
-                _ => self.side(item, None)?.text,
-            });
-        };
-        let mut ends = [String::new(), String::new()];
-        for (text, end) in ends.iter_mut().zip([start, end]) {
-            if let Some(end) = end {
-                *text = self.item(end)?;
-            }
-        }
-        let dots = if *closed { "..=" } else { ".." };
-        Ok(format!("{}{dots}{}", ends[0], ends[1]))
     }
 }

@@ -9,6 +9,7 @@ use crate::syntax::{
     Expr, ExprKind, Function, FunctionStyle, Pattern, PatternKind, Statement, StatementKind,
 };
 use crate::value::Elt;
+use loop_lang::Ty;
 use std::collections::HashSet;
 
 impl Writer<'_> {
@@ -169,6 +170,7 @@ fn type_of(note: &Note) -> Option<String> {
     fn terms(elt: &Elt) -> String {
         match elt {
             Elt::Scalar(ty) => format!("Exp<{ty}>"),
+            Elt::Count => "Exp<u64>".into(),
             Elt::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(terms).collect();
                 tuple(&parts).text
@@ -178,12 +180,12 @@ fn type_of(note: &Note) -> Option<String> {
         }
     }
     Some(match note {
-        Note::Known(_, elt) => elt.to_string(),
+        Note::Known(_, elt) => in_memory(elt),
         Note::Term(elt) => terms(elt),
-        Note::Delayed(elt) => format!("Array<{elt}, Ix0>"),
-        Note::Array(elt, 1) => format!("Array<{elt}>"),
-        Note::Array(elt, rank) => format!("Array<{elt}, Ix{rank}>"),
-        Note::Segments(elt) => format!("Segmented<{elt}>"),
+        Note::Delayed(elt) => format!("Array<{}, Ix0>", in_memory(elt)),
+        Note::Array(elt, 1) => format!("Array<{}>", in_memory(elt)),
+        Note::Array(elt, rank) => format!("Array<{}, Ix{rank}>", in_memory(elt)),
+        Note::Segments(elt) => format!("Segmented<{}>", in_memory(elt)),
         Note::Range(Some((_, _, ty))) => format!("Array<{ty}>"),
         Note::Tuple(parts) => {
             let parts: Option<Vec<_>> = parts.iter().map(type_of).collect();
@@ -193,6 +195,17 @@ fn type_of(note: &Note) -> Option<String> {
             return None;
         }
     })
+}
+
+/// The type that elements have in memory.
+fn in_memory(elt: &Elt) -> String {
+    match elt {
+        Elt::Scalar(ty) => ty.to_string(),
+        Elt::Count => Ty::U64.to_string(),
+        Elt::Tuple(parts) => tuple(&parts.iter().map(in_memory).collect::<Vec<_>>()).text,
+        // Other elements have no form in Rust, and are refused at their use.
+        other => other.to_string(),
+    }
 }
 
 /// All names that an expression uses, those that it binds itself included.

@@ -72,7 +72,8 @@ impl Writer<'_> {
         let code = match (self.note(e)?.clone(), elt) {
             (Note::Int(n), Elt::Scalar(ty)) => integer(n, *ty, *first),
             (Note::Float(x), Elt::Scalar(ty)) => float(x, *ty, *first),
-            (Note::Known(fields, Elt::Scalar(_)), _) => match (fields.first(), *first) {
+            (Note::Known(fields, Elt::Scalar(_) | Elt::Count), _) => match (fields.first(), *first)
+            {
                 (Some(c), is_first) => match c.integer().filter(|_| !is_first) {
                     Some(n) => integer(n, c.ty, false),
                     None => constant(*c),

@@ -8,6 +8,8 @@
 //! | `literals` | vectors and rows |
 //! | `functions` | closures, statements, what a text has named |
 //! | `calls` | calls of combinators |
+//! | `python` | arithmetic with Python's meaning, types that meet |
+//! | `parts` | what stands between brackets, attributes |
 
 mod calls;
 mod code;
@@ -15,6 +17,8 @@ mod expression;
 mod functions;
 mod literals;
 mod notes;
+mod parts;
+mod python;
 
 use crate::session::Session;
 use crate::source::Span;
@@ -123,6 +127,7 @@ fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
         Note::Array(..) | Note::Delayed(_) | Note::Range(_) => of.call("force", &[]).text + "?",
         Note::Segments(_) => of.call("to_vecs", &[]).text + "?",
         Note::Int(_) | Note::Float(_) | Note::Known(..) => of.text,
+        Note::Tuple(parts) if parts.iter().all(Note::is_untyped) => of.text,
         _ => return refuse("expected arrays, segments and scalars", at),
     })
 }

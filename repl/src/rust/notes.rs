@@ -130,6 +130,12 @@ impl Notes {
         self.expressions.insert(at, Note::of(value));
     }
 
+    /// A slice by Python's rules has these ends.
+    pub fn slice(&mut self, at: Span, start: u64, end: u64) {
+        let ends = (start.into(), end.into(), Ty::U64);
+        self.expressions.insert(at, Note::Range(Some(ends)));
+    }
+
     /// A pattern names this value.
     pub fn pattern(&mut self, at: Span, value: &Value) {
         let (all, note) = (self.patterns.entry(at).or_default(), Note::of(value));

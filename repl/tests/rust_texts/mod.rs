@@ -38,6 +38,14 @@ const TEXTS: &[&str] = &[
     "let zs = [(1.0, 2.0), (3.0, 5.0)]\nlet n = zs.len()\n(zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())",
     "(ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())",
     "1 + 2.5",
+    "(iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)",
+    "let ds = [2, -3, 5]\n([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)",
+    "([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)",
+    "let m = arange(6).reshape(2, 3)\n(m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))",
+    "let xs = [10, 3, 0, 4]\n(xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])",
+    "([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())",
+    "(where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))",
+    "(iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))",
     "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
 ];
 

@@ -19,7 +19,7 @@ mod p1 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", enum_from_step(9, 1i64, 1).filter(|x| (x % 2).eq(0)).force()?);
+        println!("{:?}", enum_from_step(9, 1i64, 1).filter(|x| x.rem_euclid(2).eq(0)).force()?);
         Ok(())
     }
 
@@ -612,7 +612,7 @@ mod p46 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", generate(3, |i| i * i).force()?);
+        println!("{:?}", generate(3, |i| i.cast::<i64>() * i.cast::<i64>()).force()?);
         Ok(())
     }
 
@@ -787,7 +787,10 @@ mod p59 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([1i64, 3, 2, 4]).unique_by(|a, b| (a % 2).eq(b % 2)).force()?);
+        let value = Array::from([1i64, 3, 2, 4])
+            .unique_by(|a, b| a.rem_euclid(2).eq(b.rem_euclid(2)))
+            .force()?;
+        println!("{:?}", value);
         Ok(())
     }
 
@@ -810,6 +813,20 @@ mod p60 {
 
 #[allow(warnings, clippy::all)]
 mod p61 {
+    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p62 {
     // [true, false, true].combine([1, 2], [-1])
     use livefusion::prelude::*;
 
@@ -825,7 +842,7 @@ mod p61 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p62 {
+mod p63 {
     // [1, 3].interleave([2, 4])
     use livefusion::prelude::*;
 
@@ -838,7 +855,7 @@ mod p62 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p63 {
+mod p64 {
     // [1, 4].merge([2, 3], |a, b| a <= b)
     use livefusion::prelude::*;
 
@@ -854,7 +871,7 @@ mod p63 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p64 {
+mod p65 {
     // [1, 2, 3].update(1, 9)
     use livefusion::prelude::*;
 
@@ -867,7 +884,7 @@ mod p64 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p65 {
+mod p66 {
     // [[1, 2], [3, 4]].at((1, 0))
     use livefusion::prelude::*;
 
@@ -880,7 +897,7 @@ mod p65 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p66 {
+mod p67 {
     // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -893,7 +910,7 @@ mod p66 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p67 {
+mod p68 {
     // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -906,7 +923,7 @@ mod p67 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p68 {
+mod p69 {
     // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -919,7 +936,7 @@ mod p68 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p69 {
+mod p70 {
     // enum_from_step(4, 10, -3)
     use livefusion::prelude::*;
 
@@ -932,7 +949,7 @@ mod p69 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p70 {
+mod p71 {
     // [1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -948,7 +965,7 @@ mod p70 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p71 {
+mod p72 {
     // [1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)
     use livefusion::prelude::*;
 
@@ -964,7 +981,7 @@ mod p71 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p72 {
+mod p73 {
     // [1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)
     use livefusion::prelude::*;
 
@@ -980,7 +997,7 @@ mod p72 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p73 {
+mod p74 {
     // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -993,7 +1010,7 @@ mod p73 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p74 {
+mod p75 {
     // [1, 2, 3].combinations()
     use livefusion::prelude::*;
 
@@ -1006,7 +1023,7 @@ mod p74 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p75 {
+mod p76 {
     // [1, 2].cartesian([0.5, 1.5])
     use livefusion::prelude::*;
 
@@ -1019,7 +1036,7 @@ mod p75 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p76 {
+mod p77 {
     // [1, 2, 4, 8].sliding_windows(3, 1)
     use livefusion::prelude::*;
 
@@ -1032,7 +1049,7 @@ mod p76 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p77 {
+mod p78 {
     // [2, 0, 2].bincount(3)
     use livefusion::prelude::*;
 
@@ -1045,7 +1062,7 @@ mod p77 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p78 {
+mod p79 {
     // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
     use livefusion::prelude::*;
 
@@ -1061,7 +1078,7 @@ mod p78 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p79 {
+mod p80 {
     // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
     use livefusion::prelude::*;
 
@@ -1074,7 +1091,7 @@ mod p79 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p80 {
+mod p81 {
     // linspace(0, 1, 5)
     use livefusion::prelude::*;
 
@@ -1087,7 +1104,85 @@ mod p80 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p81 {
+mod p82 {
+    // array([1, 2, 3])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2, 3]).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p83 {
+    // arange(0, 10, 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(5, 0i64, 2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p84 {
+    // zeros((2, 3))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", replicate((2, 3), 0.0f64).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p85 {
+    // ones(3)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", replicate(3, 1.0f64).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p86 {
+    // [1, 2].astype(float)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).map(|x| x.cast::<f64>()).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p87 {
+    // print([1, 2])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([1i64, 2]).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p88 {
     // [[1, 2, 3], [4, 5, 6]].transpose()
     use livefusion::prelude::*;
 
@@ -1100,12 +1195,12 @@ mod p81 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p82 {
+mod p89 {
     // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        let value = generate((2, 3, 1), |(i, j, k)| i + j + k)
+        let value = generate((2, 3, 1), |(i, j, k)| i.cast::<i64>() + j.cast::<i64>() + k.cast::<i64>())
             .permute_axes([2, 0, 1])
             .force()?;
         println!("{:?}", value);
@@ -1116,7 +1211,7 @@ mod p82 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p83 {
+mod p90 {
     // [[1, 2, 3]].swap_axes(0, 1)
     use livefusion::prelude::*;
 
@@ -1129,7 +1224,7 @@ mod p83 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p84 {
+mod p91 {
     // [[1, 2], [3, 4]].reverse_axis(1)
     use livefusion::prelude::*;
 
@@ -1142,7 +1237,7 @@ mod p84 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p85 {
+mod p92 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -1155,7 +1250,7 @@ mod p85 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p86 {
+mod p93 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1168,7 +1263,7 @@ mod p86 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p87 {
+mod p94 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1181,7 +1276,7 @@ mod p87 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p88 {
+mod p95 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1194,7 +1289,7 @@ mod p88 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p89 {
+mod p96 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1207,7 +1302,7 @@ mod p89 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p90 {
+mod p97 {
     // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1220,7 +1315,7 @@ mod p90 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p91 {
+mod p98 {
     // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1236,7 +1331,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p99 {
     // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1249,7 +1344,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p100 {
     // [[1, 2], [3, 4]].sum_axis(0)
     use livefusion::prelude::*;
 
@@ -1262,7 +1357,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p101 {
     // [[1, 2], [3, 4]].product_axis(0)
     use livefusion::prelude::*;
 
@@ -1275,7 +1370,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p102 {
     // [[1, 2], [3, 4]].min_axis(0)
     use livefusion::prelude::*;
 
@@ -1288,7 +1383,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
+mod p103 {
     // [[1, 2], [3, 4]].max_axis(1)
     use livefusion::prelude::*;
 
@@ -1301,7 +1396,7 @@ mod p96 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p97 {
+mod p104 {
     // [[1, 2], [3, 4]].mean_axis(1)
     use livefusion::prelude::*;
 
@@ -1314,7 +1409,7 @@ mod p97 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p98 {
+mod p105 {
     // [[1, 2], [3, 4]].var_axis(1)
     use livefusion::prelude::*;
 
@@ -1327,7 +1422,7 @@ mod p98 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p99 {
+mod p106 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1340,7 +1435,7 @@ mod p99 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p100 {
+mod p107 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1353,7 +1448,7 @@ mod p100 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p101 {
+mod p108 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1366,7 +1461,7 @@ mod p101 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p102 {
+mod p109 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1379,7 +1474,7 @@ mod p102 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p103 {
+mod p110 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1392,7 +1487,7 @@ mod p103 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p104 {
+mod p111 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1405,7 +1500,7 @@ mod p104 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p105 {
+mod p112 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1421,7 +1516,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p113 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1437,7 +1532,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p114 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1450,7 +1545,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p115 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1463,7 +1558,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p116 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1479,7 +1574,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p117 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1492,7 +1587,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p118 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1505,7 +1600,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p119 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1518,7 +1613,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p120 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1531,7 +1626,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p121 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1547,7 +1642,7 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p122 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1560,7 +1655,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p123 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1576,7 +1671,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p124 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1589,7 +1684,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p125 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1605,7 +1700,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p126 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1621,7 +1716,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p127 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1637,7 +1732,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p128 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1650,7 +1745,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p129 {
     // meshgrid([1, 2, 3], [10, 20])
     use livefusion::prelude::*;
 
@@ -1664,7 +1759,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p130 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1677,7 +1772,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p131 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1694,7 +1789,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p132 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1711,7 +1806,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p133 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1724,7 +1819,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p134 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1740,7 +1835,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p135 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1753,7 +1848,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p136 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1766,7 +1861,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p137 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1779,7 +1874,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p138 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1792,7 +1887,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p139 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1808,7 +1903,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p140 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1821,7 +1916,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p141 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1834,7 +1929,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p142 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1850,7 +1945,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p143 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1866,7 +1961,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p144 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1882,7 +1977,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p145 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1898,7 +1993,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p146 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -1914,7 +2009,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p147 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1930,7 +2025,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p148 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1946,7 +2041,7 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p149 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -1962,7 +2057,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p150 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1978,7 +2073,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p151 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1994,7 +2089,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p152 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2010,7 +2105,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p153 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -2026,7 +2121,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p154 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -2042,7 +2137,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p155 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2058,7 +2153,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p156 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -2071,7 +2166,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p157 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -2084,7 +2179,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p158 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -2097,7 +2192,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p159 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -2113,7 +2208,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p160 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2126,7 +2221,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p161 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2139,7 +2234,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p162 {
     // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -2155,7 +2250,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p163 {
     // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
     use livefusion::prelude::*;
 
@@ -2171,7 +2266,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p164 {
     // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
@@ -2187,7 +2282,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p165 {
     // (ragged [[1, 2, 3], [4]]).take_s(2)
     use livefusion::prelude::*;
 
@@ -2203,7 +2298,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p166 {
     // (ragged [[1, 2, 3], [4]]).reverse_s()
     use livefusion::prelude::*;
 
@@ -2219,7 +2314,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p167 {
     // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
@@ -2235,7 +2330,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p168 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2248,7 +2343,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p169 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -2261,7 +2356,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p170 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -2274,7 +2369,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p171 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -2287,7 +2382,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p172 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2303,12 +2398,15 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p173 {
     // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([3i64, 11, 2]).sort_by(|a, b| (a % 10).lt(b % 10)).force()?);
+        let value = Array::from([3i64, 11, 2])
+            .sort_by(|a, b| a.rem_euclid(10).lt(b.rem_euclid(10)))
+            .force()?;
+        println!("{:?}", value);
         Ok(())
     }
 
@@ -2316,7 +2414,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p174 {
     // [3, 9, 4].top_k(2)
     use livefusion::prelude::*;
 
@@ -2329,7 +2427,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p175 {
     // [30, 90, 40].argtop_k(2)
     use livefusion::prelude::*;
 
@@ -2342,7 +2440,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p176 {
     // [7, 3, 9].join([3, 7, 3])
     use livefusion::prelude::*;
 
@@ -2355,7 +2453,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p177 {
     // [7, 5, 3].left_join([3, 7])
     use livefusion::prelude::*;
 
@@ -2368,7 +2466,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p178 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2381,7 +2479,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p179 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2394,7 +2492,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p180 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2407,7 +2505,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p181 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2421,7 +2519,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p182 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2435,7 +2533,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p183 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2451,7 +2549,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p184 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2467,7 +2565,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p185 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2483,7 +2581,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p186 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2499,7 +2597,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p187 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2515,7 +2613,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p188 {
     // (ragged [[3, 1, 2], [5, 4]]).median_s()
     use livefusion::prelude::*;
 
@@ -2531,7 +2629,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p189 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
     use livefusion::prelude::*;
 
@@ -2547,34 +2645,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
-    // (1..10).head()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", enum_from_step(9, 1i64, 1).take(5).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p184 {
-    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p185 {
+mod p190 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2592,7 +2663,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p191 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2610,7 +2681,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p192 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2627,7 +2698,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p193 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2644,7 +2715,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p194 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2663,7 +2734,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p195 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2682,7 +2753,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p196 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2700,7 +2771,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p197 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2717,7 +2788,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p198 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2730,7 +2801,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p199 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2743,7 +2814,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p200 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2756,7 +2827,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p201 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2769,7 +2840,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p202 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2782,7 +2853,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p203 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2795,7 +2866,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p204 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2808,7 +2879,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p205 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2824,7 +2895,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p206 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2840,7 +2911,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p207 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2856,7 +2927,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p208 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2869,7 +2940,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p209 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2882,13 +2953,13 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
-    // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x / 2, n + 1)).1)
+mod p210 {
+    // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([1i64, 40, 96])
-            .map(|x| while_loop((x, 0i64), |(x, _)| (x % 2).eq(0), |(x, n)| (x / 2, n + 1)).1)
+            .map(|x| while_loop((x, 0i64), |(x, _)| x.rem_euclid(2).eq(0), |(x, n)| (x.div_euclid(2), n + 1)).1)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2898,7 +2969,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p211 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2914,7 +2985,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p212 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2928,7 +2999,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p213 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2941,7 +3012,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p214 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2958,7 +3029,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p215 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2976,7 +3047,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p216 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2997,7 +3068,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p217 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3013,7 +3084,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p218 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3029,7 +3100,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p219 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3042,7 +3113,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p220 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3060,7 +3131,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p221 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3073,7 +3144,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p222 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3087,7 +3158,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p223 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3115,13 +3186,13 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p224 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        let m = generate((2, 3), |(i, j)| i * 10 + j);
+        let m = generate((2, 3), |(i, j)| i.cast::<i64>() * 10 + j.cast::<i64>());
         let value = (
             m.at((1, 2)),
             m.slice((-1, 0)),
@@ -3143,7 +3214,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p225 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3163,7 +3234,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p226 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3182,7 +3253,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p227 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3199,7 +3270,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p228 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3215,7 +3286,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p229 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3224,7 +3295,7 @@ mod p224 {
         let xs = Array::from([3i64, 1, 2]);
         let value = xs
             .zip(&iota(3))
-            .filter(|(x, i)| x.gt(1).or(i.eq(0)))
+            .filter(|(x, i)| x.gt(1).or(i.cast::<i64>().eq(0)))
             .map(|(x, i)| (x, i.cast::<i64>() - x, 1i64))
             .force()?;
         println!("{:?}", value);
@@ -3235,7 +3306,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p230 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3255,7 +3326,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p231 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3271,7 +3342,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p232 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3287,7 +3358,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p233 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3303,7 +3374,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p234 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3319,7 +3390,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p235 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3333,7 +3404,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p236 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3349,7 +3420,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p237 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3362,7 +3433,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p238 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3378,7 +3449,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p239 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3395,7 +3466,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p240 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3410,41 +3481,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
-    // let t = load "examples/data/airports.csv"
-    // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
-        let value = (
-            t.column::<f64>("latitude")?.pack(&t.texts("state")?.eq("WA")).max(),
-            t.texts("state")?.lt_each(&t.texts("city")?).count(|x| x),
-        );
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p237 {
-    // let t = load "examples/data/airports.csv"
-    // t.latitude.pack(t.iata >= "ZZ")
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
-        println!("{:?}", t.column::<f64>("latitude")?.pack(&t.texts("iata")?.ge("ZZ")).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p238 {
+mod p241 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3466,7 +3503,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p242 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3482,7 +3519,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p243 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3495,14 +3532,218 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p244 {
+    // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            iota(4).map(|x| x.cast::<i64>()) - 1,
+            Array::from([7i64, -7, 8]).map(|x| x.div_euclid(2)),
+            Array::from([7i64, -7, 8]).map(|x| x.rem_euclid(3)),
+            Array::from([1i64, 2]).map(|x| x.cast::<f64>()) / 2.0,
+            3.5f64,
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p245 {
+    // let ds = [2, -3, 5]
+    // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let ds = Array::from([2i64, -3, 5]);
+        let value = (
+            Array::from([7i64, -7, -8]).zip_with(&ds, |x, y| { let (x, y): (Exp<i64>, Exp<i64>) = ((x).to_exp(), (y).to_exp()); let r = x % y; let is_off = r.ne(0i64).and(r.lt(0i64).ne(y.lt(0i64))); x / y - is_off.cast::<i64>() }),
+            Array::from([7i64, -7, -8]).zip_with(&ds, |x, y| { let (x, y): (Exp<i64>, Exp<i64>) = ((x).to_exp(), (y).to_exp()); let r = x % y; let is_off = r.ne(0i64).and(r.lt(0i64).ne(y.lt(0i64))); is_off.cond(r + y, r) }),
+            Array::from([7.5f64, -7.5]).map(|x| { let (x, y): (Exp<f64>, Exp<f64>) = ((x).to_exp(), (2.0).to_exp()); let r = x % y; let is_off = r.ne(0.0f64).and(r.lt(0.0f64).ne(y.lt(0.0f64))); { let q = (x - r) / y; let q = is_off.cond(q - 1.0f64, q); let f = q.floor(); let f = (q - f).gt(0.5f64).cond(f + 1.0f64, f); let f = q.eq(0.0f64).cond(Exp::lit(0.0f64).copysign(x / y), f); y.eq(0.0f64).cond(x / y, f) } }),
+            Array::from([7.5f64, -7.5]).map(|x| { let (x, y): (Exp<f64>, Exp<f64>) = ((x).to_exp(), (-2.0).to_exp()); let r = x % y; let is_off = r.ne(0.0f64).and(r.lt(0.0f64).ne(y.lt(0.0f64))); r.eq(0.0f64).cond(Exp::lit(0.0f64).copysign(y), is_off.cond(r + y, r)) }),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p246 {
+    // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            Array::from([1i64, 2, 3]).map(|x| { let s = x; let p = s; let s = s * s; let s = s * s; let p = p * s; p }),
+            Array::from([1.5f64, 2.0]).map(|x| { let s = x; let s = s * s; let p = s; p }),
+            Array::from([4.0f64, 9.0]).map(|x| x.powf(0.5)),
+            Array::from([2i64, 4]).map(|x| x.cast::<f64>().powf(-1.0)),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p247 {
+    // let m = arange(6).reshape(2, 3)
+    // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = enum_from_step(6, 0i64, 1).reshape((2, 3));
+        let value = (
+            m.dot(&m.transpose()),
+            m.slice((0, ..)),
+            m.slice((.., 1)),
+            m.reverse_axis(1).slice((1..2, ..)),
+            (2, 3).clone(),
+            m.sum_axis(0),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4,
+            value.5.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p248 {
+    // let xs = [10, 3, 0, 4]
+    // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([10i64, 3, 0, 4]);
+        let value = (
+            xs.slice(1..3),
+            xs.reverse_axis(0).slice(..),
+            xs.slice(2..4),
+            xs.slice((0..).step(2)),
+            xs.pack(&xs.map(|x| x.gt(3))),
+            xs.gather(&Array::from([0i64, 2])),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+            value.5.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p249 {
+    // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            Array::from([1i64, 2]).map(|x| x.cast::<f64>()) * 1.5,
+            Array::from([1i64, 2]).map(|x| x.cast::<f64>()) + Array::from([0.5f64, 0.25]),
+            Array::from([true, false]).map(|x| x.cast::<i64>()) + 1,
+            Array::from([1u8, 2]).map(|x| x.cast::<i64>()) + Array::from([300i64, 4]),
+            Array::from([1i64, 4]).map(|x| x.cast::<f64>().sqrt()),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p250 {
+    // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            Array::from([1i64, 5]).map(|x| x.gt(2)).map(|x| x.cond(1, 0)),
+            Array::from([6i64, 1]).map(|x| x ^ 3),
+            Array::from([1.5f64, 0.0]).map(|x| x.ne(0.0f64)),
+            Array::from([2i64, 3]).map(|x| x.cast::<f64>()),
+            Array::from([1.0f64, 2.0]).map(|x| x.ln()),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p251 {
+    // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = (
+            iota(5).map(|x| x.cast::<i64>()).fold(0, |a, b| a - b),
+            iota(4).map(|x| x.cast::<i64>()).diff(),
+            Array::from([true, false, true]).map(|x| x.cast::<i64>()).sum(),
+            Array::from([1i64]).map(|x| x.cast::<f64>()).append(&Array::from([0.5f64])),
+            Array::from([1i64, 2]).map(|x| x + 1),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p252 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([1i64, 2, 3, 4])
             .map(|x| { let y = x + 1; y * y })
-            .filter(|x| (x % 2).eq(0))
+            .filter(|x| x.rem_euclid(2).eq(0))
             .map(|x| x.cast::<f64>())
             .scan(0.0, |a, b| a + b)
             .map(|x| x.sqrt())
@@ -3758,4 +3999,15 @@ pub const ALL: &[fn()] = &[
     p239::run,
     p240::run,
     p241::run,
+    p242::run,
+    p243::run,
+    p244::run,
+    p245::run,
+    p246::run,
+    p247::run,
+    p248::run,
+    p249::run,
+    p250::run,
+    p251::run,
+    p252::run,
 ];

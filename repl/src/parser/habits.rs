@@ -1,0 +1,82 @@
+//! Statements of Python that have another form here.
+
+use super::{Fault, Parser};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Tok;
+use crate::source::Span;
+
+/// Words that begin a statement of Python, what is wrong with it, and the form that it has here.
+const STATEMENTS: &[(&str, &str, &str)] = &[
+    (
+        "import",
+        "nothing has to be imported",
+        "all functions are there, with or without `np.` before their names",
+    ),
+    (
+        "from",
+        "nothing has to be imported",
+        "all functions are there, with or without `np.` before their names",
+    ),
+    (
+        "for",
+        "there is no `for`",
+        "write `xs |> map(|x| …)` for each element, `iterate_n(n, start, |s| …)` to repeat",
+    ),
+    (
+        "while",
+        "there is no `while`",
+        "write `iterate_while(start, |s| …, |s| …)`: what to test, and the next state",
+    ),
+    (
+        "return",
+        "there is no `return`",
+        "a function's value stands behind `=`: `def twice(x) = x * 2`",
+    ),
+    (
+        "class",
+        "there are no classes",
+        "values are numbers, arrays, tuples, tables and functions",
+    ),
+    (
+        "del",
+        "names cannot be taken away",
+        "`:undo` takes back the last statement that gave a name",
+    ),
+];
+
+impl Parser<'_> {
+    /// What is wrong, if a statement of Python begins here: its word with an operand behind it.
+    pub(super) fn foreign(&self) -> Option<Box<Fault>> {
+        let first = self.peek();
+        let behind = self.tokens.get(self.at + 1)?.kind;
+        if first.kind != Tok::Word || !matches!(behind, Tok::Word | Tok::Number | Tok::Open) {
+            return None;
+        }
+        let text = self.text_of(first);
+        let (_, message, note) = STATEMENTS.iter().find(|(word, ..)| *word == text)?;
+        // A call of what somebody has named so.
+        if behind == Tok::Open && text != "return" {
+            return None;
+        }
+        Some(self.wrong(Diagnostic::new(*message, self.span(first)).note(*note)))
+    }
+
+    /// That a function's body stands behind a colon.
+    pub(super) fn python_body(&self) -> Box<Fault> {
+        let colon = self.peek();
+        let behind = self.tokens.get(self.at + 1).copied();
+        let returns = behind.filter(|t| t.kind == Tok::Word && self.text_of(*t) == "return");
+        let span = Span {
+            end: returns.map_or(colon.end, |t| t.end),
+            ..self.span(colon)
+        };
+        let wrong = Diagnostic::new("a function's value stands behind `=`", self.span(colon))
+            .note("for example `def twice(x) = x * 2`, or `let twice = |x| x * 2`");
+        self.wrong(wrong.suggest("write", span, " ="))
+    }
+
+    /// The text of a place.
+    pub(super) fn sliced(&self, span: Span) -> String {
+        crate::diagnostic::shown(self.text.get(span.start..span.end).unwrap_or_default())
+    }
+}
