@@ -69,7 +69,7 @@ fn external_panics_in_some_of_many_threads_the_others_get_their_result() {
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = calls.clone();
         let made = iota(1000).external(move |xs| {
-            if counted.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+            if counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
                 panic!("every other call");
             }
             xs.to_vec()
