@@ -51,7 +51,11 @@ fn memory_that_runs_out_is_told_without_contradiction() {
     let end = "expected room for 800 bytes more, got less: the engine's limit for all results together is 1000";
     assert!(e.to_string().ends_with(end), "{e}");
     let e = error(&iota(u64::MAX / 2), &Engine::interp());
-    assert!(e.to_string().ends_with("bytes, the system has none"), "{e}");
+    let told = match cfg!(target_os = "linux") {
+        true => "bytes more, got less: the engine's limit for all results together is ",
+        false => "bytes, the system has none",
+    };
+    assert!(e.to_string().contains(told), "{e}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which arrays may begin short: those that are cut to what was written, element by element, from the first on.
 
 use super::origins::Origins;
-use crate::ir::{Atom, CombId, End, Loop, Place, Stmt, StmtKind, Var};
+use crate::ir::{Atom, CombId, End, Loop, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -131,7 +131,22 @@ impl Origins<'_> {
             next.is_some_and(|next| self.is_one_more(v, next))
         };
         let runs_on = matches!(self.carries.get(&v), Some((Place::Init, _)));
-        (runs_on && assigned.iter().all(|(_, next)| one_more(next)))
-            .then_some(assigned.len() as u64)
+        let may =
+            runs_on && assigned.iter().all(|(_, next)| one_more(next)) && self.is_open(assigned);
+        may.then_some(assigned.len() as u64)
+    }
+
+    /// Whether fewer elements may be counted than there is a bound for: by filters alone, or by one loop that may be left early.
+    /// Where a part of them is counted without a question, the bound is as good as the number.
+    fn is_open(&self, assigned: &[(RateId, Option<Atom>)]) -> bool {
+        let kind = |rate: &RateId| self.program.rate(*rate).kind;
+        let rates = || assigned.iter().map(|(rate, _)| rate);
+        let has_exits =
+            |rate: &RateId| self.guards[rate.index()].is_some_and(|g| g.exits.len() > 1);
+        let is_root = |rate: &RateId| matches!(kind(rate), RateKind::Root { .. });
+        let mut all = self.program.rates.iter();
+        let cursors = all.any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+        rates().all(|r| kind(r).is_sub())
+            || assigned.len() == 1 && !cursors && rates().all(|r| is_root(r) && has_exits(r))
     }
 }
