@@ -135,6 +135,11 @@ fn tables_are_arrays_of_rows() {
     );
     right(
         &mut s,
+        "iterate_n(2, t, |u| u.reverse()).name",
+        "[\"Wang\", \"Ada\", \"Bo\"]\n",
+    );
+    right(
+        &mut s,
         "t.reverse().head().name",
         "[\"Bo\", \"Ada\", \"Wang\"]\n",
     );

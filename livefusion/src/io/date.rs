@@ -275,7 +275,7 @@ fn date_of(text: &str) -> Option<(Style, [u32; 3])> {
             let is_name = |name: &&str| {
                 first.eq_ignore_ascii_case(name) || first.eq_ignore_ascii_case(&name[..3])
             };
-            let month = MONTHS.iter().position(|name| is_name(&name))? as u32 + 1;
+            let month = MONTHS.iter().position(is_name)? as u32 + 1;
             let day = second.strip_suffix(',').unwrap_or(second);
             [digits(third, 4, 4)?, month, digits(day, 1, 2)?]
         }

@@ -1,7 +1,7 @@
 //! Random tables and arrays come back as they were, and random bytes never panic.
 
 use super::{file, folder, map_npy, map_raw};
-use livefusion::io::{self, Table, csv_text, npy, npz};
+use livefusion::io::{self, Date, DateTime, Table, csv_text, npy, npz};
 use livefusion::prelude::*;
 use proptest::prelude::*;
 
@@ -19,7 +19,18 @@ fn changes() -> impl Strategy<Value = Vec<(proptest::sample::Index, u8)>> {
     proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4)
 }
 
-/// A text that begins with what looks like a number, often.
+/// Dates of several forms, and what looks like one.
+const DATES: &[&str] = &[
+    "2010-01-31",
+    " 2012-02-29",
+    "2010/01/31",
+    "Jan 31 2010",
+    "2010-01-31 05:00",
+    "2010-01-31T05:00:00.5",
+    "2010-02-30",
+];
+
+/// A text that begins with what looks like a number, often, or like a date.
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::collection::vec(
@@ -31,6 +42,7 @@ fn field() -> impl Strategy<Value = String> {
         .prop_map(|chars| chars.into_iter().collect()),
         any::<f64>().prop_map(|x| x.to_string()),
         any::<i64>().prop_map(|x| x.to_string()),
+        proptest::sample::select(DATES).prop_map(String::from),
     ]
 }
 
@@ -93,6 +105,14 @@ proptest! {
         match io::csv(&path).missing_is(["?"]).read() {
             Ok(table) => match table.text("t") {
                 Ok(texts) => prop_assert!(texts.eq(rows.iter().map(String::as_str))),
+                Err(_) if table.times::<Date>("t").is_ok() => {
+                    let days = table.times::<Date>("t").unwrap().to_vec().unwrap();
+                    prop_assert!(days.iter().zip(&rows).all(|(day, row)| *day == row.parse().unwrap()));
+                }
+                Err(_) if table.times::<DateTime>("t").is_ok() => {
+                    let times = table.times::<DateTime>("t").unwrap().to_vec().unwrap();
+                    prop_assert!(times.iter().zip(&rows).all(|(time, row)| *time == row.parse().unwrap()));
+                }
                 Err(_) => {
                     let xs = table.column::<f64>("t").or_else(|_| {
                         table.column::<i64>("t").map(|xs| xs.map(|x| x.cast::<f64>()))

@@ -44,7 +44,7 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.argtop_k(&xs.node, k), COUNT)
     }),
     row("join", &[XS, XS], "([key], [key]) => [(u64, u64)], or (table, table, \"column\", …) => table", "[7, 3, 9].join([3, 7, 3])", |c| {
-        if c.value(0).columns().is_some() || c.from(2).len() > 0 {
+        if c.value(0).columns().is_some() || !c.from(2).is_empty() {
             return join_tables(c);
         }
         c.agree(&[0, 1])?;

@@ -203,6 +203,10 @@ impl Eval<'_> {
                 out.push(Part::Segments(Segments { lengths, data }));
                 Ok(Form::Segments(s.data.elt))
             }
+            Value::Table(table) => {
+                let rows = self.rows_of(&table, at)?;
+                self.parts_of(Value::Array(rows), out, at)
+            }
             Value::Range(range) => {
                 let array = self.range(*range, at)?;
                 self.parts_of(Value::Array(array), out, at)

@@ -28,13 +28,13 @@ impl Value {
 impl Eval<'_> {
     /// The rows of a table that was read.
     pub fn rows_of(&mut self, table: &Table, at: Span) -> Result<Array> {
-        table.rows().or_else(|name| {
+        table.rows().map_err(|name| {
             let message = format!(
                 "the rows of a table with lists are no array: `{}`",
                 shown(name)
             );
             let note = "its columns are: `t.name`";
-            Err(Box::new(Diagnostic::new(message, at).note(note)))
+            Box::new(Diagnostic::new(message, at).note(note))
         })
     }
 
