@@ -12,7 +12,7 @@ lf                    the shell; without a terminal, runs what comes in
 lf eval 'TEXT'        evaluates a text
 lf run FILE           runs a script
 
-  --backend NAME      what runs loops: interp (the default), jit, c, tiered
+  --backend NAME      what runs loops: tiered (the default), interp, jit, c
   --help, --version
 ";
 

@@ -4,7 +4,7 @@ use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
 use crate::eval::{self, Eval, Places};
-use crate::parser::{ParseError, parse, parse_text};
+use crate::parser::{ParseError, parse_part};
 use crate::rust::Notes;
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
@@ -38,6 +38,9 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
 
 /// So long a force says nothing of how far it is.
 const QUIET: Duration = Duration::from_millis(500);
+
+/// After so long it also says what runs it.
+const LONG: Duration = Duration::from_secs(1);
 
 /// What a text gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -158,7 +161,7 @@ fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
 }
 
 impl Session {
-    /// An empty session on the interpreter.
+    /// An empty session on the tiered engine, which begins at once and compiles what runs for long.
     pub fn new() -> Session {
         let settings = Settings {
             show: Limit(20),
@@ -170,7 +173,7 @@ impl Session {
             sources: Sources::default(),
             env: Env::default(),
             engine: Engine::interp(),
-            backend: "interp",
+            backend: "tiered",
             settings,
             colours: false,
             entered: Vec::new(),
@@ -238,10 +241,8 @@ impl Session {
 
     fn script(&mut self, source: SourceId, text: &str) -> Answer {
         let mut answer = Answer::default();
-        let script = match self.filled(parse(&self.sources, source)) {
-            Ok(script) => script,
-            Err(err) => return Answer { err, ..answer },
-        };
+        // What stands before a mistake is run.
+        let (script, mistake) = self.filled(parse_part(text, source));
         let (mut good, mut failed) = (Vec::new(), Vec::new());
         let (mut shown, mut env, mut err) = (Vec::new(), self.env.clone(), String::new());
         let entered = self.entered.len();
@@ -270,6 +271,9 @@ impl Session {
             }
         }
         failed.extend(self.show_all(&shown, &mut answer));
+        if err.is_empty() && failed.is_empty() {
+            err = mistake.unwrap_or_default();
+        }
         answer.err += &err;
         self.env = env;
         match answer.err.is_empty() {
@@ -288,17 +292,23 @@ impl Session {
         answer
     }
 
-    /// A text's tree, in which each `_` is a function's; or what is wrong with it, drawn.
-    fn filled(&self, parsed: Result<Script, ParseError>) -> Result<Script, String> {
-        let mut script = parsed.map_err(|e| e.draw(&self.sources, self.colours) + "\n")?;
+    /// A text's tree up to its first mistake, in which each `_` is a function's; and what is wrong with it, drawn.
+    fn filled(&self, parsed: (Script, Option<ParseError>)) -> (Script, Option<String>) {
+        let (mut script, wrong) = parsed;
+        let mistake = wrong.map(|e| e.draw(&self.sources, self.colours) + "\n");
         // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
         let takes = |name: &str, k: usize| match combinators::value(name) {
             _ if self.env.get(name).is_some() => false,
             Some(_) => combinators::takes_function(name, k),
             None => k > 0,
         };
-        holes::fill(&mut script, &takes).map_err(|e| self.draw(&e))?;
-        Ok(script)
+        match holes::fill(&mut script, &takes) {
+            Ok(()) => (script, mistake),
+            Err(e) => {
+                script.statements.retain(|s| s.span.end <= e.span.start);
+                (script, Some(self.draw(&e)))
+            }
+        }
     }
 
     /// Evaluates a statement: the value that it shows; or what is wrong, drawn.
@@ -328,7 +338,10 @@ impl Session {
         };
         let text = self.sources.text(at.source);
         let before: String = text[..at.start].chars().map(blank).collect();
-        self.filled(parse_text(&(before + &text[at.start..at.end]), at.source))
+        match self.filled(parse_part(&(before + &text[at.start..at.end]), at.source)) {
+            (script, None) => Ok(script),
+            (_, Some(mistake)) => Err(mistake),
+        }
     }
 
     /// The value of a command's expression, which is the last that its text shows.
@@ -460,9 +473,18 @@ impl Session {
         let start = Instant::now();
         let mut engine = engine.with_cancel(self.stop.token());
         if self.progress {
+            let on = match self.backend {
+                "interp" => ", on the interpreter; `:backend jit` is faster",
+                "tiered" => {
+                    ", on the tiered engine; `:backend jit` is faster from the first element on"
+                }
+                "jit" => ", on jit",
+                _ => ", on c",
+            };
             engine = engine.with_progress(move |p| {
-                if start.elapsed() > QUIET {
-                    eprint!("\r{}", far(&p));
+                let time = start.elapsed();
+                if time > QUIET {
+                    eprint!("\r{}{}", far(&p), if time > LONG { on } else { "" });
                 }
             });
         }

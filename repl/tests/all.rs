@@ -15,6 +15,11 @@ mod golden;
 mod grammar;
 mod help;
 mod pictures;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod python;
 mod random;
 mod rust;
 mod tables;

@@ -47,6 +47,21 @@ fn texts() {
         "[0, 1, 2, 3]\ni64[4]\n3\n",
         "",
     );
+    // What stands before the first mistake is run, also where the text is no program behind it.
+    check(
+        &[],
+        "1 + 1\nlet y = 3\ny * 2\nx = 3\n5\n",
+        1,
+        "2\n6\n",
+        "error: `x` gets a value with `let`\n --> <stdin>:4:3\n",
+    );
+    check(
+        &[],
+        "1 + 1\n[1].map(_ + 1)\n_ + 1\n",
+        1,
+        "2\n[2]\n",
+        "error: `_` is the element of nothing here\n",
+    );
     // The first mistake ends a script.
     check(
         &[],

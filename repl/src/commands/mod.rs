@@ -77,9 +77,17 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         Ok(Answer::of(stages::ast_of(&nodes)))
     }),
-    command("explain", E, "into which loops it fuses, and why not into fewer", |s, at| {
+    command("explain", "[schedule] EXPRESSION", "into which loops it fuses, and why not into fewer; how their steps are dealt out", |s, at| {
+        let (with_schedule, at) = asked_for(s, at, "schedule");
         let nodes = nodes(s, at)?;
-        explained(s, at, &nodes).map(|e| Answer::of(e.to_string() + "\n"))
+        let mut e = explained(s, at, &nodes)?;
+        if !with_schedule {
+            // They go by the machine, and by what ran before.
+            for l in &mut e.loops {
+                (l.schedule, l.tier) = (None, None);
+            }
+        }
+        Ok(Answer::of(e.to_string() + "\n"))
     }),
     command("loop", E, "the loops as compilers get them", |s, at| {
         let mut loops = loops(s, at, Clustering::default())?;
@@ -198,6 +206,24 @@ pub fn run(session: &mut Session, name: &str, at: Span) -> Answer {
         err,
         ..Answer::default()
     })
+}
+
+/// Whether a word stands before a command's expression, and the rest.
+fn asked_for(s: &Session, at: Span, word: &str) -> (bool, Span) {
+    let text = s.sources.slice(at);
+    let rest = text
+        .strip_prefix(word)
+        .filter(|r| r.starts_with(char::is_whitespace));
+    match rest
+        .map(str::trim_start)
+        .filter(|r| !r.is_empty() && !crate::continues(r))
+    {
+        Some(rest) => {
+            let start = at.end - rest.len();
+            (true, Span { start, ..at })
+        }
+        None => (false, at),
+    }
 }
 
 fn refuse(s: &Session, at: Span, message: &str) -> String {

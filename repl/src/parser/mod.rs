@@ -64,11 +64,15 @@ impl std::error::Error for ParseError {}
 /// assert!(wrong.incomplete);
 /// ```
 pub fn parse(sources: &Sources, source: SourceId) -> Result<Script, ParseError> {
-    parse_text(sources.text(source), source)
+    match parse_part(sources.text(source), source) {
+        (script, None) => Ok(script),
+        (_, Some(wrong)) => Err(wrong),
+    }
 }
 
-/// The tree of a text whose places are those of one of the sources: of a part of it, with blanks for what stands before.
-pub(crate) fn parse_text(text: &str, source: SourceId) -> Result<Script, ParseError> {
+/// The statements of a text up to its first mistake, and what is wrong with it. Its places are those of one of the sources: it may be
+/// a part of that, with blanks for what stands before.
+pub(crate) fn parse_part(text: &str, source: SourceId) -> (Script, Option<ParseError>) {
     Parser::new(text, source).script()
 }
 
@@ -127,7 +131,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Statements, each on its own: a mistake in one hides none in the next.
-    fn script(mut self) -> Result<Script, ParseError> {
+    fn script(mut self) -> (Script, Option<ParseError>) {
         let (mut script, mut faults) = (Script::default(), Vec::new());
         loop {
             self.skip_ends();
@@ -136,7 +140,8 @@ impl<'a> Parser<'a> {
             }
             let statement = self.statement().and_then(|s| self.ended(&s).map(|()| s));
             match statement {
-                Ok(statement) => script.statements.push(statement),
+                Ok(statement) if faults.is_empty() => script.statements.push(statement),
+                Ok(_) => {}
                 Err(fault) => {
                     faults.push(fault);
                     self.depth = 0;
@@ -145,12 +150,13 @@ impl<'a> Parser<'a> {
             }
         }
         if faults.is_empty() {
-            return Ok(script);
+            return (script, None);
         }
-        Err(ParseError {
+        let wrong = ParseError {
             incomplete: faults.iter().all(|f| f.at_end),
             diagnostics: faults.into_iter().map(|f| f.diagnostic).collect(),
-        })
+        };
+        (script, Some(wrong))
     }
 
     /// Goes to the end of the statement.
