@@ -16,7 +16,7 @@ enum Part {
     /// An index, a range by Rust's rules, an array of indices or of truth values.
     Value(Value),
     /// A slice by Python's rules.
-    Slice(Ends),
+    Slice(Box<Ends>),
 }
 
 impl Eval<'_> {
@@ -86,7 +86,7 @@ impl Eval<'_> {
         for (value, end) in values.iter_mut().zip(ends.iter()) {
             *value = end.as_ref().map(|e| self.expr(env, e)).transpose()?;
         }
-        Ok(Part::Slice(values))
+        Ok(Part::Slice(Box::new(values)))
     }
 
     /// A part of an array; all of those axes that have no item.
@@ -101,7 +101,7 @@ impl Eval<'_> {
             let item = match part {
                 Part::Value(value) => self.item(value, at)?,
                 Part::Slice(ends) => {
-                    let (turned, item) = self.python_slice(&node, axis, ends, at)?;
+                    let (turned, item) = self.python_slice(&node, axis, *ends, at)?;
                     node = turned;
                     item
                 }
@@ -158,7 +158,7 @@ impl Eval<'_> {
     /// One segment, as an array.
     fn segment(&mut self, s: &Segmented, parts: Vec<(Part, Span)>, span: Span) -> Result<Value> {
         let [(Part::Value(value), at)] =
-            <[_; 1]>::try_from(parts).unwrap_or([(Part::Slice([const { None }; 3]), span)])
+            <[_; 1]>::try_from(parts).unwrap_or([(Part::Slice(Box::default()), span)])
         else {
             return wrong("segments have one index, which is a number", span);
         };

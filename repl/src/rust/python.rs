@@ -8,6 +8,9 @@ use crate::syntax::{Binary, Expr};
 use crate::value::Elt;
 use loop_lang::{Const, Ty};
 
+/// What makes an element's text of the operands'.
+type Make = Box<dyn Fn(&[Code]) -> Code>;
+
 impl Writer<'_> {
     /// The type that operators work in on these values, if one of them has a type or is a float.
     pub fn common(&self, values: &[&Expr]) -> Result<Option<Ty>> {
@@ -74,8 +77,8 @@ impl Writer<'_> {
         if op == Binary::Pow && matches!(self.note(b)?, Note::Int(..0)) && !ty.is_float() {
             ty = Ty::F64;
         }
-        let make: Box<dyn Fn(&[Code]) -> Code> = match (op, ty.is_float()) {
-            (Binary::Pow, true) if known == Some(2) => Box::new(|x| squares(&x[0], 2, ty)),
+        let make: Make = match (op, ty.is_float()) {
+            (Binary::Pow, true) if known == Some(2) => Box::new(move |x| squares(&x[0], 2, ty)),
             (Binary::Pow, true) => Box::new(|x| x[0].clone().call("powf", &[x[1].text.clone()])),
             (Binary::Pow, false) => match known.and_then(|n| u32::try_from(n).ok()) {
                 Some(n @ 0..=64) => Box::new(move |x| squares(&x[0], n, ty)),
@@ -116,7 +119,7 @@ impl Writer<'_> {
     }
 }
 
-fn method(name: &'static str) -> Box<dyn Fn(&[Code]) -> Code> {
+fn method(name: &'static str) -> Make {
     Box::new(move |x| x[0].clone().call(name, &[x[1].text.clone()]))
 }
 
