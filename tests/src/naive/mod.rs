@@ -221,7 +221,9 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         Kind::Scatter(Some(b), _) | Kind::ScanByIndex(b, ..) | Kind::Expand(b) => vec![b],
         Kind::TakeWhile { test: b, .. } | Kind::Take(b) | Kind::Merge(b) => vec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) | FoldStyle::Dealt(c) => vec![&f.start, &f.step, c],
+            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) | FoldStyle::Dealt(c) => {
+                vec![&f.start, &f.step, c]
+            }
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
                 vec![&f.start, &f.step]
             }
