@@ -241,7 +241,7 @@ fn memory_is_limited() {
     let k = kernel(&golden("to_percentages"));
     let args = [array(&[1.0; 100]), f64(0.0), f64(1.0)];
     let mut frame = Frame::new(k.layout());
-    frame.memory.left = 799;
+    frame.memory = livefusion_backend::Memory::limited(799);
     let outcome = k.run(Pass::Emit, u64::MAX, &mut frame, &borrow(&args));
     let Outcome::NoMemory { comb, bytes } = outcome else {
         panic!("{outcome:?}")
@@ -251,7 +251,7 @@ fn memory_is_limited() {
         (800, "map")
     );
     let mut frame = Frame::new(k.layout());
-    frame.memory.left = 800;
+    frame.memory = livefusion_backend::Memory::limited(800);
     assert_eq!(
         k.run(Pass::Emit, u64::MAX, &mut frame, &borrow(&args)),
         Outcome::Done
