@@ -35,7 +35,7 @@ fn assert_linear<T: Elt>(ys: &Array<T>) {
 /// Each step keeps the value, or takes a quotient of it: both arms need the step before.
 fn folded(xs: &Array<i64>, steps: i64, by: i64) -> Array<i64> {
     xs.map(|x| {
-        let by = (x * 0) + by;
+        let by = x.min(0).max(0) + by;
         (0..steps).fold(x, |acc, i| x.gt(i).cond(acc, acc / by))
     })
 }

@@ -75,7 +75,7 @@ fn length_of_a_shape_that_no_u64_holds_is_an_error() {
 fn length_of_rows_that_no_u64_holds_is_an_error() {
     let (n, long) = (1u64 << 33, 1u64 << 62);
     let late = |n: u64| Array::from(vec![n]).sum();
-    let (eight, wide) = (iota(&late(8)), iota(&late(long)));
+    let (eight, wide) = (iota(late(8)), iota(late(long)));
     let lengths = [
         generate((&late(n), &late(n)), |(i, j)| i + j)
             .flatten()
