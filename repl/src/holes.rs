@@ -123,7 +123,10 @@ impl Walk<'_> {
                     if let (Some(hole), ExprKind::Name(name)) = (own, &callee.kind)
                         && self.takes(name, k)
                     {
-                        wrap(arg, hole);
+                        match &mut arg.kind {
+                            ExprKind::Keyword { value, .. } => wrap(value, hole),
+                            _ => wrap(arg, hole),
+                        }
                     } else {
                         free = free.or(own);
                     }

@@ -123,6 +123,13 @@ pub enum Named {
     Scalar(&'static crate::combinators::ScalarFunction),
 }
 
+impl Named {
+    /// Whether it is the combinator of this name.
+    pub fn is(self, name: &str) -> bool {
+        matches!(self, Named::Combinator(c) if c.name == name)
+    }
+}
+
 /// A function with the values of the names that it uses.
 #[derive(Debug)]
 pub struct Closure {
@@ -261,6 +268,11 @@ impl fmt::Display for Array {
 }
 
 impl Value {
+    /// Whether it is a function.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Value::Function(_) | Value::Named(_))
+    }
+
     /// Whether it is one scalar or a tuple of such, no array.
     pub fn is_scalar(&self) -> bool {
         match self {

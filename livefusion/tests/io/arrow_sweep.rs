@@ -302,7 +302,7 @@ fn cells(table: &Table, name: &str) -> Result<Vec<Option<String>>, String> {
             .collect::<Vec<_>>()
     };
     let values: Vec<String> = match ty {
-        Type::Scalar(_) => words(table.node(name).unwrap()),
+        Type::Scalar(_) | Type::Date | Type::DateTime => words(table.node(name).unwrap()),
         Type::Text => {
             let texts = table.text(name).unwrap();
             let bytes = lists().into_iter().map(|bytes| bytes.len());

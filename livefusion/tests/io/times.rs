@@ -179,7 +179,7 @@ fn dates_in_csv_that_are_missing_are_an_error_or_what_stands_for_them() {
     assert_eq!(days, [0, 14_611, 0]);
     let wrong = fault(csv_text(text).typed("a", Type::Date).missing("a", 0).read());
     assert!(
-        wrong.ends_with("expected what stands for a missing date to be one, got 0"),
+        wrong.ends_with("expected a date to stand for a missing one, got 0"),
         "{wrong}"
     );
     let wrong = fault(

@@ -80,15 +80,17 @@ fn crowd(engine: Engine) {
         });
         let counters = engine.counters();
         let forces = forces.load(Ordering::Relaxed);
-        // Each program was compiled once. Of the shared array some found the value there.
-        assert_eq!(counters.misses, PROGRAMS + 1, "{counters:?}");
+        // Each program was compiled once. Some threads found the shared value there; where it came between two looks at it, they
+        // share one more program, that of a value in memory.
+        let programs = PROGRAMS + 1..=PROGRAMS + 2;
+        assert!(programs.contains(&counters.misses), "{counters:?}");
         let looked_up = counters.hits + counters.misses;
         assert!(
             (forces + 1..=forces + THREADS).contains(&looked_up),
             "{forces}, {counters:?}"
         );
         assert!(counters.recognised <= counters.hits, "{counters:?}");
-        assert_eq!((counters.programs, counters.evicted), (PROGRAMS + 1, 0));
+        assert_eq!((counters.programs, counters.evicted), (counters.misses, 0));
     });
 }
 

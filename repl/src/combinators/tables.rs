@@ -102,7 +102,17 @@ fn free_name(mut name: String, taken: &[String]) -> String {
     name
 }
 
-/// A row for each group: its key, and what functions make of its elements.
+/// The name of a column, and its function, of `n = _.len()`; a function alone gives the name itself.
+fn column(of: &Value) -> (Option<String>, Value) {
+    if let Value::Tuple(parts) = of
+        && let [Value::Text(name), f] = parts.as_slice()
+    {
+        return (Some(name.to_string()), f.clone());
+    }
+    (None, of.clone())
+}
+
+/// A row for each group: its key, and the results of functions of its elements.
 fn agg(c: &mut Call<'_, '_>) -> Result<Value> {
     let (keys, groups) = match c.value(0) {
         Value::Tuple(parts) => match parts.as_slice() {
@@ -113,7 +123,7 @@ fn agg(c: &mut Call<'_, '_>) -> Result<Value> {
         },
         _ => return no_groups(c),
     };
-    let functions: Vec<_> = c.from(1).map(|k| (c.value(k).clone(), c.at(k))).collect();
+    let functions: Vec<_> = c.from(1).map(|k| (column(c.value(k)), c.at(k))).collect();
     let Elt::Row(names, elts) = keys.elt else {
         return no_groups(c);
     };
@@ -132,9 +142,12 @@ fn agg(c: &mut Call<'_, '_>) -> Result<Value> {
             let Some(group) = wrong.keep(group) else {
                 return results;
             };
-            for (f, at) in &functions {
+            for ((own, f), at) in &functions {
                 let made = eval.call(f, vec![group.clone()], *at).and_then(|made| {
-                    let (name, value) = named(made).ok_or_else(|| unnamed(*at))?;
+                    let (name, value) = match own {
+                        Some(name) => (name.clone(), made),
+                        None => named(made).ok_or_else(|| unnamed(*at))?,
+                    };
                     if names.contains(&name) {
                         return eval
                             .refuse(format!("there are two columns `{}`", shown(&name)), *at);

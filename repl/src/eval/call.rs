@@ -64,7 +64,11 @@ impl<'e, 's> Call<'e, 's> {
     /// That an argument is a function where one is taken, and none where none is.
     fn check(&self, k: usize, kind: &Kind, of: &Combinator) -> Result<()> {
         let value = &self.args[k];
-        let is_function = matches!(value, Value::Function(_) | Value::Named(_));
+        let is_function = match value {
+            // A function with a name, `n = _.len()`.
+            Value::Tuple(parts) => matches!(parts.as_slice(), [Value::Text(_), f] if f.is_function()),
+            value => value.is_function(),
+        };
         let takes = matches!(kind, Kind::Function(_) | Kind::Key);
         if takes == is_function || matches!(kind, Kind::Any) {
             return Ok(());

@@ -468,7 +468,7 @@ impl<'s> Eval<'s> {
         })
     }
 
-    /// A call with arguments that have names: `axis`, `dtype`.
+    /// A call with arguments that have names: `axis`, `dtype`, `on`, columns of groups.
     fn call_with(
         &mut self,
         env: &Env,
@@ -494,6 +494,14 @@ impl<'s> Eval<'s> {
                     spans.insert(1, value.span);
                 }
                 ("dtype", _) => dtype = Some((given, value.span)),
+                ("on", _) if name.is("join") => {
+                    values.push(given);
+                    spans.push(value.span);
+                }
+                (column, _) if name.is("agg") => {
+                    values.push(Value::Tuple(vec![Value::Text(column.into()), given]));
+                    spans.push(value.span);
+                }
                 (other, _) => {
                     let (called, ty) = match name {
                         Named::Combinator(c) => (c.name, c.signature()),

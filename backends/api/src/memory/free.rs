@@ -166,9 +166,9 @@ mod tests {
         assert_eq!(free_by(&files), Some(3000));
         // More pages of files than are counted, or more in use than allowed, are none that are free beyond the limit.
         let mut full = files;
-        full[4] = ("sys/a/memory.current", "9000\n");
+        full[5] = ("sys/a/memory.current", "9000\n");
         assert_eq!(free_by(&full), Some(0));
-        full[4] = ("sys/a/memory.current", "1\n");
+        full[5] = ("sys/a/memory.current", "1\n");
         assert_eq!(free_by(&full), Some(5000));
     }
 
