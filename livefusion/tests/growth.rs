@@ -57,7 +57,10 @@ fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
     assert!(loops.iter().all(|l| l.results.len() == 1));
 
     let report = last.explain_with(&Engine::interp())?.to_string();
-    assert!(report.contains("would exceed the limit on its code"), "{report}");
+    assert!(
+        report.contains("would exceed the limit on its code"),
+        "{report}"
+    );
     let mut expected = xs.to_vec()?;
     for k in 0..1000 {
         expected

@@ -147,7 +147,10 @@ fn what_is_costly_is_not_computed_twice() {
         assert_eq!(cost(&[array.node()]), (2, 2));
     }
     let report = explained(&[ys.windows(Boundary::Clamp, |[a, b]| a + b).node()]).to_string();
-    assert!(report.contains("costly elements more than once"), "{report}");
+    assert!(
+        report.contains("costly elements more than once"),
+        "{report}"
+    );
     // A result is in memory anyway.
     assert_eq!(cost(&[ys.node(), ys.reverse().node()]), (2, 2));
     // In a scalar loop: once per element and iteration.

@@ -124,8 +124,13 @@ fn what_is_too_long_is_an_error() {
     ];
     for whole in wholes {
         let kind = error(&whole).kind;
-        let is_counted = kind.to_string().contains("as many elements as a u64 counts");
-        assert!(is_counted || matches!(kind, ErrorKind::Memory { .. }), "{kind}");
+        let is_counted = kind
+            .to_string()
+            .contains("as many elements as a u64 counts");
+        assert!(
+            is_counted || matches!(kind, ErrorKind::Memory { .. }),
+            "{kind}"
+        );
     }
 }
 

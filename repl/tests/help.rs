@@ -90,6 +90,13 @@ fn documented() {
         "astype",
         "print",
         "segmented",
+        "head",
+        "agg",
+        "date",
+        "days",
+        "hours",
+        "minutes",
+        "seconds",
         "load",
         "save",
         "xor",
@@ -105,13 +112,6 @@ fn documented() {
         "u16",
         "u8",
         "bool",
-        "head",
-        "agg",
-        "date",
-        "days",
-        "hours",
-        "minutes",
-        "seconds",
     ];
     assert_eq!(without, own);
 }

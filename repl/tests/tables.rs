@@ -166,7 +166,7 @@ fn tables_are_filtered_in_one_loop() {
         "t.filter(_.born > \"1900-01-01\").map(_.height)",
     ] {
         let out = s.submit("<1>", &format!(":explain {text}")).out;
-        assert!(out.starts_with("1 loop on interp"), "{text}\n{out}");
+        assert!(out.starts_with("1 loop on tiered"), "{text}\n{out}");
     }
 }
 
@@ -208,7 +208,7 @@ fn tables_are_written_as_they_were_read() {
 fn tables_have_groups_with_several_aggregates() {
     let (_folder, mut s) = people();
     let text =
-        "name    n  tall\ntext  u64   f64\n Ada    1   1.7\n  Bo    1   1.8\nWang    1   1.6\n";
+        "name    n  tall\ntext  i64   f64\n Ada    1   1.7\n  Bo    1   1.8\nWang    1   1.6\n";
     right(
         &mut s,
         "t.group_by(_.name).agg((\"n\", _.len()), (\"tall\", _.height.max()))",
@@ -217,7 +217,7 @@ fn tables_have_groups_with_several_aggregates() {
     right(
         &mut s,
         "t.group_by(_.height > 1.65).agg((\"n\", _.len()))",
-        "  key    n\n bool  u64\nfalse    1\n true    2\n",
+        "  key    n\n bool  i64\nfalse    1\n true    2\n",
     );
     right(
         &mut s,
@@ -310,7 +310,7 @@ fn tables_say_what_is_wrong() {
         "t.height.gather(t.name)",
         "`gather` takes numbers, not text",
     );
-    wrong(&mut s, "t + 1", "expected numbers, got a table");
+    wrong(&mut s, "t + 1", "`add` takes numbers, got a table");
     wrong(&mut s, "[\"a\", 1]", "expected text, got 1");
     for name in [
         "sum", "product", "mean", "var", "std", "cumsum", "cumprod", "diff", "median",

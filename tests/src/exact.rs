@@ -15,6 +15,23 @@ fn big(x: f64) -> BigFloat {
     lifted
 }
 
+/// An exact sum. The library's own loses the other operand of a zero.
+fn sum(a: &BigFloat, b: &BigFloat) -> BigFloat {
+    match (a.is_zero(), b.is_zero()) {
+        (true, _) => b.clone(),
+        (_, true) => a.clone(),
+        _ => a.add_full_prec(b),
+    }
+}
+
+/// An exact product.
+fn product(a: &BigFloat, b: &BigFloat) -> BigFloat {
+    match a.is_zero() || b.is_zero() {
+        true => big(0.0),
+        false => a.mul_full_prec(b),
+    }
+}
+
 /// The nearest float of an exact value between two floats; of two the even one.
 fn nearest(value: &BigFloat, low: f64, high: f64) -> f64 {
     // The largest float that is not above the value, by halves of the floats in their order.
@@ -36,8 +53,8 @@ fn nearest(value: &BigFloat, low: f64, high: f64) -> f64 {
     }
     let below = float(from);
     let above = below.next_up().min(high);
-    let twice = big(below).add_full_prec(&big(above));
-    let value = value.add_full_prec(value);
+    let twice = sum(&big(below), &big(above));
+    let value = sum(value, value);
     match value.partial_cmp(&twice) {
         Some(std::cmp::Ordering::Less) => below,
         Some(std::cmp::Ordering::Equal) if below.to_bits() % 2 == 0 => below,
@@ -56,8 +73,8 @@ pub fn between(low: f64, high: f64, part: f64) -> f64 {
         (_, f64::INFINITY) => high,
         _ => {
             let (low_end, part) = (big(low), big(part));
-            let way = big(high).sub_full_prec(&low_end).mul_full_prec(&part);
-            nearest(&low_end.add_full_prec(&way), low, high)
+            let way = product(&sum(&big(high), &big(-low)), &part);
+            nearest(&sum(&low_end, &way), low, high)
         }
     }
 }

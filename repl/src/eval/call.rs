@@ -66,7 +66,9 @@ impl<'e, 's> Call<'e, 's> {
         let value = &self.args[k];
         let is_function = match value {
             // A function with a name, `n = _.len()`.
-            Value::Tuple(parts) => matches!(parts.as_slice(), [Value::Text(_), f] if f.is_function()),
+            Value::Tuple(parts) => {
+                matches!(parts.as_slice(), [Value::Text(_), f] if f.is_function())
+            }
             value => value.is_function(),
         };
         let takes = matches!(kind, Kind::Function(_) | Kind::Key);

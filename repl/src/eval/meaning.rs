@@ -12,7 +12,7 @@ use livefusion_backend::Buffer;
 use std::sync::Arc;
 
 /// Whether a value is text or a time, or has such elements.
-fn is_meant(value: &Value) -> bool {
+pub(super) fn is_meant(value: &Value) -> bool {
     match value {
         Value::Text(_) => true,
         Value::Tuple(parts) => parts.iter().any(is_meant),

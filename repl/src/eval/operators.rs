@@ -1,5 +1,6 @@
 //! Operators, casts, conditions, and functions on scalars.
 
+use super::meaning::is_meant;
 use super::{Call, Eval, Result, Site, mismatch, noun, python, wrong};
 use crate::combinators::{self, ScalarFunction};
 use crate::diagnostic::Diagnostic;
@@ -123,6 +124,7 @@ impl Eval<'_> {
         }
         let op = match op {
             Binary::And | Binary::Or => return self.logic(op, site, values),
+            Binary::Div if values.iter().any(is_meant) => Op::Div,
             Binary::Div => return self.true_division(site, values),
             Binary::FloorDiv | Binary::Rem => return self.floor_division(op, site, values),
             Binary::Pow => return self.power(site, values),

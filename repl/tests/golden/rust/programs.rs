@@ -813,20 +813,6 @@ mod p60 {
 
 #[allow(warnings, clippy::all)]
 mod p61 {
-    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p62 {
     // [true, false, true].combine([1, 2], [-1])
     use livefusion::prelude::*;
 
@@ -842,7 +828,7 @@ mod p62 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p63 {
+mod p62 {
     // [1, 3].interleave([2, 4])
     use livefusion::prelude::*;
 
@@ -855,7 +841,7 @@ mod p63 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p64 {
+mod p63 {
     // [1, 4].merge([2, 3], |a, b| a <= b)
     use livefusion::prelude::*;
 
@@ -871,7 +857,7 @@ mod p64 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p65 {
+mod p64 {
     // [1, 2, 3].update(1, 9)
     use livefusion::prelude::*;
 
@@ -884,7 +870,7 @@ mod p65 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p66 {
+mod p65 {
     // [[1, 2], [3, 4]].at((1, 0))
     use livefusion::prelude::*;
 
@@ -897,7 +883,7 @@ mod p66 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p67 {
+mod p66 {
     // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -910,7 +896,7 @@ mod p67 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p68 {
+mod p67 {
     // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -923,7 +909,7 @@ mod p68 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p69 {
+mod p68 {
     // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -936,7 +922,7 @@ mod p69 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p70 {
+mod p69 {
     // enum_from_step(4, 10, -3)
     use livefusion::prelude::*;
 
@@ -949,7 +935,7 @@ mod p70 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p71 {
+mod p70 {
     // [1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -965,7 +951,7 @@ mod p71 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p72 {
+mod p71 {
     // [1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)
     use livefusion::prelude::*;
 
@@ -981,7 +967,7 @@ mod p72 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p73 {
+mod p72 {
     // [1, 2, 6].windows(Boundary::Clamp, |[a, b, c]| a + b + c)
     use livefusion::prelude::*;
 
@@ -997,7 +983,7 @@ mod p73 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p74 {
+mod p73 {
     // [2u64, 0, 3].flat_map(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -1010,7 +996,7 @@ mod p74 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p75 {
+mod p74 {
     // [1, 2, 3].combinations()
     use livefusion::prelude::*;
 
@@ -1023,7 +1009,7 @@ mod p75 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p76 {
+mod p75 {
     // [1, 2].cartesian([0.5, 1.5])
     use livefusion::prelude::*;
 
@@ -1036,7 +1022,7 @@ mod p76 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p77 {
+mod p76 {
     // [1, 2, 4, 8].sliding_windows(3, 1)
     use livefusion::prelude::*;
 
@@ -1049,7 +1035,7 @@ mod p77 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p78 {
+mod p77 {
     // [2, 0, 2].bincount(3)
     use livefusion::prelude::*;
 
@@ -1062,7 +1048,7 @@ mod p78 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p79 {
+mod p78 {
     // [0.5, 1.0, 3.0].histogram([0.0, 1.0, 3.0])
     use livefusion::prelude::*;
 
@@ -1078,7 +1064,7 @@ mod p79 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p80 {
+mod p79 {
     // [0.5, 1.0, 3.0].histogram_uniform(0, 3, 3)
     use livefusion::prelude::*;
 
@@ -1091,7 +1077,7 @@ mod p80 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p81 {
+mod p80 {
     // linspace(0, 1, 5)
     use livefusion::prelude::*;
 
@@ -1104,7 +1090,7 @@ mod p81 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p82 {
+mod p81 {
     // array([1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1117,7 +1103,7 @@ mod p82 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p83 {
+mod p82 {
     // arange(0, 10, 2)
     use livefusion::prelude::*;
 
@@ -1130,7 +1116,7 @@ mod p83 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p84 {
+mod p83 {
     // zeros((2, 3))
     use livefusion::prelude::*;
 
@@ -1143,7 +1129,7 @@ mod p84 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p85 {
+mod p84 {
     // ones(3)
     use livefusion::prelude::*;
 
@@ -1156,7 +1142,7 @@ mod p85 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p86 {
+mod p85 {
     // [1, 2].astype(float)
     use livefusion::prelude::*;
 
@@ -1169,7 +1155,7 @@ mod p86 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p87 {
+mod p86 {
     // print([1, 2])
     use livefusion::prelude::*;
 
@@ -1182,7 +1168,7 @@ mod p87 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p88 {
+mod p87 {
     // [[1, 2, 3], [4, 5, 6]].transpose()
     use livefusion::prelude::*;
 
@@ -1195,7 +1181,7 @@ mod p88 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p89 {
+mod p88 {
     // generate((2, 3, 1), |(i, j, k)| i + j + k).permute_axes((2, 0, 1))
     use livefusion::prelude::*;
 
@@ -1211,7 +1197,7 @@ mod p89 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p90 {
+mod p89 {
     // [[1, 2, 3]].swap_axes(0, 1)
     use livefusion::prelude::*;
 
@@ -1224,7 +1210,7 @@ mod p90 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p91 {
+mod p90 {
     // [[1, 2], [3, 4]].reverse_axis(1)
     use livefusion::prelude::*;
 
@@ -1237,7 +1223,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p91 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -1250,7 +1236,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p92 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1263,7 +1249,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p93 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1276,7 +1262,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p94 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1289,7 +1275,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
+mod p95 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1302,7 +1288,7 @@ mod p96 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p97 {
+mod p96 {
     // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1315,7 +1301,7 @@ mod p97 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p98 {
+mod p97 {
     // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -1331,7 +1317,7 @@ mod p98 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p99 {
+mod p98 {
     // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1344,7 +1330,7 @@ mod p99 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p100 {
+mod p99 {
     // [[1, 2], [3, 4]].sum_axis(0)
     use livefusion::prelude::*;
 
@@ -1357,7 +1343,7 @@ mod p100 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p101 {
+mod p100 {
     // [[1, 2], [3, 4]].product_axis(0)
     use livefusion::prelude::*;
 
@@ -1370,7 +1356,7 @@ mod p101 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p102 {
+mod p101 {
     // [[1, 2], [3, 4]].min_axis(0)
     use livefusion::prelude::*;
 
@@ -1383,7 +1369,7 @@ mod p102 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p103 {
+mod p102 {
     // [[1, 2], [3, 4]].max_axis(1)
     use livefusion::prelude::*;
 
@@ -1396,7 +1382,7 @@ mod p103 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p104 {
+mod p103 {
     // [[1, 2], [3, 4]].mean_axis(1)
     use livefusion::prelude::*;
 
@@ -1409,7 +1395,7 @@ mod p104 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p105 {
+mod p104 {
     // [[1, 2], [3, 4]].var_axis(1)
     use livefusion::prelude::*;
 
@@ -1422,7 +1408,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p105 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1435,7 +1421,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p106 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1448,7 +1434,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p107 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1461,7 +1447,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p108 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1474,7 +1460,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p109 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1487,7 +1473,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p110 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1500,7 +1486,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p111 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1516,7 +1502,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p112 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1532,7 +1518,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p113 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1545,7 +1531,7 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p114 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1558,7 +1544,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p115 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1574,7 +1560,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p116 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1587,7 +1573,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p117 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1600,7 +1586,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p118 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1613,7 +1599,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p119 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1626,7 +1612,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p120 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1642,7 +1628,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p121 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1655,7 +1641,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p122 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1671,7 +1657,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p123 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1684,7 +1670,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p124 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1700,7 +1686,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p125 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1716,7 +1702,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p126 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1732,7 +1718,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p127 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1745,7 +1731,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p128 {
     // meshgrid([1, 2, 3], [10, 20])
     use livefusion::prelude::*;
 
@@ -1759,7 +1745,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p129 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1772,7 +1758,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p130 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1789,7 +1775,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p131 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1806,7 +1792,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p132 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1819,7 +1805,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p133 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1835,7 +1821,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p134 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1848,7 +1834,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p135 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1861,7 +1847,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p136 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1874,7 +1860,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p137 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1887,7 +1873,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p138 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1903,7 +1889,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p139 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1916,7 +1902,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p140 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1929,7 +1915,7 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p141 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1945,7 +1931,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p142 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1961,7 +1947,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p143 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1977,7 +1963,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p144 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1993,7 +1979,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p145 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -2009,7 +1995,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p146 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2025,7 +2011,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p147 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -2041,7 +2027,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p148 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -2057,7 +2043,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p149 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2073,7 +2059,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p150 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2089,7 +2075,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p151 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2105,7 +2091,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p152 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -2121,7 +2107,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p153 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -2137,7 +2123,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p154 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2153,7 +2139,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p155 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -2166,7 +2152,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p156 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -2179,7 +2165,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p157 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -2192,7 +2178,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p158 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -2208,7 +2194,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p159 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2221,7 +2207,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p160 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2234,7 +2220,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p161 {
     // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -2250,7 +2236,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p162 {
     // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
     use livefusion::prelude::*;
 
@@ -2266,7 +2252,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p163 {
     // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
@@ -2282,7 +2268,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p164 {
     // (ragged [[1, 2, 3], [4]]).take_s(2)
     use livefusion::prelude::*;
 
@@ -2298,7 +2284,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p165 {
     // (ragged [[1, 2, 3], [4]]).reverse_s()
     use livefusion::prelude::*;
 
@@ -2314,7 +2300,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p166 {
     // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
@@ -2330,7 +2316,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p167 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2343,7 +2329,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p168 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -2356,7 +2342,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p169 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -2369,7 +2355,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p170 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -2382,7 +2368,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p171 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2398,7 +2384,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p172 {
     // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
     use livefusion::prelude::*;
 
@@ -2414,7 +2400,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p173 {
     // [3, 9, 4].top_k(2)
     use livefusion::prelude::*;
 
@@ -2427,7 +2413,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p174 {
     // [30, 90, 40].argtop_k(2)
     use livefusion::prelude::*;
 
@@ -2440,7 +2426,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p175 {
     // [7, 3, 9].join([3, 7, 3])
     use livefusion::prelude::*;
 
@@ -2453,7 +2439,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p176 {
     // [7, 5, 3].left_join([3, 7])
     use livefusion::prelude::*;
 
@@ -2466,7 +2452,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p177 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2479,7 +2465,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p178 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2492,7 +2478,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p179 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2505,7 +2491,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p180 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2519,7 +2505,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p181 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2533,7 +2519,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p182 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2549,7 +2535,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p183 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2565,7 +2551,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p184 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2581,7 +2567,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p185 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2597,7 +2583,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p186 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2613,7 +2599,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p187 {
     // (ragged [[3, 1, 2], [5, 4]]).median_s()
     use livefusion::prelude::*;
 
@@ -2629,7 +2615,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p188 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
     use livefusion::prelude::*;
 
@@ -2645,7 +2631,34 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
+mod p189 {
+    // (1..10).head()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", enum_from_step(9, 1i64, 1).take(5).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
 mod p190 {
+    // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 5, 3, 4, 1]).group_by(|a, b| a.lt(b));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p191 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2663,7 +2676,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p192 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2681,7 +2694,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p193 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2698,7 +2711,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p194 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2715,7 +2728,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p195 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2734,7 +2747,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p196 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2753,7 +2766,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p197 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2771,7 +2784,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p198 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2788,7 +2801,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p199 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2801,7 +2814,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p200 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2814,7 +2827,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p201 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2827,7 +2840,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p202 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2840,7 +2853,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p203 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2853,7 +2866,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p204 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2866,7 +2879,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p205 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2879,7 +2892,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p206 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2895,7 +2908,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p207 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2911,7 +2924,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p208 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2927,7 +2940,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p209 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2940,7 +2953,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p210 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2953,7 +2966,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p211 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2969,7 +2982,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p212 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2985,7 +2998,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p213 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2999,7 +3012,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p214 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -3012,7 +3025,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p215 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -3029,7 +3042,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p216 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -3047,7 +3060,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p217 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -3068,7 +3081,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p218 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3084,7 +3097,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p219 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3100,7 +3113,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p220 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3113,7 +3126,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p221 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3131,7 +3144,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p222 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3144,7 +3157,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p223 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3158,7 +3171,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p224 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3186,7 +3199,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p225 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -3214,7 +3227,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p226 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3234,7 +3247,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p227 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3253,7 +3266,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p228 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3270,7 +3283,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p229 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3286,7 +3299,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p230 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3306,7 +3319,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p231 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3326,7 +3339,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p232 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3342,7 +3355,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p233 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3358,7 +3371,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p234 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3374,7 +3387,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p235 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3390,7 +3403,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p236 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3404,7 +3417,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p237 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3420,7 +3433,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p238 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3433,7 +3446,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p239 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3449,7 +3462,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p240 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3466,7 +3479,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p241 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3481,7 +3494,41 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p242 {
+    // let t = load "examples/data/airports.csv"
+    // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        let value = (
+            t.column::<f64>("latitude")?.pack(&t.texts("state")?.eq("WA")).max(),
+            t.texts("state")?.lt_each(&t.texts("city")?).count(|x| x),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p243 {
+    // let t = load "examples/data/airports.csv"
+    // t.latitude.pack(t.iata >= "ZZ")
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        println!("{:?}", t.column::<f64>("latitude")?.pack(&t.texts("iata")?.ge("ZZ")).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p244 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3503,7 +3550,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p245 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3519,7 +3566,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p246 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3532,7 +3579,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p247 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3558,7 +3605,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p248 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3579,7 +3626,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p249 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3598,7 +3645,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p250 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3628,7 +3675,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p251 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3658,7 +3705,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p252 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3684,7 +3731,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p253 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3710,7 +3757,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p254 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3736,7 +3783,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p255 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4010,4 +4057,7 @@ pub const ALL: &[fn()] = &[
     p250::run,
     p251::run,
     p252::run,
+    p253::run,
+    p254::run,
+    p255::run,
 ];

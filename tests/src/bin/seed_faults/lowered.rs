@@ -325,8 +325,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "what a segment begins with is not joined",
         file: "lower/nest.rs",
-        sound: "let total = self.op(program.name(v), ty, op, &[start.into(), come_to]);",
-        faulty: "let _ = start; let total = come_to;",
+        sound: "let totals = self.joined(group.combine, &name, &starts, come_to);",
+        faulty: "let _ = (starts, name); let totals = come_to.to_vec();",
     },
     Fault {
         what: "what waits in a segment waits for the step around",
