@@ -96,7 +96,9 @@ fn at(columns: &[Arc<Buffer>], elt: &Elt, i: usize) -> String {
 fn array(a: &Array, limit: Limit) -> String {
     match a.node.value.get() {
         Some(Memory::Scalar(fields)) => {
-            meaning::show(&a.elt, &mut fields.iter().map(|c| Some(*c)), true)
+            // A text that is shown alone has no quotes.
+            let quotes = !matches!(a.elt, Elt::Text(_));
+            meaning::show(&a.elt, &mut fields.iter().map(|c| Some(*c)), quotes)
         }
         Some(Memory::Array(columns)) => {
             let len = columns.first().map_or(0, |c| c.len());

@@ -13,6 +13,7 @@ use std::sync::Arc;
 fn c_is_the_interpreter_bit_for_bit() {
     let programs: Vec<(u64, Program)> = programs(150, Options::SMALL)
         .chain(programs(60, Options::WIRED).map(|(s, p)| (s + 2_000_000, p)))
+        .chain(programs(20, Options::SHARING).map(|(s, p)| (s + 3_000_000, p)))
         .chain(programs(12, Options::CHUNKS).map(|(s, p)| (s + 1_000_000, p)))
         .collect();
     let interp = Engine::interp();

@@ -46,7 +46,7 @@ fn conditions_share_quotients_in_many_programs() {
         (0..body.terms.len()).any(|t| divides(&body.terms[t]) && arms(t) > 1)
     };
     let has = |seed: &u64| {
-        let program = random(*seed, Options::SMALL);
+        let program = random(*seed, Options::SHARING);
         program.steps.iter().any(|step| match step {
             Step::Map(_, body) | Step::Generate(_, body) | Step::Filter(_, body) => shares(body),
             _ => false,

@@ -43,6 +43,17 @@ fn small_programs_of_all_pairs() {
     }
 }
 
+/// Conditions whose arms share a term that may trap.
+#[test]
+fn conditions_that_share_terms_give_what_programs_mean() {
+    let engine = Engine::interp();
+    check_all(
+        programs(600, Options::SHARING),
+        |_, p| against_naive(p, &engine),
+        |_, _| {},
+    );
+}
+
 /// Four rounds of the patterns that are dealt.
 #[test]
 fn wired_programs_of_all_patterns() {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 fn jit_is_the_interpreter_bit_for_bit() {
     let programs = programs(150, Options::SMALL)
         .chain(programs(80, Options::WIRED).map(|(seed, p)| (seed + 2_000_000, p)))
+        .chain(programs(80, Options::SHARING).map(|(seed, p)| (seed + 3_000_000, p)))
         .chain(programs(12, Options::CHUNKS).map(|(seed, p)| (seed + 1_000_000, p)));
     let interp = Engine::interp();
     let jit: Arc<dyn Backend> = Arc::new(JitBackend::new());

@@ -15,6 +15,8 @@ pub struct Scope {
     pub arrays: Vec<(usize, Vec<Ty>, usize)>,
     /// Whether terms may trap at all.
     pub pure: bool,
+    /// Whether conditions have arms that share a term which may trap.
+    pub shares: bool,
 }
 
 /// A body in the making.
@@ -123,7 +125,8 @@ impl<'a> Maker<'a> {
             }
             return self.random_lit(ty);
         }
-        match self.rng.weighted(&[60, 8, 10, 6, 8, 8, 6]) {
+        let sharing = 12 * usize::from(self.scope.shares && !self.scope.pure);
+        match self.rng.weighted(&[60, 8, 10, 6, 8, 8, sharing]) {
             1 => self.cond(ty, depth),
             6 => self.sharing_conds(ty, depth),
             2 => self.capture(ty, depth),

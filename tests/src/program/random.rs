@@ -33,6 +33,8 @@ pub enum Way {
     Parts,
     /// All arrays are, whatever they are: they have one type and few lengths, so that most can be beside each other.
     Dense,
+    /// As drawn, with conditions whose arms share a term that may trap.
+    Sharing,
 }
 
 impl Options {
@@ -55,6 +57,11 @@ impl Options {
         steps: 6,
         lengths: &[16383, 16384, 16385, 32773, 40000],
         way: Way::Drawn,
+    };
+    /// Small arrays, and conditions whose arms share a term that may trap.
+    pub const SHARING: Options = Options {
+        way: Way::Sharing,
+        ..Options::SMALL
     };
     /// Few elements, used in many ways.
     pub const WIRED: Options = Options {
@@ -124,7 +131,7 @@ pub(super) struct Making {
 impl Making {
     fn run(&mut self, turn: u64) {
         match self.options.way {
-            Way::Drawn | Way::Parts => {}
+            Way::Drawn | Way::Parts | Way::Sharing => {}
             Way::Wired => {
                 self.wire(turn);
                 if self.rng.chance(70) && !self.program.steps.is_empty() {
@@ -157,7 +164,7 @@ impl Making {
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
         let keep_traps = self.rng.chance(match self.options.way {
             Way::Dense => 3,
-            Way::Drawn | Way::Parts | Way::Wired => 60,
+            Way::Drawn | Way::Parts | Way::Wired | Way::Sharing => 60,
         });
         self.add_if(step, keep_traps)
     }
@@ -237,7 +244,10 @@ impl Making {
     }
 
     pub(super) fn scope(&self) -> Scope {
-        let mut scope = Scope::default();
+        let mut scope = Scope {
+            shares: self.options.way == Way::Sharing,
+            ..Scope::default()
+        };
         for (i, node) in self.nodes.iter().enumerate() {
             if node.rank == 0 {
                 scope.scalars.push((i, node.types.to_vec()));
