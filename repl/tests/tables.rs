@@ -153,7 +153,7 @@ fn tables_are_arrays_of_rows() {
     right(
         &mut s,
         "t.sort_by(|a, b| a.height > b.height)[0].name",
-        "\"Bo\"\n",
+        "Bo\n",
     );
 }
 
