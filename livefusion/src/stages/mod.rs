@@ -56,7 +56,7 @@
 //!   n2 map at r0
 //!   n3 filter at r0
 //!   stores n3.0
-//! n1 sum -> n2 map: a fold's result is complete only after its loop
+//! n1 sum -> n2 map: a fold has its result only when its loop ends
 //! "
 //! );
 //!
