@@ -5,8 +5,12 @@ use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use livefusion_tests::catalog::counting::work;
+use livefusion_tests::check::against_naive;
 use livefusion_tests::naive::{Expected, Naive, Schedule, order, reachable};
+use livefusion_tests::program::{Body, Program, Step, Term};
 use loop_lang::ir::TrapKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -242,4 +246,72 @@ fn a_take_limits_nobody_else() -> livefusion::Result<()> {
         assert_eq!((first, some.to_vec()?), (2, vec![18, 0]));
     }
     Ok(())
+}
+
+/// A body without loops.
+fn body(params: &[Ty], terms: Vec<Term>, result: usize) -> Body {
+    Body {
+        params: params.to_vec(),
+        terms,
+        results: vec![result],
+        ..Body::default()
+    }
+}
+
+/// Elements of segments in memory, one for each kept element, beside a take of the kept elements: the take ends, and the filter
+/// goes on for the segments.
+fn segments_beside_a_take(data: &[f64], lengths: &[u64], taken: u64) -> Program {
+    let second = || body(&[Ty::U64, Ty::F64], vec![Term::Param(0), Term::Param(1)], 1);
+    let test = vec![
+        Term::Param(0),
+        Term::Lit(Const::f64(7.5)),
+        Term::Op(Op::Ge, vec![0, 1]),
+    ];
+    let rest = vec![
+        Term::Param(0),
+        Term::Cast(0, Ty::U64),
+        Term::Lit(Const::u64(4)),
+        Term::Op(Op::Rem, vec![1, 2]),
+    ];
+    let first = vec![
+        Term::Param(0),
+        Term::Lit(Const::u64(0)),
+        Term::At(5, 0, 1, false),
+    ];
+    let data = data.iter().map(|x| x.to_bits()).collect();
+    Program {
+        steps: vec![
+            Step::Data(vec![(Ty::F64, data)]),
+            Step::Data(vec![(Ty::U64, lengths.to_vec())]),
+            Step::Expand(1, vec![0], second()),
+            Step::Filter(2, body(&[Ty::F64], test, 2)),
+            Step::Map(vec![3], body(&[Ty::F64], rest, 3)),
+            Step::Expand(4, vec![3], second()),
+            Step::Take(3, body(&[], vec![Term::Lit(Const::u64(taken))], 0)),
+            Step::Append(vec![6, 5]),
+            Step::Map(vec![5], body(&[Ty::F64], first, 2)),
+        ],
+        roots: vec![7, 8],
+    }
+}
+
+/// Found by a wired program: the plan computes the filter again for the append's first part, and reads the segments' elements
+/// from memory beside it.
+#[test]
+fn take_of_a_filter_beside_its_segments_in_memory_ends_alone() {
+    let many: Vec<f64> = (0..40).map(|k| f64::from(k * 7 % 23)).collect();
+    let lengths: Vec<u64> = (0..40).map(|k| k % 3).collect();
+    let inputs: [(&[f64], &[u64]); 3] = [
+        (&[], &[]),
+        (&[9.0, 1.0, 11.0], &[2, 1, 1]),
+        (&many, &lengths),
+    ];
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        for (data, lengths) in inputs {
+            for taken in [0, 1, 3, 100] {
+                let program = segments_beside_a_take(data, lengths, taken);
+                against_naive(&program, &engine).expect("as the naive evaluator has it");
+            }
+        }
+    }
 }

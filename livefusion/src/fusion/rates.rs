@@ -356,10 +356,33 @@ impl Rates {
     /// segments that they are within, and the tags of what is left of them. What runs in cursors goes by those of its side
     /// only.
     pub fn deciding_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
+        let decided_by = self
+            .classes_below(n, root)
+            .map(|c| self.kind(c).decided_by());
+        decided_by.flatten().map(|(maker, _)| maker).collect()
+    }
+
+    /// The combinators that select the elements among which a node's are, in a loop with this root. Cursors go by those of
+    /// their side only.
+    pub fn selecting_below(
+        &self,
+        n: NodeId,
+        root: Option<ClassId>,
+    ) -> impl Iterator<Item = NodeId> {
+        let selector = |c: ClassId| match self.kind(c) {
+            ClassKind::Sub(_, by) => by.combinator(),
+            _ => None,
+        };
+        self.classes_below(n, root).filter_map(selector)
+    }
+
+    /// The class of a node and those above it, below a loop's root, and within a cursor's side.
+    fn classes_below(&self, n: NodeId, root: Option<ClassId>) -> impl Iterator<Item = ClassId> {
         let class = self.runs_at(n).or(self.output(n));
         let levels = self.side(n).map(|side| &side.levels);
         let flat = levels.and_then(|l| l.last()).map(|l| self.find(l.class));
-        self.deciding_from(class, [root, flat]).collect()
+        let classes = std::iter::successors(class, |c| self.parent(*c));
+        classes.take_while(move |c| ![root, flat].contains(&Some(*c)))
     }
 
     /// The combinators that select the elements among which a node's are.
@@ -370,18 +393,6 @@ impl Rates {
             ClassKind::Sub(_, by) => by.combinator(),
             _ => None,
         })
-    }
-
-    /// Whose elements decide over those from a class upwards, innermost first, up to one of these.
-    fn deciding_from(
-        &self,
-        class: Option<ClassId>,
-        to: [Option<ClassId>; 2],
-    ) -> impl Iterator<Item = NodeId> {
-        let up = |c: &ClassId| self.parent(*c);
-        let classes = std::iter::successors(class, up);
-        let below = classes.take_while(move |c| !to.contains(&Some(*c)));
-        below.filter_map(|c| self.kind(c).decided_by().map(|(maker, _)| maker))
     }
 
     /// An array in memory of this class.

@@ -102,6 +102,10 @@ impl Asking {
             for decides in rates.deciding_above(*id, scope.root()) {
                 asked.all(scope, decides, &needed);
             }
+            // Elements in memory are consumed in step with those that the loop selects anew.
+            for selects in rates.selecting_below(*id, scope.root()) {
+                asked.node(selects, &needed);
+            }
             for input in scope
                 .inputs(*id)
                 .iter()
