@@ -270,7 +270,7 @@ impl BodyBuilder {
         self.op(Op::Add, &[one, other])
     }
 
-    /// The product of lengths; a trap if no `u64` holds it. A length of 0 makes it 0, whatever the others are.
+    /// The product of lengths; a trap if no `u64` holds it. A length of 0 makes it 0.
     pub fn product_of_lengths(&mut self, lengths: &[TermId]) -> TermId {
         let one = self.lit(Const::u64(1));
         let mut some = one;

@@ -107,14 +107,8 @@ fn loops(b: &Body) -> Result<(), ErrorKind> {
     let mut free: Vec<Free> = Vec::with_capacity(b.terms.len());
     for d in &b.terms {
         let mut f = Free::new();
+        d.term.each_operand(|a| join(&mut f, &free[a.index()]));
         match &d.term {
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
-                args.iter().for_each(|a| join(&mut f, &free[a.index()]));
-            }
-            Term::Cond(c, x, y) => [c, x, y]
-                .iter()
-                .for_each(|a| join(&mut f, &free[a.index()])),
-            Term::At { index, .. } => join(&mut f, &free[index.index()]),
             Term::LoopVar(l, _) => f.push(*l),
             Term::LoopResult(l, _) => {
                 let ScalarLoop {
@@ -132,7 +126,7 @@ fn loops(b: &Body) -> Result<(), ErrorKind> {
                     );
                 }
             }
-            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => {}
+            _ => {}
         }
         free.push(f);
     }

@@ -67,14 +67,7 @@ fn live_bits(body: &Body) -> u32 {
         if live >> i & 1 == 0 {
             continue;
         }
-        match &data.term {
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
-                args.iter().for_each(|a| mark(&mut live, *a));
-            }
-            Term::At { index, .. } => mark(&mut live, *index),
-            Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| mark(&mut live, **t)),
-            _ => {}
-        }
+        data.term.each_operand(|t| mark(&mut live, t));
     }
     live
 }
@@ -135,7 +128,6 @@ impl Rewriter {
                     Simpler::No => Term::Op(*op, args),
                 }
             }
-            Term::Flat(args) => Term::Flat(args.iter().map(to).collect()),
             Term::Cond(c, a, b) => {
                 let (c, a, b) = (to(c), to(a), to(b));
                 match lit(&self.out, c) {
@@ -144,17 +136,6 @@ impl Rewriter {
                     None => Term::Cond(c, a, b),
                 }
             }
-            Term::At {
-                capture,
-                field,
-                index,
-                checked,
-            } => Term::At {
-                capture: *capture,
-                field: *field,
-                index: to(index),
-                checked: *checked,
-            },
             Term::Ensure(ensure, args) => {
                 let args: Args = args.iter().map(to).collect();
                 if always_holds(*ensure, &args) {
@@ -162,7 +143,7 @@ impl Rewriter {
                 }
                 Term::Ensure(*ensure, args)
             }
-            other => *other,
+            other => other.renamed(|t| to(&t)),
         };
         self.add(term, data)
     }
@@ -347,28 +328,10 @@ fn prune(body: Parts) -> Parts {
         }
         to[i] = TermId(terms.len() as u32);
         let at = |t: &TermId| to[t.index()];
-        let term = match &data.term {
-            Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
-            Term::Flat(args) => Term::Flat(args.iter().map(at).collect()),
-            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(at).collect()),
-            Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
-            Term::Scalar { capture, field } => Term::Scalar {
-                capture: keep_capture(*capture),
-                field: *field,
-            },
-            Term::At {
-                capture,
-                field,
-                index,
-                checked,
-            } => Term::At {
-                capture: keep_capture(*capture),
-                field: *field,
-                index: at(index),
-                checked: *checked,
-            },
-            other => *other,
-        };
+        let mut term = data.term.renamed(|t| at(&t));
+        if let Term::Scalar { capture, .. } | Term::At { capture, .. } = &mut term {
+            *capture = keep_capture(*capture);
+        }
         terms.push(TermData { term, ..*data });
     }
     let at = |t: &TermId| to[t.index()];

@@ -152,6 +152,45 @@ impl Ensure {
     }
 }
 
+impl Term {
+    /// Calls a function with each operand, of a condition with the test first. The terms of a scalar loop are no operands.
+    pub(crate) fn each_operand(&self, mut each: impl FnMut(TermId)) {
+        match self {
+            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+                args.iter().for_each(|a| each(*a));
+            }
+            Term::At { index, .. } => each(*index),
+            Term::Cond(c, a, b) => [*c, *a, *b].into_iter().for_each(each),
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => {}
+            Term::LoopVar(..) | Term::LoopResult(..) => {}
+        }
+    }
+
+    /// The term with other operands.
+    pub(crate) fn renamed(self, to: impl Fn(TermId) -> TermId) -> Term {
+        let all = |args: &Args| -> Args { args.iter().map(|a| to(*a)).collect() };
+        match self {
+            Term::Op(op, args) => Term::Op(op, all(&args)),
+            Term::Flat(args) => Term::Flat(all(&args)),
+            Term::Ensure(ensure, args) => Term::Ensure(ensure, all(&args)),
+            Term::Cond(c, a, b) => Term::Cond(to(c), to(a), to(b)),
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            } => Term::At {
+                capture,
+                field,
+                index: to(index),
+                checked,
+            },
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => self,
+            Term::LoopVar(..) | Term::LoopResult(..) => self,
+        }
+    }
+}
+
 /// Whether computing a term may trap or not end, given which of its operands may: such a term is neither
 /// left out nor computed where it was not asked for.
 pub(crate) fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
@@ -336,18 +375,14 @@ impl Parts {
             if !live[i] {
                 continue;
             }
-            match &self.terms[i].term {
-                Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
-                    args.iter().for_each(|a| live[a.index()] = true);
-                }
-                Term::At { index, .. } => live[index.index()] = true,
-                Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| live[t.index()] = true),
-                Term::LoopResult(l, _) if !std::mem::replace(&mut loop_done[*l as usize], true) => {
-                    let l = &self.loops[*l as usize];
-                    let inside = l.start.iter().chain(&l.next).chain([&l.test]);
-                    inside.for_each(|t| live[t.index()] = true);
-                }
-                _ => {}
+            let term = &self.terms[i].term;
+            term.each_operand(|t| live[t.index()] = true);
+            if let Term::LoopResult(l, _) = term
+                && !std::mem::replace(&mut loop_done[*l as usize], true)
+            {
+                let l = &self.loops[*l as usize];
+                let inside = l.start.iter().chain(&l.next).chain([&l.test]);
+                inside.for_each(|t| live[t.index()] = true);
             }
         }
         live

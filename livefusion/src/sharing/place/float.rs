@@ -6,7 +6,7 @@ use crate::ast::{Body, Term, TermId, may_trap};
 use crate::error::ErrorKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How deep conditions and scalar loops may nest: below what the Loop language allows, which folds lift by two.
+/// How deep conditions and scalar loops may nest: below the limit of the Loop language, since folds lift bodies by two.
 const MAX_DEPTH: u32 = 90;
 
 /// How many regions a body may have. A term without a guard is copied into each arm, with the conditions that it alone needs.
@@ -18,19 +18,29 @@ fn most_regions(body: &Body) -> usize {
 fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
     let mut inside: Vec<Option<u32>> = Vec::with_capacity(body.terms.len());
     for data in &body.terms {
-        let of = |t: &TermId| inside[t.index()];
-        let here = match &data.term {
+        let mut here = match &data.term {
             Term::LoopVar(l, _) => Some(*l),
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
-                args.iter().filter_map(of).max()
-            }
-            Term::At { index, .. } => of(index),
-            Term::Cond(c, a, b) => [c, a, b].into_iter().filter_map(of).max(),
-            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopResult(..) => None,
+            _ => None,
         };
+        data.term
+            .each_operand(|t| here = here.max(inside[t.index()]));
         inside.push(here);
     }
     inside
+}
+
+/// Terms on which the test of a condition depends.
+fn terms_of_tests(body: &Body) -> Vec<bool> {
+    let mut is_asked = vec![false; body.terms.len()];
+    for (i, data) in body.terms.iter().enumerate().rev() {
+        if let Term::Cond(test, ..) = data.term {
+            is_asked[test.index()] = true;
+        }
+        if is_asked[i] {
+            each_operand(body, TermId(i as u32), &mut |a| is_asked[a.index()] = true);
+        }
+    }
+    is_asked
 }
 
 /// The lowest of the terms that belong to each loop.
@@ -63,6 +73,8 @@ pub(super) struct Placer {
     /// Regions of the users of each term, as found so far.
     uses: Vec<Regions>,
     may_trap: Vec<bool>,
+    /// Whether a test depends on each term.
+    is_asked: Vec<bool>,
     /// The innermost loop on whose variables a term depends.
     inside: Vec<Option<u32>>,
     loop_regions: Vec<Regions>,
@@ -74,11 +86,18 @@ pub(super) struct Placer {
     used_results: Vec<u32>,
     /// Terms that are bound once, in front of the arms that use them; none if each arm is to bind its own.
     pub shared: Option<Vec<Shared>>,
+    /// How many arms that exclude each other may have a copy of one term instead.
+    most_copies: usize,
 }
 
 impl Placer {
     /// Nothing is placed yet.
-    pub fn new(body: &Body, may_trap: Vec<bool>, shared: Option<Vec<Shared>>) -> Placer {
+    pub fn new(
+        body: &Body,
+        may_trap: Vec<bool>,
+        shared: Option<Vec<Shared>>,
+        most_copies: usize,
+    ) -> Placer {
         let mut used_results = vec![0; body.loops.len()];
         for data in &body.terms {
             if let Term::LoopResult(l, _) = data.term {
@@ -99,6 +118,7 @@ impl Placer {
             entries: vec![Entry::Step],
             uses: vec![Regions::new(); body.terms.len()],
             may_trap,
+            is_asked: terms_of_tests(body),
             inside: innermost_loops(body),
             loop_regions: vec![Regions::new(); body.loops.len()],
             first_result: first_terms(body, |t| match t {
@@ -111,6 +131,7 @@ impl Placer {
             }),
             used_results,
             shared,
+            most_copies,
         }
     }
 
@@ -245,10 +266,42 @@ impl Placer {
         all
     }
 
+    /// Whether each arm is to bind a term for itself: at most one arm of a few is entered, so the copies cost no time.
+    ///
+    /// Tests have no copies, so that guards in front of the arms can ask them.
+    fn has_copies(&self, body: &Body, t: TermId, uses: &[RegionId]) -> bool {
+        let is_asked = match body.terms[t.index()].term {
+            Term::Cond(test, ..) => self.may_trap[test.index()],
+            _ => false,
+        };
+        let mut pairs = uses.iter().enumerate();
+        uses.len() <= self.most_copies
+            && !is_asked
+            && !self.is_asked[t.index()]
+            && pairs.all(|(k, a)| uses[..k].iter().all(|b| self.exclude(*a, *b)))
+    }
+
+    /// Whether two regions are in different arms of one test.
+    fn exclude(&self, a: RegionId, b: RegionId) -> bool {
+        let around = self.meet(a, b);
+        let [a, b] = [a, b].map(|mut inner| {
+            let mut entry = None;
+            while inner != around {
+                entry = Some(self.entries[inner.0 as usize]);
+                inner = self.placement.regions[inner.0 as usize].parent;
+            }
+            entry
+        });
+        match (a, b) {
+            (Some(Entry::Arm(a, then)), Some(Entry::Arm(b, other))) => a == b && then != other,
+            _ => false,
+        }
+    }
+
     /// Binds a term of several arms once, in front of them, if a guard can say whether any of these arms is entered.
     fn share(&mut self, body: &Body, t: TermId, uses: Regions) -> Regions {
         let met = uses.iter().copied().reduce(|a, b| self.meet(a, b));
-        let Some(at) = met.filter(|_| uses.len() > 1) else {
+        let Some(at) = met.filter(|_| uses.len() > 1 && !self.has_copies(body, t, &uses)) else {
             return uses;
         };
         // All results of a loop come out of one region.
@@ -274,7 +327,7 @@ impl Placer {
         Regions::from_elem(inside, 1)
     }
 
-    /// The tests that say whether these regions are entered, from a region around them on, and what must be copied of them
+    /// The tests that say whether these regions are entered, from a region around them on, and their terms that must be copied
     /// because it depends on a term; none if a test is not known there without that term.
     fn tests_known(
         &self,
@@ -390,7 +443,7 @@ impl Placer {
     }
 
     /// The fields of one condition on tuples are neighbouring terms with one test: they share their
-    /// arms, so that what the fields have in common stays in the arm.
+    /// arms, so that common terms of the fields stay in the arm. No field is an operand of another.
     fn arms_of_next(
         &self,
         body: &Body,
@@ -398,20 +451,31 @@ impl Placer {
         test: TermId,
         region: RegionId,
     ) -> Option<(RegionId, RegionId)> {
-        for next in t.0 + 1..body.terms.len() as u32 {
-            match body.terms[next as usize].term {
-                // A field that uses this one comes after it.
-                Term::Cond(c, a, b) if c == test && a != t && b != t => {}
-                _ => return None,
+        let mut arms = None;
+        let after = (t.0 + 1..body.terms.len() as u32).map(TermId);
+        for next in after {
+            let Term::Cond(c, a, b) = body.terms[next.index()].term else {
+                break;
+            };
+            if c != test {
+                break;
             }
-            if !self.placement.is_unused(TermId(next)) {
-                return self.placement.arms(TermId(next), region);
+            if self.placement.is_unused(next) {
+                continue;
             }
+            let of_next = self.placement.arms(next, region);
+            if arms.is_some() && of_next != arms {
+                break;
+            }
+            if of_next.is_none() || a == t || b == t {
+                return None;
+            }
+            arms = of_next;
         }
-        None
+        arms
     }
 
-    /// Floats what a loop uses, once all uses of its results are known: after the lowest of them.
+    /// Floats the operands of a loop, once all uses of its results are known: after the lowest of them.
     fn float_loop_if_ready(&mut self, body: &Body, t: TermId) {
         let Term::LoopResult(l, _) = body.terms[t.index()].term else {
             return;

@@ -46,23 +46,14 @@ pub(super) struct Guarded {
 
 /// The terms that must be computed before another one.
 pub(super) fn each_operand(body: &Parts, t: TermId, each: &mut dyn FnMut(TermId)) {
-    match &body.terms[t.index()].term {
-        Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
-            args.iter().for_each(|a| each(*a));
-        }
-        Term::At { index, .. } => each(*index),
-        Term::Cond(c, a, b) => [*c, *a, *b].into_iter().for_each(each),
-        Term::LoopResult(l, _) => {
-            let ScalarLoop {
-                start, test, next, ..
-            } = &body.loops[*l as usize];
-            start
-                .iter()
-                .chain(next)
-                .chain([test])
-                .for_each(|t| each(*t));
-        }
-        Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
+    let term = &body.terms[t.index()].term;
+    term.each_operand(&mut *each);
+    if let Term::LoopResult(l, _) = term {
+        let ScalarLoop {
+            start, test, next, ..
+        } = &body.loops[*l as usize];
+        let inside = start.iter().chain(next).chain([test]);
+        inside.for_each(|t| each(*t));
     }
 }
 
@@ -102,7 +93,7 @@ struct Maker {
     body: Body,
     /// How many terms were there before.
     given: usize,
-    /// What users see of each term: itself, or its guard.
+    /// The term that users see in the place of each: itself, or its guard.
     seen: Vec<TermId>,
     known: FxHashMap<(Term, Ty), TermId>,
     /// The tests of the guards so far.
@@ -176,13 +167,13 @@ impl Maker {
         self.body.terms[self.given + k].term = Term::Cond(need, s.term, zero);
     }
 
-    /// Copies of terms that depend on a shared one, which is zero in them: by what users see of each term.
+    /// Copies of terms that depend on a shared one, which is zero in them: by the term that users see.
     fn copies(&mut self, s: &Shared, zero: TermId) -> FxHashMap<TermId, TermId> {
         let mut copies = FxHashMap::default();
         copies.insert(self.seen[s.term.index()], zero);
         for t in &s.slice {
             let TermData { term, ty, .. } = self.body.terms[t.index()];
-            let copy = renamed(term, |a| copies.get(&a).copied().unwrap_or(a));
+            let copy = term.renamed(|a| copies.get(&a).copied().unwrap_or(a));
             copies.insert(self.seen[t.index()], self.add(copy, ty));
         }
         copies
@@ -268,35 +259,12 @@ impl Maker {
 fn rename(body: &mut Parts, to: &[TermId]) {
     let of = |t: TermId| to[t.index()];
     for data in &mut body.terms {
-        data.term = renamed(data.term, of);
+        data.term = data.term.renamed(of);
     }
     body.results.iter_mut().for_each(|t| *t = of(*t));
     for l in &mut body.loops {
         l.start.iter_mut().for_each(|t| *t = of(*t));
         l.next.iter_mut().for_each(|t| *t = of(*t));
         l.test = of(l.test);
-    }
-}
-
-/// A term with other names for its operands.
-fn renamed(term: Term, to: impl Fn(TermId) -> TermId) -> Term {
-    let all = |args: &Args| -> Args { args.iter().map(|a| to(*a)).collect() };
-    match &term {
-        Term::Op(op, args) => Term::Op(*op, all(args)),
-        Term::Flat(args) => Term::Flat(all(args)),
-        Term::Ensure(ensure, args) => Term::Ensure(*ensure, all(args)),
-        Term::Cond(c, a, b) => Term::Cond(to(*c), to(*a), to(*b)),
-        Term::At {
-            capture,
-            field,
-            index,
-            checked,
-        } => Term::At {
-            capture: *capture,
-            field: *field,
-            index: to(*index),
-            checked: *checked,
-        },
-        _ => term,
     }
 }

@@ -10,13 +10,15 @@
 //! regions.
 //!
 //! A term that may trap floats out of an arm only if the term is needed anyway: both arms of a test use it, or the region around
-//! them does. A use in the test of a scalar loop counts as one in front of the loop, for a test runs at least once. If the term is
-//! needed in some arms only, a guard (`guard`) is bound in front of them, so that the arms have no copies of it. The
-//! number of bound terms is then in proportion to the number of terms.
+//! them does. A use in the test of a scalar loop counts as one in front of the loop, for a test runs at least once.
 //!
-//! Two kinds of terms have copies still, one in each arm. The first are terms in arms whose test may trap itself, and depends
-//! on the term or stands within another arm. The second are scalar loops with several results in use. Copies of copies
-//! end in an error.
+//! Other terms that may trap are used in some arms only. If at most one of these arms is entered, and they are few, each binds
+//! a copy of the term: that costs no time. Otherwise a guard (`guard`) is bound in front of the arms, and computes the term
+//! once. The number of bound terms is then in proportion to the number of terms.
+//!
+//! Two kinds of terms have any number of copies. The first are terms in arms whose test may trap itself, and depends
+//! on the term or stands within another arm. The second are scalar loops with several results in use. If copies of copies
+//! grow too many, the body is placed again with guards wherever they can be. If these are too many as well, that is an error.
 
 mod float;
 mod guard;
@@ -32,6 +34,9 @@ use std::borrow::Cow;
 /// A region of a body, by position in [`Placement::regions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegionId(pub u32);
+
+/// How many arms that exclude each other have a copy of one term, unless copies of copies grow without end.
+const MOST_COPIES: usize = 4;
 
 /// The body itself.
 pub const OUTER: RegionId = RegionId(0);
@@ -136,7 +141,19 @@ pub fn place_results<'b>(
     results: &[TermId],
     traps: &dyn Fn(u32, u32) -> bool,
 ) -> Result<Placed<'b>, ErrorKind> {
-    let mut p = Placer::new(body, trapping_terms(body, &[], traps), Some(vec![]));
+    let within = |most_copies| place_within(body, results, traps, most_copies);
+    within(MOST_COPIES).or_else(|_| within(1))
+}
+
+/// Places terms of which so many arms that exclude each other may have copies.
+fn place_within<'b>(
+    body: &'b Body,
+    results: &[TermId],
+    traps: &dyn Fn(u32, u32) -> bool,
+    most_copies: usize,
+) -> Result<Placed<'b>, ErrorKind> {
+    let may_trap = trapping_terms(body, &[], traps);
+    let mut p = Placer::new(body, may_trap, Some(vec![]), most_copies);
     p.float_all(body, results)?;
     let mut placed = Placed {
         body: Cow::Borrowed(body),
@@ -147,7 +164,7 @@ pub fn place_results<'b>(
     if p.shared.as_ref().is_some_and(|shared| !shared.is_empty()) {
         let guarded = guard::guarded(body, results, &p);
         let may_trap = trapping_terms(&guarded.body, &guarded.origins, traps);
-        p = Placer::new(&guarded.body, may_trap, None);
+        p = Placer::new(&guarded.body, may_trap, None, 1);
         p.float_all(&guarded.body, &guarded.results)?;
         placed.body = Cow::Owned(guarded.body);
         placed.results = guarded.results;
