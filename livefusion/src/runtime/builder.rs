@@ -96,8 +96,8 @@ impl EngineBuilder {
 
     /// Limits the bytes that the results and intermediates of one `force` take.
     ///
-    /// Default: what the process has free, in its control group and on the machine, without an eighth. That is looked at
-    /// where more than 64 MiB are asked for at once, and only on Linux.
+    /// Default: the free memory of the process's control group or of the machine, without an eighth. It is read where more than
+    /// 64 MiB are asked for at once, and only on Linux.
     ///
     /// An array whose length is only bounded from above, as that of a `filter`, counts with the elements that it keeps: where the
     /// bound is more than 64 MiB, or more than the limit leaves, it begins short and grows. It may have up to 64 MiB, or as much
@@ -283,11 +283,11 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What was chosen.
+/// The choices of an engine's builder.
 pub(super) struct Choices {
     pub asked: Asked,
     pub clustering: Clustering,
-    /// None for what the process has free.
+    /// None for the free memory of the process.
     pub memory_limit: Option<u64>,
     /// Bytes of a growing array at first.
     pub first_room: u64,

@@ -138,8 +138,8 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
     }
 }
 
-/// Somebody whose value cannot be made, or whose thread unwinds. Nothing is kept of it, unless another one tries again:
-/// who leaves last finds the map's cell alone.
+/// Removes the empty cell of a value that could not be made, also when a thread unwinds. A cell that another thread holds
+/// stays, so the last holder removes it. It must be dropped after the holder's own reference to the cell.
 struct Failing<'c, K: Hash + Eq + Clone, V: Kept>(&'c Cache<K, V>, &'c K);
 
 impl<K: Hash + Eq + Clone, V: Kept> Drop for Failing<'_, K, V> {

@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 ///
 /// *Old programs.* An engine keeps so many compiled programs (its [limit](EngineBuilder::program_limit)). When there are more, an
 /// eighth of them goes, with their machine code: those that were not used for longest. One that comes again is compiled anew,
-/// and gives the same. Dropped engines leave what they were asked for as it is: results, programs that were
+/// and gives the same. A dropped engine takes nothing with it: results stay, and programs that were
 /// [prepared](mod@crate::prepare), and forces of other threads.
 ///
 /// *Forks.* A forked child may use its parent's engines, arrays and prepared programs. It has none of the parent's threads, so an
@@ -50,7 +50,7 @@ use std::time::{Duration, Instant};
 /// GPU of its parent's, or locks of a backend that was given to [`backend`](EngineBuilder::backend).
 ///
 /// A force takes no more memory than the process has free, or than was [chosen](EngineBuilder::memory_limit): beyond that it
-/// fails with [`ErrorKind::Memory`], and the process goes on. What a `filter` keeps counts, not what there was to choose from.
+/// fails with [`ErrorKind::Memory`], and the process goes on. The kept elements of a `filter` count, not its input.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -66,7 +66,7 @@ pub struct Engine(Arc<Inner>, Watch);
 struct Inner {
     choices: Choices,
     interp: InterpBackend,
-    /// What a forked child makes anew.
+    /// The parts that a forked child makes anew.
     here: PerProcess<Here>,
     hits: AtomicU64,
     recognised: AtomicU64,
@@ -80,7 +80,7 @@ struct Inner {
     grown: AtomicU64,
 }
 
-/// What has threads of one process, or locks that they hold.
+/// Threads of one process, and the locks that they hold.
 struct Here {
     runs_on: RunsOn,
     /// Why the backend is not asked any more.
@@ -214,13 +214,13 @@ impl Engine {
         self.0.choices.clustering
     }
 
-    /// How many bytes the results of one `force` may take: [`u64::MAX`] if that was not
-    /// [chosen](EngineBuilder::memory_limit), and so is what the process has free.
+    /// How many bytes the results of one `force` may take: [`u64::MAX`] if none was
+    /// [chosen](EngineBuilder::memory_limit), so that the free memory of the process is the limit.
     pub fn memory_limit(&self) -> u64 {
         self.0.choices.memory_limit.unwrap_or(u64::MAX)
     }
 
-    /// What a loop may take if so many bytes are taken.
+    /// The memory of a loop, if so many bytes are taken.
     pub(super) fn memory(&self, taken: u64) -> Memory {
         match self.0.choices.memory_limit {
             Some(limit) => Memory::limited(limit.saturating_sub(taken)),

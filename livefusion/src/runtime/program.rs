@@ -18,7 +18,7 @@ use crate::lower::{Lowered, lower, numbered};
 use crate::sharing::{Graph, NodeId};
 use crate::stages;
 use livefusion_backend::{
-    Arg, Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
+    Arg, Buffer, Frame, Growth, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
 use loop_lang::ir::{CombId, Label, Place, RateKind, StmtKind, TrapKind};
 use loop_lang::types::Const;
@@ -149,10 +149,7 @@ impl Program {
             let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
             homes = later;
             let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
-            if !l.kernel.takes_far() {
-                let may = l.shapes.growing(&l.lowered.program, l.kernel.layout());
-                frame.growth = engine.growing(may);
-            }
+            frame.growth = l.growth(engine);
             homes::offer(here, spare, &mut frame);
             l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
@@ -173,7 +170,7 @@ impl CompiledLoop {
         at: (usize, usize),
         mut frame: Frame<'_>,
     ) -> Result<()> {
-        let (memory, growth) = (frame.memory, frame.growth.clone());
+        let memory = frame.memory;
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
@@ -212,7 +209,7 @@ impl CompiledLoop {
                 args: &args,
                 taken: &taken,
                 memory,
-                growth,
+                growth: self.growth(engine),
             };
             ended = replay.run();
         }
@@ -332,14 +329,28 @@ impl CompiledLoop {
         frame: &Frame<'_>,
         had: Memory,
     ) -> Result<()> {
+        let Some(comb) = frame.growth.makers().next() else {
+            return Ok(());
+        };
         let bytes = |value: &KernelValue| match value {
             KernelValue::Array(a) => a.len() as u64 * a.ty().size() as u64,
             KernelValue::Scalar(_) => 0,
         };
         let kept: u64 = frame.results.iter().map(bytes).sum();
-        match frame.growth.makers().next() {
-            Some(comb) if kept > had.left() => Err(self.no_memory((engine, &had), b, comb, kept)),
-            _ => Ok(()),
+        match kept > had.left() {
+            true => Err(self.no_memory((engine, &had), b, comb, kept)),
+            false => Ok(()),
+        }
+    }
+
+    /// Its arrays that may begin short; none on a device.
+    fn growth(&self, engine: &Engine) -> Growth {
+        match self.kernel.takes_far() {
+            true => Growth::default(),
+            false => engine.growing(
+                self.shapes
+                    .growing(&self.lowered.program, self.kernel.layout()),
+            ),
         }
     }
 

@@ -21,7 +21,7 @@ pub struct Replay<'a> {
     pub args: &'a [Arg<'a>],
     /// What was in them decides over no trap.
     pub taken: &'a [Taken],
-    /// What the loop could allocate.
+    /// The memory that the loop had.
     pub memory: Memory,
     /// Arrays of the loop that may begin short.
     pub growth: Growth,

@@ -42,7 +42,7 @@ impl Widened<'_> {
         }
     }
 
-    /// Whether a `u64` was a signed number before it was cast, in this loop or where what it reads was made.
+    /// Whether a `u64` was a signed number before it was cast, in this loop or in the producer of an array that it reads.
     fn is_signed(&self, atom: Atom) -> bool {
         let mut from: Vec<Var> = atom.var().into_iter().collect();
         let mut next = 0;
@@ -90,7 +90,7 @@ impl Widened<'_> {
         }
     }
 
-    /// The same of what an earlier loop made.
+    /// The same of an earlier loop's result.
     fn is_made_signed(&self, (id, field): (NodeId, u32)) -> bool {
         match &self.b.nodes.get(id).kind {
             Kind::Map(body) | Kind::Compute(body) | Kind::Generate(_, body) => is_cast(body, field),

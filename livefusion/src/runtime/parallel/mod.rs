@@ -429,7 +429,7 @@ enum Rest {
     InOrder,
     /// Segments that are too long not to be cut.
     LongSegments,
-    /// What there was no room for.
+    /// Steps beyond the capacity of results.
     Full,
 }
 
