@@ -41,7 +41,7 @@ pub enum Data {
     /// Scalars that an index tells, so many: `bool`s that are packed.
     #[cfg(feature = "arrow")]
     Packed(Arc<Node>, usize),
-    /// Dates, by what counts them.
+    /// Dates, as counts of a unit.
     Times(Unit, Arc<Buffer>),
     /// Texts, each once.
     Text(Text),
@@ -55,7 +55,7 @@ pub enum Data {
     Other(String, usize),
 }
 
-/// What counts dates.
+/// The unit of dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Days, of [`Date`].
@@ -65,7 +65,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What a column of such a type counts.
+    /// The unit of a type of dates.
     pub fn of(ty: Type) -> Option<Unit> {
         match ty {
             Type::Date => Some(Unit::Days),
@@ -160,7 +160,7 @@ impl Column {
         Err(ErrorKind::malformed("a value in each row", got))
     }
 
-    /// Its scalars as a node that the caller's call of `name` made; of text the codes, of dates what counts them.
+    /// Its scalars as a node that the caller's call of `name` made; of text the codes, of dates the counts.
     #[track_caller]
     pub fn node(&self, name: &'static str) -> Result<Arc<Node>, ErrorKind> {
         match &self.data {

@@ -182,7 +182,7 @@ enum Style {
     Named,
 }
 
-/// What a text says that is written as a date: its form, and its day and time, of which there may be none.
+/// A text in the form of a date: its form, day and time. There may be no such day.
 pub struct Written {
     pub form: Form,
     year: i64,
@@ -232,7 +232,7 @@ impl Written {
         Ok(DateTime(self.date()?.midnight().count() + self.time))
     }
 
-    /// What counts it: days where it has no time, else microseconds.
+    /// Its count: days where it has no time, else microseconds.
     pub fn count(&self) -> Result<i64, ErrorKind> {
         match self.form.has_time {
             true => self.moment().map(DateTime::count),
@@ -321,7 +321,7 @@ impl FromStr for Date {
 impl FromStr for DateTime {
     type Err = ErrorKind;
 
-    /// Reads what [`Date`] reads, with or without a time behind it: `05:00`, `05:00:00`, `05:00:00.5`.
+    /// Reads the forms of [`Date`], with or without a time behind it: `05:00`, `05:00:00`, `05:00:00.5`.
     fn from_str(text: &str) -> Result<DateTime, ErrorKind> {
         match Written::of(text.trim_ascii()) {
             Some(written) => written.moment(),

@@ -269,7 +269,7 @@ impl Table {
         Ok(Array::from_vec((rows, width), values))
     }
 
-    /// A column as a node of the untyped graph, of its own type; text as its codes, dates as what counts them. Of values that are missing
+    /// A column as a node of the untyped graph, of its own type; text as its codes, dates as their counts. Of values that are missing
     /// ([`valid`](Table::valid)) it has any.
     ///
     /// ```

@@ -91,9 +91,9 @@ impl fmt::Debug for Labels {
     }
 }
 
-/// An array of text: codes that lie in memory or are computed, and what each means.
+/// An array of text: codes that lie in memory or are computed, and their labels.
 ///
-/// Codes are in the order of the texts: what compares, sorts, groups or joins [`codes`](Texts::codes) does so with the texts, and
+/// Codes are in the order of the texts: comparisons, sorts, groups and joins of [`codes`](Texts::codes) are those of the texts, and
 /// [`with_codes`](Texts::with_codes) says that such an array is text again.
 ///
 /// ```
@@ -159,7 +159,7 @@ impl Texts {
         Texts { codes, labels }
     }
 
-    /// Says what codes mean, which are places in the labels.
+    /// Gives the labels of codes, which are places in them.
     pub fn new(codes: &Array<u32>, labels: &Labels) -> Texts {
         let (codes, labels) = (codes.clone(), labels.clone());
         Texts { codes, labels }
@@ -170,7 +170,7 @@ impl Texts {
         &self.codes
     }
 
-    /// What codes mean.
+    /// The labels of the codes.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
@@ -220,7 +220,7 @@ impl Texts {
 impl Table {
     /// Gives a column of text as an array of text.
     ///
-    /// *Cost.* Sorts the labels, and one pass over the rows. What stands for a text that is missing is mostly empty.
+    /// *Cost.* Sorts the labels, and one pass over the rows. The substitute for a missing text is mostly empty.
     ///
     /// # Errors
     /// As [`codes`](Table::codes).

@@ -20,9 +20,9 @@ use std::sync::Arc;
 pub trait Time: Elt<Exp = TimeExp<Self>> + Copy + fmt::Display {
     /// The type of a column of them.
     const TYPE: Type;
-    /// What counts it.
+    /// Its count.
     fn count(self) -> i64;
-    /// What so much is.
+    /// The date of a count.
     fn of_count(count: i64) -> Self;
 }
 
@@ -85,7 +85,7 @@ impl<T: Time> TimeExp<T> {
         TimeExp { count, of }
     }
 
-    /// What counts it: days since 1970-01-01, or microseconds.
+    /// Its counts: days since 1970-01-01, or microseconds.
     pub fn count(self) -> Exp<i64> {
         self.count
     }

@@ -123,7 +123,7 @@ fn truth(text: &str) -> Option<u64> {
     }
 }
 
-/// What a text that is a number or a truth value is by itself.
+/// The class of a text that is a number or a truth value.
 pub enum Looks {
     /// A truth value, as a word.
     Bool(u64),

@@ -75,7 +75,7 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
     })
 }
 
-/// Dates without a time zone, if that is what they are: days, or microseconds that hold what they count exactly.
+/// Dates without a time zone, if they are such: days, or microseconds that hold their counts exactly.
 fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
     let (ty, factor) = match data.data_type() {
         DataType::Date32 => (Ty::I32, 1),
@@ -110,7 +110,7 @@ fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
     Ok(Some(Data::Times(unit, Arc::new(Buffer::from_vec(all)))))
 }
 
-/// So many elements of a type that no program can use: its name, and what to do.
+/// So many elements of a type that no program can use: its name, and the conversion that would help.
 fn unusable(ty: &DataType, len: usize) -> Data {
     let first = match ty {
         DataType::List(_) | DataType::LargeList(_) => "take its elements out as a column",

@@ -10,8 +10,8 @@
 //! | `Utf8View`, `BinaryView` | as these, copied |
 //! | nulls | which values are there, as packed `bool`s |
 //!
-//! A file may hold other columns; [`Table::types`] says [`Other`](super::Type::Other) of them. What it is, and what to do
-//! with it first, is said where one is asked for. What was written in several batches is put together, which is a copy.
+//! A file may hold other columns; [`Table::types`] says [`Other`](super::Type::Other) of them. A request for one
+//! is an error with its type and the conversion that would help. Several batches are put together, which is a copy.
 //!
 //! Whether offsets are in order and texts are UTF-8 is checked once, when columns come here. Loops over lists check
 //! anew that the offsets fit the elements, as they do of all segments.

@@ -4,6 +4,7 @@ use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{ErrorKind, shown};
 use super::super::plain::by_type;
 use super::super::value::{Looks, Type, Value, looks, parse};
+use super::gaps::Gaps;
 use super::times::Times;
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::{Const, Ty};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// The fields of a column that have come.
 pub struct Cells {
     pub name: String,
-    /// What stands for a missing value.
+    /// The substitute for missing values.
     fill: Option<Value>,
     state: State,
 }
@@ -47,9 +48,8 @@ pub struct Words {
     inexact: Why,
     /// The first integer beyond `i64`.
     large: Why,
-    /// The line of the first missing value, and the rows of all, where the type is open.
-    missing: Option<u64>,
-    gaps: Vec<usize>,
+    /// Missing values, where the type is open.
+    gaps: Gaps,
 }
 
 /// The first field that made a column text, and its line; none if the user said so.
@@ -82,8 +82,7 @@ impl Cells {
                 has_float: false,
                 inexact: None,
                 large: None,
-                missing: None,
-                gaps: Vec::new(),
+                gaps: Gaps::default(),
             })
         };
         let state = match given {
@@ -150,7 +149,7 @@ impl Cells {
         matches!(self.state, State::Again(_))
     }
 
-    /// At the end: the type of a column that none was given for, and what stands for missing values; else the line of the first
+    /// At the end: the type of a column without a given one, and substitutes for missing values; else the line of the first
     /// value that nothing stands for.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
         let all = match &mut self.state {
@@ -165,7 +164,7 @@ impl Cells {
             self.state = State::text(why, is_first);
             return Ok(());
         }
-        match all.missing {
+        match all.gaps.line() {
             Some(line) => all.stand_in(self.fill.as_ref()).map_err(|e| (line, e)),
             None => Ok(()),
         }
@@ -264,28 +263,25 @@ impl Words {
         true
     }
 
-    /// The fields, if each is a missing one: how many, the line of the first, and the gaps.
-    pub fn only_missing(&self) -> Option<(usize, Option<u64>, &[usize])> {
+    /// How many fields there are, and their gaps, if each is a missing one.
+    pub fn only_missing(&self) -> Option<(usize, &Gaps)> {
         let none_came = self.ty.is_none() && !self.is_given;
-        none_came.then_some((self.words.len(), self.missing, &self.gaps[..]))
+        none_came.then_some((self.words.len(), &self.gaps))
     }
 
-    /// A missing value: what stands for it if the type is given, else a gap.
+    /// A missing value: its substitute if the type is given, else a gap.
     fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
         if self.is_given {
             let word = self.word_of(fill)?;
             return self.push(word);
         }
-        self.missing.get_or_insert(line);
-        if fill.is_some() {
-            push(&mut self.gaps, self.words.len())?;
-        }
+        self.gaps.push(line, self.words.len())?;
         self.push(0)
     }
 
-    /// Decides the type when all fields have come. What stands for missing values counts as a field; a column of text says why.
+    /// Decides the type when all fields have come. A substitute counts as a field; a column of text says why.
     fn decide(&mut self, fill: Option<&Value>) -> Result<(), Why> {
-        let fill = fill.filter(|_| self.missing.is_some());
+        let fill = fill.filter(|_| self.gaps.line().is_some());
         match (fill, self.ty) {
             (Some(Value::Float(_)), None | Some(Ty::I64 | Ty::F64)) => {
                 self.has_float = true;
@@ -307,15 +303,11 @@ impl Words {
     /// Fills the gaps.
     fn stand_in(&mut self, fill: Option<&Value>) -> Result<(), ErrorKind> {
         let word = self.word_of(fill)?;
-        for row in &self.gaps {
-            if let Some(gap) = self.words.get_mut(*row) {
-                *gap = word;
-            }
-        }
+        self.gaps.fill(&mut self.words, word);
         Ok(())
     }
 
-    /// The word of what stands for a missing value.
+    /// The word of the substitute for a missing value.
     fn word_of(&self, fill: Option<&Value>) -> Result<u64, ErrorKind> {
         let fill = fill.ok_or_else(|| none(self.ty.map_or("a value", Ty::name)))?;
         let expected = match self.ty {

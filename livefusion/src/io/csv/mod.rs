@@ -1,6 +1,7 @@
 //! CSV: a line of names, then lines with a field for each.
 
 mod cells;
+mod gaps;
 mod records;
 mod times;
 mod write;
@@ -50,7 +51,7 @@ enum Source {
 /// `false`, dates if they are dates of one form, else text; blanks around them count in text only. The order of lines does not matter. No integer loses a digit: a
 /// column is text if it has an integer beyond `i64`, or one beside floats that `f64` does not hold exactly, such as `2^53 + 1`.
 /// Fractions such as `0.1` are rounded to the nearest `f64`. [`column`](Csv::column) asks for another type. An empty field is a
-/// missing value in all columns but those of text: an error, unless [`missing`](Csv::missing) says what stands for it.
+/// missing value in all columns but those of text: an error, unless [`missing`](Csv::missing) gives a substitute.
 ///
 /// Dates are written as `2010-01-31`, `2010/01/31` or `Jan 31 2010`, alone ([`Date`](super::Date)) or with a time behind them
 /// ([`DateTime`](super::DateTime)): `05:00`, `05:00:00`, `05:00:00.5`. They have no time zone; a date with a zone is text.

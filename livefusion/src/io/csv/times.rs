@@ -5,18 +5,18 @@ use super::super::date::{Form, Written};
 use super::super::error::{ErrorKind, shown};
 use super::super::value::{Type, Value};
 use super::cells::{Why, Words, none, push};
+use super::gaps::Gaps;
 use livefusion_backend::Buffer;
 use std::sync::Arc;
 
-/// What counts the dates that have come.
+/// The counts of the dates so far.
 pub struct Times {
     unit: Unit,
     /// The form of all of them; none where the user said the type, which takes any.
     form: Option<Form>,
     counts: Vec<i64>,
-    /// The line of the first missing date, and the rows of all, where the type was found.
-    missing: Option<u64>,
-    gaps: Vec<usize>,
+    /// Missing dates, where the type was found.
+    gaps: Gaps,
 }
 
 impl Times {
@@ -26,14 +26,13 @@ impl Times {
             unit: Unit::of(ty).unwrap_or(Unit::Days),
             form: None,
             counts: Vec::new(),
-            missing: None,
-            gaps: Vec::new(),
+            gaps: Gaps::default(),
         }
     }
 
     /// A column whose first field is a date; none if it is not, or if another field was there before.
     pub fn first(text: &str, before: &Words) -> Option<Times> {
-        let (rows, missing, gaps) = before.only_missing()?;
+        let (rows, gaps) = before.only_missing()?;
         let written = Written::of(text)?;
         let mut times = Times {
             unit: match written.form.has_time {
@@ -42,8 +41,7 @@ impl Times {
             },
             form: Some(written.form),
             counts: vec![0; rows],
-            missing,
-            gaps: gaps.to_vec(),
+            gaps: gaps.clone(),
         };
         times.counts.push(written.count().ok()?);
         Some(times)
@@ -68,22 +66,17 @@ impl Times {
             let count = self.count_of_fill(fill)?;
             return push(&mut self.counts, count);
         }
-        self.missing.get_or_insert(line);
-        push(&mut self.gaps, self.counts.len())?;
+        self.gaps.push(line, self.counts.len())?;
         push(&mut self.counts, 0)
     }
 
     /// Fills the gaps at the end; without a substitute, the line of the first is an error.
     pub fn close(&mut self, fill: Option<&Value>) -> Result<(), (u64, ErrorKind)> {
-        let Some(line) = self.missing else {
+        let Some(line) = self.gaps.line() else {
             return Ok(());
         };
         let count = self.count_of_fill(fill).map_err(|e| (line, e))?;
-        for row in &self.gaps {
-            if let Some(gap) = self.counts.get_mut(*row) {
-                *gap = count;
-            }
-        }
+        self.gaps.fill(&mut self.counts, count);
         Ok(())
     }
 
@@ -104,7 +97,7 @@ impl Times {
         Data::Times(self.unit, Arc::new(Buffer::from_vec(self.counts)))
     }
 
-    /// What counts a date of any form; one without a time is its midnight where times are counted.
+    /// The count of a date in any form; one without a time is its midnight where times are counted.
     fn count_of(&self, text: &str) -> Result<i64, ErrorKind> {
         let wrong = || ErrorKind::malformed(self.unit.ty().to_string(), shown(text));
         let written = Written::of(text).ok_or_else(wrong)?;
