@@ -212,7 +212,7 @@ fn find(text: &str, side: impl Fn(Side) -> bool) -> Option<(usize, &'static Oper
     rows.find(|(_, o)| o.text == text)
 }
 
-/// The level of what makes this: of the sign, where a word means the same.
+/// The level of its operator: that of the sign, where a word means the same.
 pub(crate) fn level_of(does: Does) -> usize {
     let level = |l: &Level| l.operators.iter().any(|o| o.does == does);
     TABLE.iter().rposition(level).unwrap_or(TABLE.len())

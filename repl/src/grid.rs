@@ -9,11 +9,11 @@ use livefusion_backend::Buffer;
 use loop_lang::Const;
 use std::sync::Arc;
 
-/// What a column of a table is shown by.
+/// The source of a shown column.
 struct Column<'a> {
     name: &'a str,
     ty: String,
-    /// What it is, and its fields in memory; nothing of what is shown alone only, as lists are.
+    /// Its type, and its fields in memory; none for columns that are only shown alone, such as lists.
     cells: Option<(Elt, Vec<Arc<Buffer>>)>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) enum Tok {
     #[token("!")]
     #[token("~")]
     Operator,
-    /// What means two things elsewhere, and nothing here.
+    /// A sign that means two things elsewhere, and nothing here.
     #[token("^")]
     Caret,
     #[token("\\")]

@@ -1,4 +1,4 @@
-//! What elements mean beyond numbers: text, dates, times, rows of tables; how they are shown, and what two of them have in common.
+//! Meanings of elements beyond numbers: text, dates, times, rows of tables; their display, and common types.
 
 use crate::eval::promote;
 use crate::syntax::Literal;
@@ -6,7 +6,7 @@ use crate::value::Elt;
 use livefusion::io::{Date, DateTime, Type};
 use loop_lang::Const;
 
-/// What a time counts.
+/// The unit of a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Time {
     /// A day, by days since 1970.
@@ -142,7 +142,7 @@ pub fn show(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>, quotes: b
 }
 
 impl Elt {
-    /// What a tuple, a row, or a value that may be missing consists of; nothing of what has one field.
+    /// The parts of a tuple, a row, or a value that may be missing; none of an element with one field.
     pub fn parts(&self) -> &[Elt] {
         match self {
             Elt::Tuple(parts) | Elt::Row(_, parts) => parts,
@@ -165,7 +165,7 @@ impl Elt {
         }
     }
 
-    /// The part of a row that has a name: which one, from which field on, and what it is.
+    /// The part of a row that has a name: its number, its first field, and its type.
     pub fn part_named(&self, name: &str) -> Option<(usize, &Elt)> {
         let Elt::Row(names, parts) = self else {
             return None;
@@ -175,7 +175,7 @@ impl Elt {
         Some((before, parts.get(k)?))
     }
 
-    /// What both can be: of texts one with the labels of both, of a day and a moment a moment. None if there is no such.
+    /// The common type of both: of texts one with the labels of both, of a day and a moment a moment. None if there is no such.
     pub fn common(&self, other: &Elt) -> Option<Elt> {
         Some(match (self, other) {
             (Elt::Text(own), Elt::Text(others)) => Elt::Text(own.merged(others)),

@@ -39,7 +39,7 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
 /// So long a force says nothing of how far it is.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// After so long it also says what runs it.
+/// After so long it also names the engine.
 const LONG: Duration = Duration::from_secs(1);
 
 /// What a text gave.
@@ -126,7 +126,7 @@ pub struct Session {
     pub typed: Vec<String>,
     /// Those of the good statements that name something, in their order.
     bindings: Vec<Statement>,
-    /// What was named before each of these, and how many statements were good then.
+    /// The names before each of these, and the number of good statements then.
     before: Vec<(Env, usize)>,
     /// How many scripts load each other.
     loading: usize,
@@ -161,7 +161,7 @@ fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
 }
 
 impl Session {
-    /// An empty session on the tiered engine, which begins at once and compiles what runs for long.
+    /// An empty session on the tiered engine, which begins at once and compiles long loops.
     pub fn new() -> Session {
         let settings = Settings {
             show: Limit(20),
@@ -241,7 +241,7 @@ impl Session {
 
     fn script(&mut self, source: SourceId, text: &str) -> Answer {
         let mut answer = Answer::default();
-        // What stands before a mistake is run.
+        // Statements before a mistake run.
         let (script, mistake) = self.filled(parse_part(text, source));
         let (mut good, mut failed) = (Vec::new(), Vec::new());
         let (mut shown, mut env, mut err) = (Vec::new(), self.env.clone(), String::new());
@@ -292,7 +292,7 @@ impl Session {
         answer
     }
 
-    /// A text's tree up to its first mistake, in which each `_` is a function's; and what is wrong with it, drawn.
+    /// A text's tree up to its first mistake, in which each `_` is a function's; and the mistake, drawn.
     fn filled(&self, parsed: (Script, Option<ParseError>)) -> (Script, Option<String>) {
         let (mut script, wrong) = parsed;
         let mistake = wrong.map(|e| e.draw(&self.sources, self.colours) + "\n");
@@ -430,7 +430,7 @@ impl Session {
                 continue;
             }
             answer.out += &match value {
-                // What is shown alone is text, not a piece of a program.
+                // A text that is shown alone has no quotes.
                 Value::Text(text) => text.to_string(),
                 other => display::show(other, self.settings.show),
             };

@@ -113,7 +113,7 @@ pub enum CallStyle {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The value.
     pub kind: ExprKind,
     /// Its bytes.
     pub span: Span,
@@ -164,7 +164,7 @@ pub enum ExprKind {
     Keyword {
         /// Which argument.
         name: Ident,
-        /// What it is.
+        /// The value.
         value: Box<Expr>,
     },
     /// `-x`, `!x`

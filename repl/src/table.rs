@@ -8,10 +8,10 @@ use livefusion::segmented::Segments;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A table that was read. What its columns are as values is made once.
+/// A table that was read. The values of its columns are made once.
 #[derive(Debug)]
 pub struct Table {
-    /// What was read.
+    /// The table in memory.
     pub read: io::Table,
     columns: Vec<(String, OnceCell<Value>)>,
     rows: OnceCell<Array>,

@@ -121,7 +121,7 @@ pub fn run(mut session: Session) -> ExitCode {
 mod tests {
     use super::*;
 
-    /// What is behind the dot of a table, or of its rows, may be a column.
+    /// Completes columns behind the dot of a table, or of its rows.
     #[test]
     fn columns_are_completed() {
         let mut session = Session::new();

@@ -1,6 +1,6 @@
 //! What expressions have as values.
 
-use crate::combinators::Combinator;
+use crate::combinators::{Combinator, Keywords};
 use crate::meaning::Time;
 use crate::source::Span;
 use crate::syntax::Function;
@@ -40,7 +40,7 @@ pub enum Value {
     Boundary(Boundary<Box<Value>>),
     /// A string.
     Text(Arc<str>),
-    /// Columns with names, that were read; what is made of them is an array of rows.
+    /// Columns with names, that were read; combinators give arrays of rows.
     Table(Rc<Table>),
     /// A value that is to be written to a file. Evaluation writes nothing: the session does, when the value is shown.
     Save(Save),
@@ -90,7 +90,7 @@ pub enum Column {
     Scalars(Arc<Node>),
     /// Codes of text.
     Text(Arc<Node>, Labels),
-    /// What counts dates of a type.
+    /// Counts of dates of a type.
     Times(Arc<Node>, io::Type),
     /// Lists.
     Lists(Segments),
@@ -124,9 +124,12 @@ pub enum Named {
 }
 
 impl Named {
-    /// Whether it is the combinator of this name.
-    pub fn is(self, name: &str) -> bool {
-        matches!(self, Named::Combinator(c) if c.name == name)
+    /// The named arguments that it takes.
+    pub fn keywords(self) -> Keywords {
+        match self {
+            Named::Combinator(c) => c.keywords,
+            Named::Scalar(_) => Keywords::None,
+        }
     }
 }
 

@@ -47,7 +47,7 @@ fn texts() {
         "[0, 1, 2, 3]\ni64[4]\n3\n",
         "",
     );
-    // What stands before the first mistake is run, also where the text is no program behind it.
+    // Statements before the first mistake run, also where the text behind it does not parse.
     check(
         &[],
         "1 + 1\nlet y = 3\ny * 2\nx = 3\n5\n",

@@ -1,7 +1,7 @@
-//! The lines that a person types in the first hour, who knows NumPy: what each gives now, beside what the person expects.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all first_hour::` writes what they give, and the counts, anew.
+//! Lines of a NumPy user's first hour: the answer of each, beside the expected one.
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all first_hour::` writes the answers and the counts anew.
 //!
-//! An entry of the file is the typed line, then the expectation (`=` an answer, `!` a message), then what is given now (`>`).
+//! An entry of the file is the typed line, then the expectation (`=` an answer, `!` a message), then the answer now (`>`).
 //! An answer in angle brackets is described, and counts as given where the line is no mistake.
 
 use livefusion_repl::session::{Session, Stop, on_stack};
@@ -13,10 +13,10 @@ use std::time::Duration;
 /// So long a line may run, in steps of the clock below.
 const LONGEST: u64 = 40;
 const TICK: Duration = Duration::from_millis(250);
-/// So much of what is given stands in the file.
+/// So many lines of an answer stand in the file.
 const MOST_LINES: usize = 12;
 
-/// What became of the lines.
+/// Counts of the lines by their outcome.
 #[derive(Default, Debug)]
 struct Counts {
     /// Lines that give the answer that is expected.
@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// An answer without what only sets it apart on a screen, or by the house's names.
+/// An answer without layout, and with the house's names replaced.
 fn plain(text: &str) -> String {
     let text = text
         .replace("ragged ", "")
@@ -57,7 +57,7 @@ fn plain(text: &str) -> String {
     text.replace("hour", "h").split_whitespace().collect()
 }
 
-/// What a line gives, with `#` for the numbers that another run would not give.
+/// The answer to a line, with `#` for numbers that vary between runs.
 fn said(line: &str, text: &str) -> String {
     let timed = line.starts_with(":time");
     let all: Vec<String> = text
@@ -100,7 +100,7 @@ fn data() -> tempfile::TempDir {
     folder
 }
 
-/// Types a line, and counts what becomes of it: the file's lines below it.
+/// Types a line, counts its outcome, and gives the file's lines below it.
 fn typed(s: &mut Session, number: &str, line: &str, expected: &str, counts: &mut Counts) -> String {
     let answer = s.submit(&format!("<{number}>"), line);
     let given = said(line, &(answer.out.clone() + &answer.err));
@@ -108,7 +108,7 @@ fn typed(s: &mut Session, number: &str, line: &str, expected: &str, counts: &mut
     let is_right = |s: &mut Session| match expected.strip_prefix("= ") {
         Some(described) if described.starts_with('<') => true,
         Some(value) => {
-            // What is named is not shown: it is what the name stands for.
+            // A `let` shows nothing: its value is the answer.
             let name = line.strip_prefix("let ").and_then(|l| l.split_once(" = "));
             let shown = match name {
                 Some((name, _)) => s.submit("<name>", name).out,

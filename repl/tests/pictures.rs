@@ -68,7 +68,7 @@ fn expressions_that_begin_as_files_do() {
     );
 }
 
-/// A session with arrays to plot, in a folder, and what a command writes or says.
+/// A session with arrays to plot, in a folder, and the files and messages of a command.
 fn plotted(command: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut session = Session::new();

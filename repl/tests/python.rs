@@ -30,7 +30,7 @@ fn answer(text: &str) -> String {
     answer.out + answer.err.lines().next().unwrap_or("")
 }
 
-/// What Python gives for two integers; none where it has no answer, or one that needs more than 64 bits.
+/// Python's result for two integers; none where it has no answer, or one that needs more than 64 bits.
 fn integers(a: i128, op: &str, b: i128) -> Option<String> {
     let floor = || {
         let (q, r) = (a.checked_div(b)?, a.checked_rem(b)?);

@@ -58,7 +58,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is said where text, dates or tables have no form yet.
+/// The message where text, dates or tables have no form yet.
 const NONE_YET: &str = "error: there is no Rust yet for this use of text, dates or tables";
 
 #[test]

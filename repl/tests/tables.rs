@@ -1,4 +1,4 @@
-//! Tables: columns of text against the same on `String`s, rows by name, groups, joins, dates; and what is wrong with them.
+//! Tables: columns of text against the same on `String`s, rows by name, groups, joins, dates; and mistakes.
 
 use livefusion_repl::display::Limit;
 use livefusion_repl::session::Session;
@@ -29,7 +29,7 @@ fn right(s: &mut Session, text: &str, out: &str) {
     );
 }
 
-/// That a text shows what Rust shows of a value.
+/// Checks that a text shows a value as Rust does.
 #[track_caller]
 fn shows(s: &mut Session, text: &str, value: impl Debug) {
     right(s, text, &format!("{value:?}\n"));

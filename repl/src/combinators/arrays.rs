@@ -416,7 +416,7 @@ fn kept(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Res
     c.give(make(c.builder, &xs.node), xs.elt)
 }
 
-/// What makes numbers of numbers.
+/// A combinator from numbers to numbers.
 fn running(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     c.numbers(0)?;
     kept(c, make)

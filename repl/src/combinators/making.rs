@@ -1,4 +1,4 @@
-//! What makes arrays of numbers and shows values, by the names that NumPy and Python have for it.
+//! Constructors of arrays, and `print`, by the names of NumPy and Python.
 
 use super::{Combinator, Kind, row};
 use crate::eval::{Call, Result};

@@ -36,16 +36,18 @@ pub struct Combinator {
     pub example: &'static str,
     /// The function on scalars of the same name, that is meant where the number of arguments is its.
     pub scalar: Option<&'static ScalarFunction>,
-    /// What becomes of the elements of the arrays that it takes.
+    /// The conversion of its arrays' elements.
     pub elements: Elements,
+    /// Arguments that have names.
+    pub keywords: Keywords,
     /// What builds it.
     pub build: fn(&mut Call<'_, '_>) -> Result<Value>,
 }
 
-/// What becomes of elements before a combinator has them.
+/// Conversions of elements before a combinator takes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Elements {
-    /// They stay what they are.
+    /// None.
     Kept,
     /// Truth values are numbers.
     Numbers,
@@ -53,6 +55,17 @@ pub enum Elements {
     Signed,
     /// All arrays have elements of one type.
     Alike,
+}
+
+/// Arguments with names, `name = value`, beside `axis` and `dtype`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keywords {
+    /// None.
+    None,
+    /// One of this name, which is the last argument.
+    Last(&'static str),
+    /// Any: columns with their functions.
+    Columns,
 }
 
 /// What a parameter takes.
@@ -142,6 +155,7 @@ const fn row(
         example,
         scalar: None,
         elements: Elements::Kept,
+        keywords: Keywords::None,
         build,
     }
 }
@@ -153,6 +167,10 @@ impl Combinator {
 
     const fn with(self, elements: Elements) -> Combinator {
         Combinator { elements, ..self }
+    }
+
+    const fn named(self, keywords: Keywords) -> Combinator {
+        Combinator { keywords, ..self }
     }
 
     const fn repeated(self) -> Combinator {

@@ -1,7 +1,7 @@
 //! Combinators that sort, and what hangs on them.
 
 use super::tables::join_tables;
-use super::{COUNT, Combinator, Kind, XS, row};
+use super::{COUNT, Combinator, Keywords, Kind, XS, row};
 use crate::eval::{Call, Result};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Builder, Node};
@@ -51,7 +51,7 @@ pub static ROWS: &[Combinator] = &[
         let (left, right) = (c.array(0)?, c.array(1)?);
         let pair = Elt::Tuple(vec![COUNT, COUNT]);
         c.give(c.builder.join(&left.node, &right.node), pair)
-    }).repeated(),
+    }).repeated().named(Keywords::Last("on")),
     row("left_join", &[XS, XS], "([key], [key]) => [(u64, u64, bool)]", "[7, 5, 3].left_join([3, 7])", |c| {
         c.agree(&[0, 1])?;
         let (left, right) = (c.array(0)?, c.array(1)?);

@@ -1,6 +1,6 @@
 //! Tables and dates: groups with their aggregates, joins, the first rows; dates of texts, spans of time.
 
-use super::{COUNT, Combinator, F1, Kind, XS, row};
+use super::{COUNT, Combinator, F1, Keywords, Kind, XS, row};
 use crate::diagnostic::{Diagnostic, shown};
 use crate::eval::{Call, Form, Result, Site, looked_up, read_date};
 use crate::meaning::{DAY, SECOND, Time};
@@ -25,7 +25,7 @@ pub static ROWS: &[Combinator] = &[
         c.give(c.builder.take_n(&xs.node, Amount::Known(HEAD)), xs.elt)
     }),
     row("group_by", &[XS, Kind::Key], "([T], T -> key) => groups, or ([T], (T, T) -> bool) => ([T], [u64])", "[1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)", group_by),
-    row("agg", &[Kind::Any, F1], "(groups, [T] -> (\"name\", U), …) => table", "[3, 1, 4, 5].group_by(_ % 2).agg((\"n\", _.len()), (\"sum\", _.sum()))", agg).repeated(),
+    row("agg", &[Kind::Any, F1], "(groups, [T] -> (\"name\", U), …) => table", "[3, 1, 4, 5].group_by(_ % 2).agg((\"n\", _.len()), (\"sum\", _.sum()))", agg).repeated().named(Keywords::Columns),
     row("date", &[Kind::Any], "text => date", "date(\"2024-03-01\") - date(\"2024-02-28\")", date),
     row("days", &[Kind::Any], "n => days", "date(\"2024-02-28\") + days(2)", |c| spans(c, Time::Days, 1)),
     row("hours", &[Kind::Any], "n => duration", "date(\"2024-02-28 05:00\") - hours(6)", |c| spans(c, Time::Span, 3600 * SECOND)),
@@ -305,7 +305,7 @@ fn date(c: &mut Call<'_, '_>) -> Result<Value> {
     }
 }
 
-/// What counts the dates that labels say, and what that is; moments if one of them has a time.
+/// The counts of the dates in labels, and their unit; moments if one of them has a time.
 fn dates(labels: &Labels) -> std::result::Result<(Vec<i64>, Time), String> {
     let all: Vec<(i64, Time)> = labels
         .iter()

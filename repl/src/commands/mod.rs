@@ -82,7 +82,7 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         let mut e = explained(s, at, &nodes)?;
         if !with_schedule {
-            // They go by the machine, and by what ran before.
+            // They depend on the machine, and on earlier runs.
             for l in &mut e.loops {
                 (l.schedule, l.tier) = (None, None);
             }
@@ -160,7 +160,7 @@ fn quit(_: &mut Session, _: Span) -> Result<Answer, String> {
     })
 }
 
-/// The command that a text is without a colon, as `quit`, `exit()`, `help(sum)`; and what follows it.
+/// The command that a text is without a colon, as `quit`, `exit()`, `help(sum)`; and its argument.
 pub fn bare(text: &str) -> Option<(&'static str, &str)> {
     let text = text.trim();
     let end = text

@@ -124,7 +124,7 @@ fn column(array: &Array, k: usize) -> Option<Vec<f64>> {
     Some(words.map(|w| Const::new(column.ty(), w).number()).collect())
 }
 
-/// What a value in memory is a picture of, or why it is none.
+/// The chart of a value in memory, or the reason that it has none.
 fn chart(value: &Value, is_histogram: bool) -> Result<Chart, String> {
     let found = match value {
         Value::Array(array) => chart_of(array, is_histogram),
@@ -167,7 +167,7 @@ fn chart_of(array: &Array, is_histogram: bool) -> Option<Chart> {
     }
 }
 
-/// What may stand behind the arrays, each with texts.
+/// Options behind the arrays, each with texts.
 const OPTIONS: [&str; 4] = ["title", "x", "y", "legend"];
 
 /// The places of letters that stand in no quotes and no brackets, and the letters.
@@ -185,14 +185,14 @@ fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// The word that a text begins with if it is an option with a text, and what follows the word.
+/// The word that a text begins with if it is an option with a text, and its argument.
 fn option(text: &str) -> Option<(&'static str, &str)> {
     let begun = |word: &&'static str| Some((*word, text.strip_prefix(*word)?.trim_start()));
     let found = OPTIONS.iter().find_map(begun);
     found.filter(|(_, rest)| rest.starts_with('"'))
 }
 
-/// The expressions, and what stands behind them: from the first option on.
+/// The expressions, and the options behind them.
 fn options(s: &Session, at: Span) -> (Span, Option<Span>) {
     let text = s.sources.slice(at);
     let blanks = outside(text).filter(|(_, c)| c.is_whitespace());
@@ -214,7 +214,7 @@ fn options(s: &Session, at: Span) -> (Span, Option<Span>) {
     }
 }
 
-/// What commas part.
+/// The parts between commas.
 fn parts(s: &Session, at: Span) -> Vec<Span> {
     let text = s.sources.slice(at);
     let commas = outside(text).filter(|(_, c)| *c == ',').map(|(k, _)| k);
@@ -252,7 +252,7 @@ fn with_options(s: &Session, mut picture: Picture, at: Span) -> Result<Picture, 
     Ok(picture)
 }
 
-/// Texts in quotes, with commas between them, and what follows.
+/// Texts in quotes, with commas between them, and the rest.
 fn texts(text: &str) -> Option<(Vec<&str>, &str)> {
     let (first, rest) = text.strip_prefix('"')?.split_once('"')?;
     let rest = rest.trim_start();

@@ -1,4 +1,4 @@
-//! What an array has by name, without parentheses: `m.T`, `m.shape`.
+//! Attributes of arrays, without parentheses: `m.T`, `m.shape`.
 
 use super::{Eval, Result};
 use crate::source::Span;

@@ -357,7 +357,7 @@ impl<'e, 's> Call<'e, 's> {
     }
 
     /// The shape that an array's elements fill: a tuple of numbers, or all arguments from one on. One of them may be -1, and is
-    /// what the others leave.
+    /// found from the others.
     pub fn shape_of(&mut self, k: usize, of: &Array) -> Result<Vec<Axis>> {
         let at = self.at(k);
         let parts = match &self.args[k..] {
@@ -515,7 +515,7 @@ impl<'e, 's> Call<'e, 's> {
         self.eval.array(node, elt, self.span)
     }
 
-    /// The result of a call, with elements like these if they are in memory what these are.
+    /// The result of a call, with elements like these if they are so in memory.
     pub fn give_like(&mut self, node: Arc<Node>, like: Elt) -> Result<Value> {
         let elt = match node.types.as_slice() {
             types if types == like.types().as_slice() => like,

@@ -11,7 +11,7 @@ use livefusion::ranked::{Amount, Item};
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
-/// What an axis is indexed with.
+/// An item between brackets, for one axis.
 enum Part {
     /// An index, a range by Rust's rules, an array of indices or of truth values.
     Value(Value),
@@ -77,7 +77,7 @@ impl Eval<'_> {
         self.untraced(|eval| eval.sliced(of, parts, span))
     }
 
-    /// What stands between brackets.
+    /// Evaluates an item between brackets.
     fn part(&mut self, env: &Env, item: &Expr) -> Result<Part> {
         let ExprKind::Slice(ends) = &item.kind else {
             return self.expr(env, item).map(Part::Value);

@@ -1,4 +1,4 @@
-//! Text and times in expressions: what they have in common, what operators make of them, what cannot be done with them.
+//! Text and times in expressions: common types, operators, and messages about misuse.
 
 use super::{Eval, Result, Site, promote, wrong};
 use crate::diagnostic::Diagnostic;
@@ -32,8 +32,8 @@ pub fn date(text: &str) -> std::result::Result<(i64, Time), String> {
 }
 
 impl Eval<'_> {
-    /// Values that meet each other, with texts of the same labels and times that count the same. What has nothing in common
-    /// stays what it is.
+    /// Values that meet each other, with texts of the same labels and times that count the same. Values without a common type
+    /// stay as they are.
     pub(super) fn meant(
         &mut self,
         values: Vec<Value>,
@@ -310,7 +310,7 @@ impl Eval<'_> {
     }
 }
 
-/// What an operator gives.
+/// The kind of an operator's result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
     /// Of two that are alike one of them, or whether something holds of them.
@@ -321,7 +321,7 @@ enum Does {
     Ratio,
 }
 
-/// What an operator gives of such elements; none if it does not take them.
+/// The kind of an operator's result for such elements; none if it does not take them.
 fn result_of(op: Op, elts: &[Elt]) -> Option<Does> {
     let compares = matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge);
     let chooses = matches!(op, Op::Min | Op::Max);
@@ -349,7 +349,7 @@ fn result_of(op: Op, elts: &[Elt]) -> Option<Does> {
     }
 }
 
-/// What an element is, in a sentence.
+/// The noun for an element, in messages.
 pub fn noun(elt: &Elt) -> &'static str {
     match elt {
         Elt::Text(_) => "text",
@@ -367,7 +367,7 @@ fn number(n: i64) -> Field {
     Field::literal(Const::new(Ty::I64, n as u64))
 }
 
-/// What stands in a table at the place that a code is.
+/// The entry of a table at a code.
 pub fn looked_up(code: Field, table: Buffer, loc: Loc) -> Option<Field> {
     if let Some(code) = code.as_literal() {
         let word = table.get_word(code.bits as usize)?;

@@ -11,7 +11,7 @@ use livefusion::ast::{Const, Field, Fields, Op, Ty};
 const MOST: i128 = 64;
 
 impl Eval<'_> {
-    /// `a / b`, of floats whatever the operands are.
+    /// `a / b`, always of floats.
     pub(super) fn true_division(&mut self, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         self.elementwise(site, values, &mut |eval, values| {
             let (ty, sides) = eval.sides(values, site, true)?;
@@ -34,7 +34,7 @@ impl Eval<'_> {
             let result = match (op, ty) {
                 (Binary::Rem, Ty::F32 | Ty::F64) => float_rem(a, b, ty, loc),
                 (_, Ty::F32 | Ty::F64) => float_div(a, b, ty, loc),
-                // Without signs, or by a number above 0, it is what processors divide by.
+                // Without signs, or by a number above 0, it is the processors' division.
                 (Binary::Rem, ty) if !ty.is_signed() => Field::op(Op::Rem, &[a, b], loc),
                 (_, ty) if !ty.is_signed() => Field::op(Op::Div, &[a, b], loc),
                 (Binary::Rem, _) if by > Some(0) => Field::op(Op::RemEuclid, &[a, b], loc),
@@ -124,7 +124,7 @@ fn float(x: f64, ty: Ty) -> Field {
     literal(super::scalar::float(x, ty))
 }
 
-/// What is left of a division that truncates, and whether the floor is one below: there is a rest, of another sign than the divisor.
+/// The remainder of a truncating division, and whether the floor is one below: there is a rest, of another sign than the divisor.
 fn rest(a: Field, b: Field, zero: Const, loc: Loc) -> (Field, Field) {
     let rest = Field::op(Op::Rem, &[a, b], loc);
     let some = Field::op(Op::Ne, &[rest, literal(zero)], loc);
@@ -228,7 +228,7 @@ pub(super) fn known(op: Binary, values: &[Value]) -> std::result::Result<Option<
     }
 }
 
-/// An operator on integers, exact; what is wrong with it. None of what is no arithmetic.
+/// An exact operator on integers, or its mistake. None if it is no arithmetic.
 fn integers(op: Binary, a: i128, b: i128) -> std::result::Result<Option<Value>, String> {
     let divided =
         |what: Option<i128>| what.ok_or_else(|| "an integer cannot be divided by zero".to_string());
@@ -310,7 +310,7 @@ fn power(x: f64, y: f64) -> Option<f64> {
     power.as_literal().map(Const::number)
 }
 
-/// What is wrong with numbers that are known.
+/// The error of an operator on known numbers.
 pub(super) fn misfit<T>(message: String, site: Site<'_>) -> Result<T> {
     let wrong = Diagnostic::new(message.clone(), site.span);
     Err(Box::new(match message.ends_with("64 bits") {

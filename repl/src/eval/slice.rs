@@ -1,4 +1,4 @@
-//! `start:end:step` between brackets, by Python's rules: positions below 0 count from the end, what lies beyond an end stands for
+//! `start:end:step` between brackets, by Python's rules: positions below 0 count from the end, a position beyond an end stands for
 //! it, and a step below 0 goes backwards.
 
 use super::{Eval, Result, wrong};
@@ -57,7 +57,7 @@ impl Eval<'_> {
                 let ends = (Amount::Known(start), Some(Amount::Known(end)));
                 return Ok((of, Item::Part(ends, by)));
             }
-            // The first ones of a stream, and what is behind them, need no length.
+            // The first elements of a stream, and those behind them, need no length.
             if let (0.., end @ (None | Some(0..)), 1, 1) = (start.unwrap_or(0), end, step, of.rank)
             {
                 return Ok((self.stretch(of, start.unwrap_or(0), end, span), Item::ALL));

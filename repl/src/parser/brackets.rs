@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, shown};
 use crate::lexer::{Tok, Token};
 
 impl Parser<'_> {
-    /// Takes the bracket that closes another one, or says what stands in its place.
+    /// Takes the bracket that closes another one, or reports the token in its place.
     pub(super) fn close(&mut self, open: Token, close: Tok, what: &str) -> Parse<()> {
         let next = self.peek();
         if self.take(close) {

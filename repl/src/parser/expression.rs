@@ -462,7 +462,7 @@ impl Parser<'_> {
         self.node(ExprKind::Keyword { name, value }, self.since(first))
     }
 
-    /// What stands between the brackets of an index: `value`, or `start:end:step`.
+    /// An item between the brackets of an index: `value`, or `start:end:step`.
     fn item(&mut self) -> Parse<Expr> {
         let first = self.peek();
         let (mut ends, mut k) = ([const { None }; 3], 0);

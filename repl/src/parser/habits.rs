@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Tok;
 use crate::source::Span;
 
-/// Words that begin a statement of Python, what is wrong with it, and the form that it has here.
+/// Words that begin a statement of Python, the message about it, and its form here.
 const STATEMENTS: &[(&str, &str, &str)] = &[
     (
         "import",
@@ -45,7 +45,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// What is wrong, if a statement of Python begins here: its word with an operand behind it.
+    /// The error, if a statement of Python begins here: its word with an operand behind it.
     pub(super) fn foreign(&self) -> Option<Box<Fault>> {
         let first = self.peek();
         let behind = self.tokens.get(self.at + 1)?.kind;
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
         let text = self.text_of(first);
         let (_, message, note) = STATEMENTS.iter().find(|(word, ..)| *word == text)?;
-        // A call of what somebody has named so.
+        // A call of a user's name.
         if behind == Tok::Open && text != "return" {
             return None;
         }

@@ -70,8 +70,8 @@ pub fn parse(sources: &Sources, source: SourceId) -> Result<Script, ParseError> 
     }
 }
 
-/// The statements of a text up to its first mistake, and what is wrong with it. Its places are those of one of the sources: it may be
-/// a part of that, with blanks for what stands before.
+/// The statements of a text up to its first mistake, and that mistake. Its places are those of one of the sources: it may be
+/// a part of that, with blanks in the place of earlier text.
 pub(crate) fn parse_part(text: &str, source: SourceId) -> (Script, Option<ParseError>) {
     Parser::new(text, source).script()
 }

@@ -90,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    /// That text and dates, and what is made of tables, are only what a table or a name gives: other forms are none yet.
+    /// Refuses text, dates and rows, but for columns of tables and names: other forms have no Rust yet.
     fn has_form(&self, e: &Expr) -> Result<()> {
         let is_named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
         let is_there = match &e.kind {

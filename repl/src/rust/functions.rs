@@ -175,7 +175,7 @@ fn type_of(note: &Note) -> Option<String> {
                 let parts: Vec<_> = parts.iter().map(terms).collect();
                 tuple(&parts).text
             }
-            // What has no form in Rust is refused where it is used.
+            // Elements without a form in Rust are refused at their use.
             other => other.to_string(),
         }
     }

@@ -9,7 +9,7 @@
 //! | `functions` | closures, statements, what a text has named |
 //! | `calls` | calls of combinators |
 //! | `python` | arithmetic with Python's meaning, types that meet |
-//! | `parts` | what stands between brackets, attributes |
+//! | `parts` | indices, slices, attributes |
 
 mod calls;
 mod code;

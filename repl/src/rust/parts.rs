@@ -1,4 +1,4 @@
-//! What stands between brackets, and behind dots, in Rust's text.
+//! Indices, slices and attributes in Rust's text.
 
 use super::code::{Code, level, tuple};
 use super::expression::{Writer, refuse};

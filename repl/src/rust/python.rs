@@ -8,7 +8,7 @@ use crate::syntax::{Binary, Expr};
 use crate::value::Elt;
 use loop_lang::{Const, Ty};
 
-/// What makes an element's text of the operands'.
+/// A function from the operands' texts to an element's text.
 type Make = Box<dyn Fn(&[Code]) -> Code>;
 
 impl Writer<'_> {

@@ -49,7 +49,7 @@ const TEXTS: &[&str] = &[
     "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
 ];
 
-/// What `:rust` refuses so far: groups with their aggregates, dates.
+/// Programs that `:rust` refuses so far: groups with their aggregates, dates.
 const NONE_YET: &[&str] = &["agg", "date", "days", "hours", "minutes", "seconds"];
 
 fn session(folder: &Path) -> Session {
