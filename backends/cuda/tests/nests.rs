@@ -8,7 +8,7 @@ use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_tile::threads::phases::Phases;
 use loop_lang::Loop;
-use loop_lang::ir::{ParamKind, RateKind};
+use loop_lang::ir::{ParamKind, RateKind, Var};
 use loop_lang::types::{Const, Ty};
 use std::path::Path;
 
@@ -280,6 +280,12 @@ done_0:
   return out_1 out1_1
 ";
 
+/// The parameters that are identities of folds.
+fn identities(program: &Loop) -> impl Iterator<Item = Var> {
+    let all = program.groups.iter().flat_map(|g| &g.identity);
+    all.filter_map(|a| a.var())
+}
+
 /// Arguments as they may fit each other: lengths of segments or numbers of columns, and as many elements as these say.
 fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     let (rows, columns) = (rng.below(150), rng.below(9));
@@ -290,7 +296,12 @@ fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
         let ty = program.ty(p.var).elem();
         if p.kind == ParamKind::Scalar {
             let number = [rows, columns, total][rng.below(3) as usize];
-            let bits = if ty == Ty::U64 { number } else { word(ty, rng) };
+            let bits = match ty {
+                Ty::U64 => number,
+                // A loop's caller promises identities; those of these programs are of sums.
+                _ if identities(program).any(|v| v == p.var) => 0,
+                _ => word(ty, rng),
+            };
             all.push(Owned::Scalar(Const::new(ty, bits)));
             continue;
         }
