@@ -84,7 +84,7 @@ pub enum ErrorKind {
     Memory {
         /// Bytes asked for, beside those in use.
         bytes: u64,
-        /// The engine's limit for all results of a force together, or what the process had free; `u64::MAX` if neither is known.
+        /// The engine's limit for all results of a force together, or the free memory of the process; `u64::MAX` if neither is known.
         limit: u64,
     },
     /// A graph built by hand is not well typed.

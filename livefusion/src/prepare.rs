@@ -316,7 +316,7 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     }
 }
 
-/// What a program with inputs `I` is called with: a reference to them, or a tuple of references.
+/// The arguments of a call of a program with inputs `I`: a reference to them, or a tuple of references.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a program whose inputs are `{I}`",
     note = "give a reference to the inputs, or of several a tuple of references: `program.call((&xs, &ys))`"

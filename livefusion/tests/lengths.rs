@@ -454,7 +454,7 @@ fn check(
     Ok(())
 }
 
-/// Positions and counts as well as lengths: what is negative is told where the number was made.
+/// Positions and counts as well as lengths: a negative one is an error of the scalar.
 #[test]
 fn length_of_any_integer_type_may_be_delayed_and_a_negative_one_is_an_error() -> Result<()> {
     fn check<I: Int>(to: fn(livefusion::Exp<i64>) -> livefusion::Exp<I>) -> Result<()> {

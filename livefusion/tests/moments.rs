@@ -1,4 +1,4 @@
-//! Means, variances and deviations against exact ones, far from zero and near it; what they do with what is not finite.
+//! Means, variances and deviations against exact ones, far from zero and near it; infinities and NaN.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
@@ -7,7 +7,7 @@ use livefusion::prelude::*;
 /// Numbers on a grid: integers, of which each stands for itself times a power of two.
 struct Grid {
     numbers: Vec<i64>,
-    /// What the numbers lie about.
+    /// The centre of the numbers.
     offset: i64,
     exponent: i32,
 }

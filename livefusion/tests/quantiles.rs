@@ -1,4 +1,4 @@
-//! Medians and quantiles: between which neighbours they lie, and what infinities, NaN and large integers do.
+//! Medians and quantiles: their neighbours; infinities, NaN and large integers.
 
 use livefusion::prelude::*;
 use livefusion::{Error, Result};
@@ -53,7 +53,7 @@ fn quantile_between_infinite_neighbours_is_theirs() -> Result<()> {
     assert_eq!(median(&[0.0, INF])?, INF);
     assert_eq!(quantile(&[1.0, 2.0, INF, INF], 0.9)?, INF);
     assert!(median(&[-INF, INF])?.is_nan());
-    // The shares 0 and 1 are elements, whatever is beside them.
+    // The shares 0 and 1 are elements.
     let ends = [-INF, INF];
     assert_eq!((quantile(&ends, 0.0)?, quantile(&ends, 1.0)?), (-INF, INF));
     let segments = Segmented::from_vecs(vec![vec![INF, INF], vec![0.0, -INF], vec![MAX, -MAX]]);

@@ -4,7 +4,7 @@ use crate::common::engines;
 use livefusion::array::{Extent, IntoLen, Ix0};
 use livefusion::prelude::*;
 
-/// Checks what is said of lengths of arrays made of a number, as it is known, and as it is known when it is forced.
+/// Checks the error of lengths that depend on a number, known at once and known when it is forced.
 fn check(name: &str, n: u64, got: [&str; 2], of: impl Fn(Extent) -> Array<u64, Ix0>) {
     for engine in engines() {
         let delayed = Array::from(vec![n]).sum();
@@ -43,7 +43,7 @@ fn length_of_arrays_behind_each_other_that_no_u64_holds_is_an_error() {
     check("combine", half, sum, |n| {
         flags.combine(&iota(n.clone()), &iota(n)).len()
     });
-    // Forced without asking for the length, and of what is made in phases.
+    // Forced without asking for the length, and an append in phases.
     let both = iota(half).append(&iota(half));
     assert!(both.take(2).force().is_err() && both.force().is_err());
     let phases = iota(half).map(|i| i * i).append(&iota(half).map(|i| i + 1));
@@ -64,7 +64,7 @@ fn length_of_a_shape_that_no_u64_holds_is_an_error() {
     check("replicate", n, got, |n| {
         replicate((n.clone(), n), 1u64).flatten().len()
     });
-    // A length of 0 is one of none, whatever the others are.
+    // A length of 0 makes the product 0.
     let zero = Array::from(vec![0u64]).sum();
     let none = replicate((n, n, &zero), 1u64).flatten().len();
     assert_eq!(none.force().expect("a length"), 0);

@@ -6,7 +6,7 @@ use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 
-/// What an index that is outside was, on an engine; the program runs twice, so that it is recognised.
+/// The index of an out-of-range error, on an engine; the program runs twice, so that it is recognised.
 fn index<T: Force>(of: impl Fn() -> T, engine: &Engine) -> i128 {
     let told = || match of()
         .force_with(engine)
@@ -82,7 +82,7 @@ fn index_of_a_signed_type_is_told_as_a_signed_one() {
             -1
         );
         assert_eq!(index(|| small.bincount(3), engine), -3);
-        // What is a literal is told as it was written.
+        // A literal is told as it was written.
         assert_eq!(
             index(|| one.map(|x| x + xs.at(Exp::lit(-2i64))), engine),
             -2

@@ -1,11 +1,11 @@
-//! What pictures are of, and the shapes that this has in the coordinates of the axes.
+//! Charts, and their shapes in the coordinates of the axes.
 
 use crate::Error;
 use crate::axis::{padded, range};
 use crate::thin::Point;
 use std::ops::Range;
 
-/// What a picture is of, or one of several things in it.
+/// The subject of a picture, or one of several.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Chart {
@@ -21,7 +21,7 @@ pub enum Chart {
     Image(Vec<f64>, usize),
 }
 
-/// What is drawn of a chart that has axes.
+/// The shapes of a chart that has axes.
 pub enum Shape {
     Line(Vec<Point>),
     Dots(Vec<Point>),

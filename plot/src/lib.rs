@@ -29,9 +29,9 @@ pub use picture::{Format, Picture};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected {expected}, got {got}")]
 pub struct Error {
-    /// What was expected.
+    /// The expected value.
     pub expected: String,
-    /// What was there.
+    /// The value that was there.
     pub got: String,
 }
 

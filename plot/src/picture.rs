@@ -17,7 +17,7 @@ use std::ops::Range;
 /// How wide and high a picture is, in pixels.
 const SIZE: (u32, u32) = (800, 500);
 
-/// Around all, and what lies between the axes and the picture's edges: numbers, and the axes' names.
+/// Margins: around all, and between the axes and the picture's edges, for numbers and the axes' names.
 const MARGIN: u32 = 16;
 const LEFT: u32 = 120;
 const BOTTOM: u32 = 56;
@@ -46,7 +46,7 @@ const INKS: [RGBColor; 8] = [
     RGBColor(90, 90, 90),
 ];
 
-/// What files of pictures are.
+/// Formats of picture files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Format {
@@ -54,7 +54,7 @@ pub enum Format {
     Png,
 }
 
-/// Charts in one pair of axes, and what is written around them.
+/// Charts in one pair of axes, and the texts around them.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is drawn before `file`"]
 pub struct Picture {
@@ -102,7 +102,7 @@ impl Picture {
         self
     }
 
-    /// Names the charts, in their order; of a matrix what its colours are.
+    /// Names the charts, in their order; of a matrix its colours.
     pub fn legend<S: Into<String>>(mut self, texts: impl IntoIterator<Item = S>) -> Picture {
         self.legend = texts.into_iter().map(S::into).collect();
         self
@@ -173,7 +173,7 @@ impl Picture {
         area.present().map_err(wrong)
     }
 
-    /// Writes the title, and leaves what is below it.
+    /// Writes the title, and gives the area below it.
     fn below_title<B: DrawingBackend>(
         &self,
         area: &Area<B>,
@@ -254,7 +254,7 @@ impl Picture {
         Ok(wide)
     }
 
-    /// Cells from white for the least number to ink for the largest, beside a bar of all colours. What is no number has no cell.
+    /// Cells from white for the least number to ink for the largest, beside a bar of all colours. NaN has no cell.
     fn image_on<B: DrawingBackend>(
         &self,
         area: &Area<B>,

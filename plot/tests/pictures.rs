@@ -84,7 +84,7 @@ fn pictures_of_many_numbers_keep_peaks() {
     assert!(peak.contains("\n100\n") && !flat.contains("\n100\n"));
 }
 
-/// Cells of a matrix are squares, whatever its sides are.
+/// Cells of a matrix are squares, for any sides.
 #[test]
 fn pictures_of_matrices_have_square_cells_and_a_colour_bar() {
     for (rows, columns) in [(2usize, 3usize), (5, 5), (40, 20), (3, 12)] {

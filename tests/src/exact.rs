@@ -1,4 +1,4 @@
-//! Exact values of what is rounded once, by numbers of any size.
+//! Exact references for results that are rounded once, by numbers of any size.
 
 use astro_float_num::BigFloat;
 

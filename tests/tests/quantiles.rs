@@ -23,7 +23,7 @@ fn float(rng: &mut Rng) -> f64 {
     if rng.chance(50) { -size } else { size }
 }
 
-/// A part of any size: halves and thirds, what is near the ends.
+/// A part of any size: halves, thirds, parts near the ends.
 fn part(rng: &mut Rng) -> f64 {
     let part = (rng.word() >> 11) as f64 / (1u64 << 53) as f64;
     match rng.below(4) {

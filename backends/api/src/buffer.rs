@@ -380,7 +380,7 @@ impl Buffer {
                 let Some(bytes) = len.checked_mul(self.ty.size()) else {
                     return false;
                 };
-                // What is behind the elements may be left over.
+                // The bytes behind the elements may be stale.
                 let dirty = pages.bytes().min(bytes) - used;
                 if pages.bytes() < bytes && !recycle::lengthen(pages, bytes) {
                     return false;

@@ -1,7 +1,7 @@
 //! Arrays whose length is only bounded from above, by much: they begin short, and grow between spans.
 //!
-//! What a filter keeps has as much room as there are elements before it. Where that is much it gets little, and a span has no
-//! more steps than there is room for, whatever they keep. Then memory holds what is kept, and limits are held against that.
+//! The result of a filter has the capacity of its input. Where that is large it begins small, and a span has no more steps than the
+//! capacity allows. So memory holds the kept elements, and limits apply to these.
 //!
 //! Compiled code knows nothing of this: it looks at the length of each array when a span begins.
 
@@ -132,7 +132,7 @@ impl Frame<'_> {
         array.map_or(0, |a| a.len() as u64)
     }
 
-    /// Takes what is kept by now from the run's memory, and makes room for so many steps, or twice the room where that is more.
+    /// Takes the elements kept so far from the run's memory. Grows the arrays to hold so many steps more, or to twice their length.
     ///
     /// # Errors
     /// [`Outcome::NoMemory`] where there is not so much.

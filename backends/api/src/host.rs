@@ -74,7 +74,7 @@ pub(crate) struct Host<'f, 'm> {
     pub types: &'f [Ty],
     /// Which arrays the loop fills, by slot.
     pub filled: &'f [bool],
-    /// What may still be allocated.
+    /// The memory that is left.
     pub memory: &'f mut Memory,
     pub growth: &'f mut Growth,
     pub refused: Option<(u32, u64)>,

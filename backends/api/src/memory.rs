@@ -7,7 +7,7 @@ mod free;
 
 pub use free::free;
 
-/// A run without a limit looks at what is free where it asks for more bytes than this at once. Reading that takes some tens of
+/// A run without a limit reads the free memory where it asks for more bytes than this at once. Reading that takes some tens of
 /// microseconds, as writing a mebibyte does.
 pub const MUCH: u64 = 64 << 20;
 
@@ -19,14 +19,14 @@ pub struct Memory {
     by: By,
 }
 
-/// What limits a run.
+/// The limit of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum By {
     /// A number that somebody chose.
     Limit,
-    /// What the process has free, before that is known.
+    /// The free memory of the process, not read yet.
     Unknown,
-    /// What the process had free.
+    /// The free memory of the process.
     Free,
 }
 
@@ -47,7 +47,7 @@ impl Memory {
         }
     }
 
-    /// What the process has free, which is found when [much](MUCH) is asked for.
+    /// The free memory of the process, which is read when [much](MUCH) is asked for.
     pub fn of_process() -> Memory {
         Memory {
             by: By::Unknown,
@@ -84,13 +84,13 @@ impl Memory {
         left.is_some()
     }
 
-    /// Takes room that may never be written to: of what is free, not of a limit.
+    /// Takes capacity that may never be written to: from free memory, not from a chosen limit.
     #[must_use]
     pub(crate) fn take_room(&mut self, bytes: u64) -> bool {
         self.by == By::Limit || self.take(bytes)
     }
 
-    /// Takes what was written to such room: of a limit.
+    /// Takes the written part of such capacity: from a chosen limit.
     #[must_use]
     pub(crate) fn take_kept(&mut self, bytes: u64) -> bool {
         self.by != By::Limit || self.take(bytes)

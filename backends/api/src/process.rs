@@ -1,6 +1,6 @@
-//! Which process this is, for what a fork leaves unusable: threads, and locks that threads held.
+//! The identity of this process: a fork leaves threads, and the locks that they held, unusable.
 //!
-//! A forked child has the memory of its parent, but only the thread that forked. What another thread had locked stays
+//! A forked child has the memory of its parent, but only the thread that forked. A lock of another thread stays
 //! locked. So everything behind a lock is kept [for each process](PerProcess): a child makes its own.
 
 use std::ptr::null_mut;
@@ -66,7 +66,7 @@ mod mark {
             // SAFETY: the mapping that was made above, which nobody else has seen.
             let _ = unsafe { munmap(page, bytes) };
         };
-        // SAFETY: advice on that mapping; it says what a child finds there.
+        // SAFETY: advice on that mapping; it clears the page in a child.
         if unsafe { madvise(page, bytes, Advice::LinuxWipeOnFork) }.is_err() {
             give_back();
             return None;
@@ -137,12 +137,12 @@ impl<T> PerProcess<T> {
     }
 
     fn of_here(&self, newest: *mut Of<T>) -> Option<&T> {
-        // SAFETY: what is not null came from a box, and is freed only when this is dropped.
+        // SAFETY: a pointer that is not null came from a box, and is freed only when this is dropped.
         let newest = unsafe { newest.as_ref() }?;
         (newest.process == number()).then_some(&newest.value)
     }
 
-    /// Puts a value in the place of a parent's, which is never dropped: what it consists of may be locked.
+    /// Puts a value in the place of a parent's, which is never dropped: its parts may be locked.
     #[cold]
     fn put(&self, before: *mut Of<T>, value: T) -> &T {
         let process = number();

@@ -20,7 +20,7 @@ impl<T: Elt> Array<T> {
     /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
     /// can fail for elements that it drops. Fuses with its input and with what uses the result.
     ///
-    /// *Memory.* What is kept counts, not what there was to choose from: see
+    /// *Memory.* The kept elements count, not the input: see
     /// [`memory_limit`](crate::runtime::EngineBuilder::memory_limit).
     ///
     /// ```

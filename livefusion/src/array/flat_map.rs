@@ -119,7 +119,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// When forced: [`ErrorKind::Memory`](crate::ErrorKind::Memory) if there is no room for all pairs. A filter behind them needs
-    /// room for what it keeps.
+    /// room for the kept elements.
     #[doc(alias("tuple_combinations", "triu_indices", "pdist", "pairs"))]
     #[track_caller]
     pub fn combinations(&self) -> Array<(T, T)> {

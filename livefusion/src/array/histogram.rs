@@ -202,7 +202,7 @@ impl<T: Float> Array<T> {
     ///
     /// It is the [`histogram`](Array::histogram) with the edges `linspace(low, high, n + 1)`, element by element, without a search.
     /// Where bins are narrower than floats are apart, several edges are one float, and the last bin of these has its elements. So
-    /// with `low == high` the last bin has what equals both. With `low` above `high` no element is counted. An infinite or NaN bound
+    /// with `low == high` the last bin has the elements equal to both. With `low` above `high` no element is counted. An infinite or NaN bound
     /// makes edges NaN, and at most the last bin has elements: those equal to an infinite `high`. Without bins there are no counts.
     ///
     /// ```

@@ -135,7 +135,7 @@ impl<I: Int> IntoLen for &Array<I, Ix0> {
     }
 }
 
-/// A delayed integer as a `u64`. That it is negative is found when it is computed, and is told as a mistake of what it is.
+/// A delayed integer as a `u64`. A negative one is an error of the scalar itself, when it is computed.
 fn length_of(n: &Arc<Node>) -> Arc<Node> {
     let Some(ty) = n.types.first().filter(|ty| **ty != Ty::U64) else {
         return n.clone();

@@ -11,7 +11,7 @@
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
-//! | `moments` | what `mean`, `var` and `std` carry |
+//! | `moments` | the states of `mean`, `var` and `std` |
 //! | `extremum` | `min_index`, `max_index` |
 //! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_with_start`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
@@ -26,7 +26,7 @@
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `update`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
-//! | `spread` | what `linspace` and `histogram_uniform` have in common |
+//! | `spread` | evenly spread numbers, for `linspace` and `histogram_uniform` |
 //! | `histogram` | `bincount`, `histogram`, `histogram_uniform` |
 //! | `length` | `len`, and lengths as arguments |
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |

@@ -1,7 +1,7 @@
-//! Means and variances: what their folds carry as `f64`s, so that little is lost far from zero.
+//! The states of means and variances: `f64`s and pairs of them, so that little is lost far from zero.
 //!
 //! * Means of `f32` elements: a plain sum. The 29 bits that an `f64` has beyond an `f32` pay for its rounding.
-//! * Other means: a sum and what its additions have lost, which is added up beside it.
+//! * Other means: a sum, and the rounding errors of its additions, added up beside it.
 //! * Variances: in the same ways the distances from an element, added up, and their squares. Each lane takes the first element that it meets, so no
 //!   element has to be known before the loop. Such a shift is among the elements: for `n` of them, the squares about it are at most
 //!   `n + 1` times those about the mean. States are joined about their common mean.
@@ -13,12 +13,12 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// A sum, and what is missing from it.
+/// A sum, and its missing part.
 type Pair = (f64, f64);
 /// How many elements, the shift, the sum of the distances from it, and that of their squares.
 type State = (u64, f64, Pair, Pair);
 
-/// A statistic of elements as `f64`s: a fold, and what becomes of its state.
+/// A statistic of elements as `f64`s: a fold, and the function that ends its state.
 pub(crate) struct Statistic {
     pub(crate) fold: Fold,
     /// Of a state and the number of elements, an `f64`.
@@ -64,7 +64,7 @@ impl Statistic {
         }
     }
 
-    /// What becomes of a state, over so many elements.
+    /// The result of a state, over so many elements.
     pub(crate) fn result(&self, b: &mut BodyBuilder, state: &[TermId], n: TermId) -> Vec<TermId> {
         let given = [state, &[n]].concat();
         let found = b.embed(&self.finish, &given).unwrap_or_default();
@@ -143,14 +143,14 @@ fn one_more((sum, missing): Two, x: Exp<f64>) -> Two {
     (more, missing + (x - (more - sum)))
 }
 
-/// A sum, and what its rounding has lost, exactly.
+/// A sum, and its exact rounding error.
 fn two_sum(a: Exp<f64>, b: Exp<f64>) -> Two {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A sum in a pair over a number: the quotient, and that of what is left of the sum. A sum that is not finite has lost nothing.
+/// A sum in a pair over a number: the quotient, and that of the remainder. A sum that is not finite has lost nothing.
 fn share((sum, missing): Two, n: Exp<u64>) -> Exp<f64> {
     let n = n.cast::<f64>();
     let quotient = sum / n;

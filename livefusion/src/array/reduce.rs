@@ -205,7 +205,7 @@ impl<T: Num> Array<T> {
 
     /// The sum over the number of elements.
     ///
-    /// Of `f32` elements it is summed up in `f64`, of others as a pair of `f64`s: a sum, and what its additions have lost. Of
+    /// Of `f32` elements it is summed up in `f64`, of others as a pair of `f64`s: a sum, and the rounding errors of its additions. Of
     /// integers it is an `f64`, so nothing wraps. One pass, which fuses as [`sum`](Array::sum) does.
     ///
     /// *Accuracy.* Let `c` be the mean of the absolute values over the absolute value of the mean; of elements of one sign it is 1.

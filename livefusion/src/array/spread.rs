@@ -10,11 +10,11 @@ use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Numbers that are spread evenly, by what all of them have in common.
+/// Evenly spread numbers, by their common factors.
 pub(crate) struct Spread {
     /// How many there are behind the first.
     pub steps: Field,
-    /// What lies between the first and the last, scaled by `up`.
+    /// The distance from the first to the last, scaled by `up`.
     pub width: Field,
     /// The power of two at which distances are computed.
     pub up: Field,
@@ -65,7 +65,7 @@ impl Spread {
             &[is_some, below(op(Op::Div, &[all, count]), least)],
         );
         let is_low = op(Op::And, &[below(start, least + 1), below(stop, least + 1)]);
-        // Of what is fine: whether neighbouring floats are everywhere as far apart as subnormal ones.
+        // Of fine steps: whether neighbouring floats are everywhere as far apart as subnormal ones.
         let by = |huge: i32, low: i32, high: i32| {
             let lifted = op(Op::Select, &[is_low, power(ty, low), power(ty, high)]);
             let normal = op(Op::Select, &[is_fine, lifted, one]);

@@ -115,7 +115,7 @@ impl Lowered {
         loop_lang::chunkable::raise_levels(&mut self.program);
         if let Some(sizing) = &mut self.sizing {
             loop_lang::passes::optimize(sizing);
-            // It is asked for numbers, whatever it takes to find them.
+            // Only its counts are asked for, so it may leap.
             if loop_lang::passes::leap(sizing) {
                 loop_lang::passes::optimize(sizing);
             }

@@ -108,7 +108,7 @@ impl Builder {
         })
     }
 
-    /// What is made of the elements as `f64`s, of the type that means have.
+    /// A statistic of the elements as `f64`s, of the type that means have.
     fn statistics_along(
         self,
         xs: &Arc<Node>,
@@ -232,7 +232,7 @@ along_axes! {
     /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
     /// length). NaN if that is 0.
     ///
-    /// They are computed in two passes, of which the first finds a number near each mean. What that is off by is taken back, so
+    /// They are computed in two passes, of which the first finds a number near each mean. Its error is taken back, so
     /// that results are as accurate as those of [`var`](Array::var). Along the last axis both passes are over a row while it
     /// is in the cache. An array that is not in memory is kept there between them, or computed twice, if that is cheap.
     ///
@@ -523,7 +523,7 @@ fn as_pairs(builder: Builder, xs: Arc<Node>) -> Arc<Node> {
     mapped(builder, &xs, as_pair())
 }
 
-/// What is made of each fold's result and its number of elements.
+/// A function of each fold's result and its number of elements.
 fn per_fold(
     builder: Builder,
     folded: &Folded<'_>,

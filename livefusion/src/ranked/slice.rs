@@ -202,7 +202,7 @@ impl<T: Elt> Array<T> {
     ///
     /// Its ends are numbers, of which negative ones count from the array's end, or delayed scalars. With [`step`](Strided::step) it
     /// keeps every n-th element. A range lies within the array, as one of Rust's slices does: `1..` of an empty array is an error.
-    /// [`take`](Array::take) and [`drop`](Array::drop) give what there is instead.
+    /// [`take`](Array::take) and [`drop`](Array::drop) clamp instead.
     ///
     /// ```
     /// use livefusion::prelude::*;

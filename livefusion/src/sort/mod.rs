@@ -6,7 +6,7 @@
 //! | `call` | the functions that sort columns of these |
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
-//! | `between` | what lies between two numbers |
+//! | `between` | interpolation between two numbers |
 //! | `quantile` | `median`, `quantile`, `median_s`, `quantile_s` |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `codes` | `factorize` |

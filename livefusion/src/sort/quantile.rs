@@ -204,7 +204,7 @@ fn at_place(xs: &mut [f64], place: f64) -> f64 {
 }
 
 impl<T: Num> Array<T> {
-    /// Finds the median: the middle element in order, or what lies halfway between two.
+    /// Finds the median: the middle element in order, or the number halfway between two.
     ///
     /// It is the [`quantile`](Array::quantile) of 0.5.
     ///

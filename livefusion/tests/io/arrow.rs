@@ -532,7 +532,7 @@ fn contents_are_checked() {
     assert!(utf8.to_lowercase().contains("utf"), "{utf8}");
 }
 
-/// Moments without a zone are dates, whatever they count, if microseconds hold them exactly.
+/// Moments without a zone are dates, in each unit, if microseconds hold them exactly.
 #[test]
 fn timestamps_without_a_zone_are_dates() {
     let columns: Vec<(&str, ArrayRef)> = vec![

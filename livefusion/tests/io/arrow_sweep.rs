@@ -327,7 +327,7 @@ fn cells(table: &Table, name: &str) -> Result<Vec<Option<String>>, String> {
         .collect())
 }
 
-/// That a column is what a cut of a case's array is, or refused by the name of its type, with what to do.
+/// Checks that a column equals a cut of a case's array, or is refused by the name of its type, with the conversion that helps.
 fn check(
     table: &Table,
     name: &str,
@@ -459,7 +459,7 @@ fn arrow_sweep_files_each_type_cut_anywhere() {
             file.write(&batch).unwrap();
             file.finish().unwrap();
             let read = arrow::read(&path).unwrap();
-            // What is taken, written and read by ourselves.
+            // Columns that are taken are written and read again.
             let taken = import(StructArray::from(batch.project(&usable).unwrap()).into_data());
             arrow::write(&path, &taken).unwrap();
             let again = arrow::read(&path).unwrap();

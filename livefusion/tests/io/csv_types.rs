@@ -72,7 +72,7 @@ fn csv_types_integers_alone_i64_or_text() {
     assert_eq!(ty(&["-0", "9007199254740993"]), "text");
 }
 
-/// What makes a column text is said where numbers are asked for: the integer, not the float beside it.
+/// A request for numbers names the field that made the column text: the integer, not the float beside it.
 #[test]
 fn csv_types_numbers_of_text_the_integer_is_named() {
     for (cells, line) in [
@@ -84,14 +84,14 @@ fn csv_types_numbers_of_text_the_integer_is_named() {
             fault(table.column::<f64>("a")),
             format!("column \"a\": expected f64, got text, in line {line} \"9007199254740993\"")
         );
-        // Whoever asks for floats gets the nearest.
+        // A request for floats gets the nearest.
         let asked = column(&cells, None).column::<f64>("a").read().unwrap();
         let asked = asked.column::<f64>("a").unwrap().sum().force().unwrap();
         assert_eq!(asked, 9007199254740992.0 + 1.5);
     }
 }
 
-/// What stands for a missing value counts as a cell, wherever it is missing.
+/// A substitute counts as a cell, wherever a value is missing.
 #[test]
 fn csv_types_missing_values_stand_ins_count_as_cells() {
     let nan = || Some(f64::NAN.into());

@@ -19,7 +19,7 @@ fn changes() -> impl Strategy<Value = Vec<(proptest::sample::Index, u8)>> {
     proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4)
 }
 
-/// Dates of several forms, and what looks like one.
+/// Dates of several forms, and texts that look like one.
 const DATES: &[&str] = &[
     "2010-01-31",
     " 2012-02-29",
@@ -30,7 +30,7 @@ const DATES: &[&str] = &[
     "2010-02-30",
 ];
 
-/// A text that begins with what looks like a number, often, or like a date.
+/// A text that often begins like a number, or like a date.
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::collection::vec(

@@ -149,7 +149,7 @@ fn dates_in_csv_are_found_where_all_have_one_form() {
         types("a\n2010-01-01 05:00\n2010-01-02 05:00:01.5\n"),
         "datetime"
     );
-    // As text it is what was written.
+    // As text it is unchanged.
     let table = csv_text("a\n2010/01/01\nx\n").read().unwrap();
     assert_eq!(
         table.text("a").unwrap().collect::<Vec<_>>(),

@@ -60,7 +60,7 @@ fn slices_of_one_axis() -> Result<()> {
     Ok(())
 }
 
-/// `take` and `drop` give what there is, a slice lies within its axis.
+/// `take` and `drop` clamp, a slice lies within its axis.
 #[test]
 fn slice_that_begins_behind_an_empty_axis_is_an_error() -> Result<()> {
     let outside = ErrorKind::SliceRange {

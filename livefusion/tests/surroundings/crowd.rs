@@ -11,13 +11,13 @@ const THREADS: u64 = 64;
 const ROUNDS: u64 = 12;
 const PROGRAMS: u64 = 24;
 
-/// What one thread does.
+/// One thread's work.
 struct One<'a> {
     engine: Engine,
     forces: &'a AtomicU64,
-    /// What others may cancel.
+    /// Tokens that others may cancel.
     tokens: &'a Mutex<Vec<CancelToken>>,
-    /// What all force.
+    /// An array that all force.
     shared: &'a Array<u64, Ix0>,
 }
 
@@ -43,7 +43,7 @@ impl One<'_> {
                     token.iter().for_each(CancelToken::cancel);
                     let again = self.engine.clone();
                     assert_eq!(program.force_with(&again), expected);
-                    // What was forced is there.
+                    // A forced value is there.
                     assert_eq!(program.force_with(&again), expected);
                 }
                 2 => {

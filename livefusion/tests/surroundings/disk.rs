@@ -16,7 +16,7 @@ fn turned() -> Array<u64, Ix0> {
 
 const CACHE: &str = "LIVEFUSION_CACHE_DIR";
 
-/// What a child does and says.
+/// The work and the output of a child.
 #[test]
 fn child() {
     if !is_alone() {
@@ -56,7 +56,7 @@ fn child() {
     println!("COUNTERS {}", only.counters());
 }
 
-/// What a child says behind a command of the shell.
+/// The output of a child behind a command of the shell.
 fn said(before: &str, variables: &[(&str, &Path)]) -> Vec<String> {
     let variables = variables
         .iter()
@@ -74,7 +74,7 @@ fn said(before: &str, variables: &[(&str, &Path)]) -> Vec<String> {
     lines.map(str::to_string).collect()
 }
 
-/// Nothing but whole entries is in a folder: another process finds what is there, or compiles.
+/// Nothing but whole entries is in a folder: another process finds an entry, or compiles.
 fn later_runs_are_right(cache: &Path) {
     let names = fs::read_dir(cache).into_iter().flatten().flatten();
     let names: Vec<_> = names.map(|e| e.file_name()).collect();
@@ -151,7 +151,7 @@ fn cache_folder_cannot_be_made_c_is_compiled_and_not_kept() {
 #[test]
 fn files_may_have_no_room_the_default_engine_does_without_c() {
     let (_folder, _, cache) = beside_a_file();
-    // Of files that anybody writes: 512 bytes. Who writes more gets an error and no signal.
+    // Of files that anybody writes: 512 bytes. A longer write is an error and no signal.
     let lines = said("trap '' XFSZ; ulimit -f 1;", &[(CACHE, &cache)]);
     is_without_c(&lines, "");
     later_runs_are_right(&cache);

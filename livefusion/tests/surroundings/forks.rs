@@ -1,4 +1,4 @@
-//! A forked child has none of its parent's threads, and what they had locked stays locked: it forces all the same.
+//! A forked child has none of its parent's threads, and their locks stay locked: it forces all the same.
 
 use crate::{ALONE, MINUTE, alone, eager, is_alone, long, numbered, value_of_numbered};
 use livefusion::prelude::*;
@@ -130,7 +130,7 @@ fn fork_while_other_threads_force_the_child_forces() {
     let work = |engine: &Engine, k: u64| {
         let got = numbered(k, 300).force_with(engine);
         same("numbered", got, value_of_numbered(k, 300))?;
-        // Its memory is taken from what was dropped, and is dropped again.
+        // Its memory is recycled, and is dropped again.
         let large = iota(20_000).map(|i| i + 1).force_with(engine);
         same("large", large.map(|l| l[19_999]), 20_000)?;
         let at = livefusion::Loc::in_text("fork", 1, k as u32 % 100);
@@ -150,7 +150,7 @@ fn fork_while_other_threads_force_the_child_forces() {
         }
         for _ in 0..15 {
             let now = next.load(Ordering::Relaxed);
-            // What the others compile just now, and what nobody has compiled.
+            // Programs that the others compile just now, and new ones.
             let child = || (now..now + 5).try_for_each(|k| work(&engines[k as usize % 2], k));
             in_a_fork(child);
         }

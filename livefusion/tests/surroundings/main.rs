@@ -1,5 +1,5 @@
-//! What may happen around a program: forks, panics of callbacks, dropped engines, many programs, full disks, many threads.
-//! They are apart from the other tests since they fork, and count what the process holds.
+//! Events around a program: forks, panics of callbacks, dropped engines, many programs, full disks, many threads.
+//! They are apart from the other tests since they fork, and count memory and mappings of the process.
 #![cfg(target_os = "linux")]
 
 mod callbacks;
@@ -29,7 +29,7 @@ fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
-/// Runs a test of this program in a process of its own, behind a command of a shell, and gives what it printed.
+/// Runs a test of this program in a process of its own, behind a command of a shell, and gives its output.
 fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) -> String {
     let script = format!("{before} exec \"$0\" --exact {test} --nocapture");
     let child = Command::new("sh")
@@ -57,7 +57,7 @@ fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) 
     said.into_owned()
 }
 
-/// What `body` gives; a failed test if it takes too long.
+/// The result of `body`; a failed test if it takes too long.
 fn within_a_minute<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (send, ended) = channel();
     std::thread::spawn(move || send.send(body()));
@@ -83,7 +83,7 @@ fn numbered(k: u64, n: u64) -> Array<u64, Ix0> {
     }
 }
 
-/// What it gives.
+/// Its value.
 fn value_of_numbered(k: u64, n: u64) -> u64 {
     let xs = (0..n).map(|i| i % (k + 2));
     match k % 4 {

@@ -32,7 +32,7 @@ fn asked(backend: &str, short: u64) -> u64 {
     own.map_or(short, |n| n.parse().expect("a number"))
 }
 
-/// Forces so many programs, and compares what the process holds behind the first third with what it holds at the end.
+/// Forces so many programs, and compares memory and mappings behind the first third with those at the end.
 fn many(test: &str, backend: &str, short: u64, engine: impl FnOnce(usize) -> Engine) {
     let programs = asked(backend, short);
     if !is_alone() {

@@ -1,4 +1,4 @@
-//! Which arrays may begin short: those that are cut to what was written, element by element, from the first on.
+//! Which arrays may begin short: those that are written element by element from the first on, and then cut.
 
 use super::origins::Origins;
 use crate::ir::{Atom, CombId, End, Loop, Place, RateId, RateKind, Stmt, StmtKind, Var};
@@ -87,15 +87,15 @@ pub fn growing(program: &Loop) -> Vec<Growing> {
     all
 }
 
-/// What is done to the arrays of a loop.
+/// The uses of a loop's arrays.
 #[derive(Default)]
 struct Uses {
-    /// New arrays, and who makes them.
+    /// New arrays, and their combinators.
     made: FxHashMap<Var, CombId>,
     /// The variable at which all elements are written, if it is one.
     written: FxHashMap<Var, Option<Var>>,
     cut: FxHashSet<Var>,
-    /// Arrays of which more is asked for than single elements, and what was cut off.
+    /// Arrays that are used as a whole, or in more than single elements.
     whole: FxHashSet<Var>,
 }
 

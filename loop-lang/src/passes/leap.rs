@@ -1,4 +1,4 @@
-//! Inner loops that only count, leapt over: for who asks a loop how many elements there are.
+//! Leaps over inner loops that only count, in loops that find the lengths of results.
 //!
 //! A nested rate in which nothing happens but that its counter goes up ends where its bound says. So the counter is set to
 //! that, and the inner loop is left with no step.
@@ -152,7 +152,7 @@ impl Counts {
         verify(&leapt).is_ok().then_some(leapt)
     }
 
-    /// What the rate did with its counter it does with another one.
+    /// Gives the rate's statements another counter.
     fn rename(&self, s: &mut Stmt, none: Var, zero: Atom) {
         match &mut s.kind {
             StmtKind::Let(_, op, args) => {
@@ -181,7 +181,7 @@ mod tests {
     use crate::gotos::{complete_blocks, derive_gotos};
     use crate::parse::parse;
 
-    /// How many pairs there are. `BODY` is what happens to each.
+    /// How many pairs there are. `BODY` is the block of each.
     const PAIRS: &str = "loop pairs
 comb 0 iota at r0
 comb 1 combinations at r1

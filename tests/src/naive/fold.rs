@@ -17,7 +17,7 @@ pub(super) enum Loose {
     No,
     Sum(usize),
     Product(usize),
-    /// A state that is dealt to lanes: what a field is hangs on the lanes, and only what is made of all fields does not.
+    /// A state that is dealt to lanes: its fields depend on the lanes, and only functions of all fields do not.
     Dealt,
 }
 

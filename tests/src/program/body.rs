@@ -234,7 +234,7 @@ impl<'a> Maker<'a> {
         self.push(Term::Cond(c, x, y), ty)
     }
 
-    /// Two conditions with arms that share a term which may trap; the second may be asked of what the first gave.
+    /// Two conditions with arms that share a term which may trap; the test of the second may depend on the first.
     fn sharing_conds(&mut self, ty: Ty, depth: usize) -> usize {
         let d = depth - 1;
         let divided = if ty.is_int() { ty } else { Ty::I64 };

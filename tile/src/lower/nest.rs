@@ -427,7 +427,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
     }
 
-    /// What a segment's lanes have come to, joined onto what the group began with; nothing where no start is kept.
+    /// The totals of a segment's lanes, joined onto the group's start; none where no start is kept.
     pub(super) fn onto_start(&mut self, group: &Group, come_to: &[Operand]) -> Vec<(Var, Operand)> {
         let starts: Option<Vec<Operand>> = (group.vars.iter())
             .map(|v| self.starts.get(v).map(|start| (*start).into()))
@@ -440,7 +440,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         group.vars.iter().copied().zip(totals).collect()
     }
 
-    /// What so many lanes of a segment come to: by an operator in vectors, by a function one by one.
+    /// The total of so many lanes of a segment: by an operator in vectors, by a function one by one.
     fn come_to(&mut self, group: &Group, lanes: u32) -> Vec<Operand> {
         match (group.combine, &group.vars[..]) {
             (Some(Combine::Op(op)), [v]) => vec![self.halves_of(*v, op, lanes)],

@@ -360,7 +360,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What states in the lanes of registers come to, by a function: one by one, by way of memory.
+    /// The total of states in the lanes of registers, by a function: one by one, by way of memory.
     fn states_in_registers(&mut self, group: &Group) -> Vec<Operand> {
         let mut from = Vec::new();
         let mut lanes = 1;

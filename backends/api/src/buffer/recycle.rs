@@ -36,7 +36,7 @@ struct Pool {
     limit: usize,
 }
 
-/// What a forked child takes over is not kept there: each page of it would be copied when it is touched.
+/// A forked child does not keep inherited memory: each page would be copied when it is touched.
 static POOL: PerProcess<Mutex<Pool>> = PerProcess::new();
 
 /// A quarter of the machine's memory, or half a gigabyte where that is not known.

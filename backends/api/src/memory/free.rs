@@ -1,15 +1,15 @@
 //! How much memory the process has free, as Linux tells it.
 //!
 //! A control group, and each that it is in, has a limit and counts what it uses, pages of files included. These the system
-//! takes back when it needs them, so they count as free, as does what is [kept](recycle::kept) for the next arrays.
+//! takes back when it needs them, so they count as free, as does memory [kept](recycle::kept) for the next arrays.
 
 use crate::buffer::recycle;
 use std::path::{Path, PathBuf};
 
-/// Of what is free, so much is left alone: one part of so many.
+/// One part in so many of the free memory is left alone.
 const SHARE: u64 = 8;
 
-/// How many bytes the process can take without being ended for it: what its control group has free, or the machine, if that is
+/// How many bytes the process can take without being ended for it: the free memory of its control group, or of the machine if that is
 /// less, without an eighth. None where the system does not tell.
 ///
 /// ```
@@ -22,7 +22,7 @@ pub fn free() -> Option<u64> {
     Some(free - free / SHARE)
 }
 
-/// What is free by the files in these folders.
+/// Free memory by the files in these folders.
 fn free_in(proc: &Path, groups: &Path) -> Option<u64> {
     let machine = read(&proc.join("meminfo")).and_then(|text| available(&text));
     let own = read(&proc.join("self/cgroup"));
@@ -63,7 +63,7 @@ const SECOND: Files = Files {
     pages: ["inactive_file", "active_file"],
 };
 
-/// What is free in the control groups that `/proc/self/cgroup` names, and in those that these are in.
+/// Free memory of the control groups in `/proc/self/cgroup`, and of the groups around them.
 fn of_groups(names: &str, groups: &Path) -> Option<u64> {
     let mut least = None;
     for line in names.lines() {
@@ -93,7 +93,7 @@ fn up_from(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     up.into_iter()
 }
 
-/// What is free in a control group; none if it has no limit.
+/// Free memory of a control group; none if it has no limit.
 fn of_group(folder: &Path, files: &Files) -> Option<u64> {
     let number = |file: &str| read(&folder.join(file))?.trim().parse::<u64>().ok();
     let limit = number(files.limit)?;
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What is free by these files.
+    /// Free memory by these files.
     fn free_by(files: &[(&str, &str)]) -> Option<u64> {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), files);

@@ -1,8 +1,8 @@
-//! Why two combinators are in different loops, and what would change that.
+//! Reasons for two combinators in different loops, and the change that would fuse them.
 
 use std::fmt;
 
-/// Why one loop makes what another loop consumes.
+/// The reason for a producer and a consumer in different loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Reason {
     /// The result of a fold.

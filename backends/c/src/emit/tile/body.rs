@@ -28,7 +28,7 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) has_segments: bool,
     /// Whether segments ask for the steps of the turns that they are in.
     pub(super) segments_ask: bool,
-    /// What has the least of several lengths.
+    /// Names of the least of several lengths.
     pub(super) least: FxHashMap<Vec<String>, String>,
     /// Whether segments are put in order.
     pub(super) sorts: bool,

@@ -97,7 +97,7 @@ impl Writer<'_, '_, '_> {
         known.cloned().unwrap_or_default()
     }
 
-    /// What begins at a room's place, in the shortest array: that length, and the place.
+    /// The length of the shortest array of a room, and the room's place.
     fn shortest(&mut self, room: &Room) -> (String, String) {
         (self.least(&self.lengths(room)), self.operand(room.at))
     }
