@@ -4,6 +4,7 @@ use super::{fault, file, files, folder, map_raw};
 use livefusion::io::raw;
 use livefusion::prelude::*;
 use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 
 #[test]
 fn all_types_round_trip() {
@@ -60,6 +61,25 @@ fn what_is_no_array_is_an_error() {
         fault(map_raw::<u8>(folder.path())),
         "expected a file, got something else"
     );
+}
+
+/// The result has a bound of 2 GiB, and three elements.
+#[test]
+fn a_filter_of_a_mapped_file_has_room_for_its_elements() {
+    let folder = folder();
+    let path = folder.path().join("sparse");
+    let sparse = File::create(&path).unwrap();
+    sparse.set_len(1 << 28).unwrap();
+    for at in [0, 1 << 27, (1 << 28) - 1] {
+        (&sparse).seek(SeekFrom::Start(at)).unwrap();
+        (&sparse).write_all(&[7]).unwrap();
+    }
+    let xs = map_raw::<u8>(&path).unwrap();
+    let kept = xs.map(|x| x.cast::<f64>()).filter(|x| x.gt(0.0));
+    for engine in [Engine::builder(), Engine::builder().threads(2)] {
+        let engine = engine.memory_limit(64 << 20).build();
+        assert_eq!(kept.force_with(&engine).unwrap(), [7.0; 3]);
+    }
 }
 
 #[test]
