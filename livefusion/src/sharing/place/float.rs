@@ -2,7 +2,7 @@
 
 use super::guard::{Shared, depends, each_operand};
 use super::{Item, OUTER, Placement, Region, RegionId, Regions};
-use crate::ast::{Body, Term, TermId, may_trap};
+use crate::ast::{Body, Term, TermId};
 use crate::error::ErrorKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -327,8 +327,8 @@ impl Placer {
         Regions::from_elem(inside, 1)
     }
 
-    /// The tests that say whether these regions are entered, from a region around them on, and their terms that must be copied
-    /// because it depends on a term; none if a test is not known there without that term.
+    /// The tests that say whether these regions are entered, from a region around them on, and the terms of which a guard there
+    /// needs copies; none if there is no copy of one.
     fn tests_known(
         &self,
         body: &Body,
@@ -336,22 +336,19 @@ impl Placer {
         (t, at): (TermId, RegionId),
         uses: &[RegionId],
     ) -> Option<(Vec<TermId>, Vec<TermId>)> {
-        let (mut tests, mut of_guards) = (Vec::new(), Vec::new());
+        let mut tests = Vec::new();
         for used in uses {
             let mut inner = *used;
             while inner != at {
                 match self.entries[inner.0 as usize] {
                     Entry::Arm(test, _) => tests.push(test),
-                    Entry::Guard(k) => of_guards.extend_from_slice(&shared[k as usize].tests),
+                    Entry::Guard(k) => tests.extend_from_slice(&shared[k as usize].tests),
                     Entry::Test(_) | Entry::Step => return None,
                 }
                 inner = self.placement.regions[inner.0 as usize].parent;
             }
         }
         let is_known = |x: TermId| self.is_known(body, shared, x, (t, at));
-        if !of_guards.iter().all(|x| is_known(*x)) {
-            return None;
-        }
         tests.sort_unstable();
         tests.dedup();
         let mut slice = FxHashSet::default();
@@ -362,9 +359,7 @@ impl Placer {
             }
             let data = &body.terms[x.index()];
             match data.term {
-                Term::Op(..) | Term::Flat(_) | Term::Cond(..)
-                    if !may_trap(&data.term, data.ty, |_| false) =>
-                {
+                Term::Op(..) | Term::Flat(_) | Term::Cond(..) => {
                     each_operand(body, x, &mut |a| left.push(a));
                 }
                 _ => return None,
@@ -372,7 +367,6 @@ impl Placer {
         }
         let mut slice: Vec<TermId> = slice.into_iter().collect();
         slice.sort_unstable();
-        tests.extend(of_guards);
         Some((tests, slice))
     }
 

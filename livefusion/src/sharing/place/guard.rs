@@ -8,13 +8,14 @@
 //! ```
 //!
 //! A guard is a condition as any other, but it does not trap where it stands: its test holds only where one of the arms
-//! would have computed the term. The test joins, by strict operators, the tests on the way to these arms. All of them must
-//! be known in front: they do not trap, or are computed there anyway, and do not depend on the term. The terms of a guard are in
-//! proportion to the arms that use it, and to their depth.
+//! would have computed the term. The test joins, by strict operators, the tests on the way to these arms. The terms of a guard
+//! are in proportion to the arms that use it, and to their depth.
 //!
-//! If a test depends on the term, by way of other arms, the guard asks a copy of the test in which the term is zero. While no
-//! arm before has needed the term, the copy is the test. As soon as one has, the guard holds already. Nothing that the
-//! copy consists of may trap.
+//! A test is *known* in front if it does not trap, or is computed there anyway, and does not depend on the term. Of any other
+//! test the guard asks a copy. If the test depends on the term, by way of other arms, the term is zero in the copy. While no arm
+//! before has needed the term, the copy is the test. As soon as one has, the guard holds already. A copy never traps: its
+//! quotients are zero where a division would fail, and reads and scalar loops have no copies. Where the copy of a division
+//! would fail, the test fails itself or is not computed.
 
 use super::float::{Entry, Placer};
 use super::{RegionId, Regions};
@@ -32,7 +33,7 @@ pub(super) struct Shared {
     pub uses: Regions,
     /// The tests that its guard needs.
     pub tests: Vec<TermId>,
-    /// Terms of these tests that depend on the shared term, operands first: its guard has copies of them.
+    /// Terms of these tests that are not known in front, operands first: the guard has copies of them.
     pub slice: Vec<TermId>,
 }
 
@@ -93,6 +94,8 @@ struct Maker {
     body: Body,
     /// How many terms were there before.
     given: usize,
+    /// How many guards there will be.
+    held: usize,
     /// The term that users see in the place of each: itself, or its guard.
     seen: Vec<TermId>,
     known: FxHashMap<(Term, Ty), TermId>,
@@ -118,6 +121,7 @@ impl Maker {
         Maker {
             body: guarded,
             given,
+            held: shared.len(),
             seen,
             known: FxHashMap::default(),
             needs: Vec::new(),
@@ -150,10 +154,10 @@ impl Maker {
         let s = &shared[k];
         let ty = self.body.ty(s.term);
         let zero = self.add(Term::Lit(Const::zero(ty)), ty);
-        let copies = self.copies(s, zero);
+        let mut copies = self.copies(s, zero);
         let mut need = None;
         for used in &s.uses {
-            let way = self.way(p, s.at, *used, &copies);
+            let way = self.way(p, s.at, *used, &mut copies);
             need = Some(match (need, way) {
                 (Some(need), Some(way)) => self.logic(Op::Or, &[need, way]),
                 (need, way) => match need.or(way) {
@@ -167,16 +171,54 @@ impl Maker {
         self.body.terms[self.given + k].term = Term::Cond(need, s.term, zero);
     }
 
-    /// Copies of terms that depend on a shared one, which is zero in them: by the term that users see.
+    /// Copies of the terms of a guard's tests, in which the shared term is zero: by the term that users see.
     fn copies(&mut self, s: &Shared, zero: TermId) -> FxHashMap<TermId, TermId> {
         let mut copies = FxHashMap::default();
         copies.insert(self.seen[s.term.index()], zero);
         for t in &s.slice {
             let TermData { term, ty, .. } = self.body.terms[t.index()];
             let copy = term.renamed(|a| copies.get(&a).copied().unwrap_or(a));
-            copies.insert(self.seen[t.index()], self.add(copy, ty));
+            copies.insert(self.seen[t.index()], self.total(copy, ty));
         }
         copies
+    }
+
+    /// The test of an earlier guard, in which terms have copies.
+    fn need(&mut self, need: TermId, copies: &mut FxHashMap<TermId, TermId>) -> TermId {
+        let first_made = self.given + self.held;
+        let is_made = |t: &TermId| t.index() >= first_made;
+        let mut made = FxHashSet::default();
+        let mut left = vec![need];
+        while let Some(t) = left.pop() {
+            if is_made(&t) && !copies.contains_key(&t) && made.insert(t) {
+                self.body.terms[t.index()]
+                    .term
+                    .each_operand(|a| left.push(a));
+            }
+        }
+        let mut made: Vec<TermId> = made.into_iter().collect();
+        made.sort_unstable();
+        for t in made {
+            let TermData { term, ty, .. } = self.body.terms[t.index()];
+            let copy = term.renamed(|a| copies.get(&a).copied().unwrap_or(a));
+            let copy = self.add(copy, ty);
+            copies.insert(t, copy);
+        }
+        copies.get(&need).copied().unwrap_or(need)
+    }
+
+    /// A term, which is zero where it would trap.
+    fn total(&mut self, term: Term, ty: Ty) -> TermId {
+        let given = self.add(term, ty);
+        let Term::Op(op, args) = term else {
+            return given;
+        };
+        if !op.may_trap(ty) {
+            return given;
+        }
+        let fine = self.add(Term::Op(Op::DivOk, args), Ty::Bool);
+        let zero = self.add(Term::Lit(Const::zero(ty)), ty);
+        self.add(Term::Cond(fine, given, zero), ty)
     }
 
     /// Whether a region is entered, as a term of one around it; some tests are asked in copies.
@@ -185,9 +227,8 @@ impl Maker {
         p: &Placer,
         at: RegionId,
         used: RegionId,
-        copies: &FxHashMap<TermId, TermId>,
+        copies: &mut FxHashMap<TermId, TermId>,
     ) -> Option<TermId> {
-        let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
         let mut tests = Vec::new();
         let mut inner = used;
         while inner != at {
@@ -197,10 +238,11 @@ impl Maker {
         // From the outermost on, so that neighbours have their beginnings in common.
         let mut way = None;
         for entry in tests.into_iter().rev() {
+            let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
             let holds = match entry {
                 Entry::Arm(test, true) => asked(self.seen[test.index()]),
                 Entry::Arm(test, false) => self.logic(Op::Not, &[asked(self.seen[test.index()])]),
-                Entry::Guard(k) => self.needs[k as usize],
+                Entry::Guard(k) => self.need(self.needs[k as usize], copies),
                 Entry::Test(_) | Entry::Step => continue,
             };
             way = Some(match way {

@@ -16,8 +16,8 @@
 //! a copy of the term: that costs no time. Otherwise a guard (`guard`) is bound in front of the arms, and computes the term
 //! once. The number of bound terms is then in proportion to the number of terms.
 //!
-//! Two kinds of terms have any number of copies. The first are terms in arms whose test may trap itself, and depends
-//! on the term or stands within another arm. The second are scalar loops with several results in use. If copies of copies
+//! Two kinds of terms have any number of copies. The first are terms in arms whose test reads or loops, and depends on
+//! the term or stands within another arm. The second are scalar loops with several results in use. If copies of copies
 //! grow too many, the body is placed again with guards wherever they can be. If these are too many as well, that is an error.
 
 mod float;
