@@ -1,7 +1,8 @@
 //! Medians and quantiles: their neighbours; infinities, NaN and large integers.
 
+use crate::common::engines;
 use livefusion::prelude::*;
-use livefusion::{Error, Result};
+use livefusion::{Error, ErrorKind, Result};
 use proptest::prelude::*;
 
 const INF: f64 = f64::INFINITY;
@@ -121,4 +122,34 @@ fn quantile_of_no_elements_or_no_share_is_an_error() {
         let text = format!("expected a share from 0 to 1, got {share}");
         assert!(error.to_string().ends_with(&text), "{error}");
     }
+}
+
+#[test]
+fn quantiles_of_several_shares_are_those_of_each() -> Result<()> {
+    let xs = Array::from(vec![3i32, 1, 2, 9, 4]).map(|x| x * 2);
+    let shares = [1.0, 0.0, 0.5, 0.3, 0.3];
+    let all = xs.quantiles(&Array::from(shares.to_vec()));
+    for engine in engines() {
+        let each = shares.map(|share| xs.quantile(share).force_with(&engine));
+        let each: Vec<f64> = each.into_iter().collect::<Result<_>>()?;
+        assert_eq!(all.force_with(&engine)?, each);
+    }
+    let none = Array::<f64>::from(vec![]);
+    assert_eq!(none.quantiles(&none).force()?, [0.0; 0]);
+    let error = none.quantiles(&Array::from(vec![0.5])).force().unwrap_err();
+    assert_eq!(
+        (error.combinator, error.kind),
+        ("quantiles", ErrorKind::Empty)
+    );
+    let error = xs
+        .quantiles(&Array::from(vec![0.5, 1.5]))
+        .force()
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("expected a share from 0 to 1, got 1.5"),
+        "{error}"
+    );
+    Ok(())
 }

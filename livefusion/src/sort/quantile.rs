@@ -36,6 +36,25 @@ impl Builder {
         })
     }
 
+    /// For each of an array of shares, the number below which so much of the elements lies.
+    pub fn quantiles(self, xs: &Arc<Node>, shares: &Arc<Node>) -> Arc<Node> {
+        if shares.rank != 1 || shares.types[..] != [Ty::F64] {
+            return self.unfit(shares, &[Ty::F64], 1, "an array of shares, each an f64");
+        }
+        self.numbers(xs, (&[Ty::F64], 1), |_| {
+            let float = trace::trace(&xs.types, |x| {
+                x.iter().map(|x| x.cast(Ty::F64, self.loc())).collect()
+            });
+            let inputs = [self.map(std::slice::from_ref(xs), float), shares.clone()];
+            let gives = Gives {
+                types: Types::from_slice(&[Ty::F64]),
+                rank: 1,
+                like: Some(1),
+            };
+            self.external(&inputs, gives, Arc::new(SelectAll))
+        })
+    }
+
     /// The number below which half of the elements lie.
     pub fn median(self, xs: &Arc<Node>) -> Arc<Node> {
         self.quantile(xs, &value::<f64>(|| 0.5.to_exp()))
@@ -136,6 +155,28 @@ impl Function for Select {
 
     fn why(&self) -> &str {
         "a quantile is known when all elements have been looked at, in any order"
+    }
+}
+
+/// The same for each of several shares.
+struct SelectAll;
+
+impl Function for SelectAll {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        let [Value::Array(columns), Value::Array(shares)] = inputs else {
+            return Err(unfit());
+        };
+        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        xs.extend_from_slice(floats(columns));
+        let mut found = room(floats(shares).len())?;
+        for share in floats(shares) {
+            found.push(select(&mut xs, *share)?);
+        }
+        Ok(Value::Array(vec![Arc::new(Buffer::from_vec(found))]))
+    }
+
+    fn why(&self) -> &str {
+        Select.why()
     }
 }
 
@@ -251,5 +292,25 @@ impl<T: Num> Array<T> {
     pub fn quantile(&self, share: impl ToExp<f64>) -> Array<f64, Ix0> {
         let share = value::<f64>(|| share.to_exp());
         Array::wrap(Builder::named("quantile").quantile(self.node(), &share))
+    }
+
+    /// Finds the [`quantile`](Array::quantile) of each share, from one copy of the elements.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![10.0f64, 30.0, 20.0, 40.0, 50.0]);
+    /// assert_eq!(xs.quantiles(&Array::from(vec![0.9, 0.25, 0.5])).force()?, [46.0, 20.0, 30.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* It takes time in proportion to the number of elements, for each share. It does not fuse, as
+    /// [`quantile`](Array::quantile).
+    ///
+    /// # Errors
+    /// When forced: if there are shares but no elements, or one is not from 0 to 1.
+    #[doc(alias = "percentile")]
+    #[track_caller]
+    pub fn quantiles(&self, shares: &Array<f64>) -> Array<f64> {
+        Array::wrap(Builder::named("quantiles").quantiles(self.node(), shares.node()))
     }
 }

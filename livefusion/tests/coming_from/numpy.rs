@@ -71,7 +71,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "xs[np.argsort(ys, kind='stable')]" => xs.sort_by_key(&ys), "stable; `argsort` gives the places";
         "np.sort(xs)[::-1][:3]" => xs.top_k(3), "a fold, in one pass; `argtop_k` gives the places";
         "np.median(xs), np.quantile(xs, 0.9)" => (xs.median(), xs.quantile(0.9)), "linear in between; nothing is sorted";
-        "np.unique(ys, return_counts=True)" => ys.unique_counts(), "sorts; `unique` compares neighbours alone";
+        "np.quantile(xs, [0.1, 0.9])" => xs.quantiles(&Array::from(vec![0.1, 0.9])), "";
+        "np.unique(ys, return_counts=True)" => ys.unique_counts().unzip(), "sorts; `unique` compares neighbours alone";
         "np.searchsorted(np.sort(ys), ys)" => ys.sort().searchsorted(&ys), "a map over the values; `searchsorted_right`, `digitize`";
         "np.convolve(xs, [1, 2, 1], 'same')" => xs.windows(Boundary::Constant(0.0), |[a, b, c]| a + 2.0 * b + c), "of two axes: `stencil2`";
         "xs.tolist()" => xs.to_vec()?, "computes";

@@ -136,7 +136,8 @@ impl Origins<'_> {
         may.then_some(assigned.len() as u64)
     }
 
-    /// Whether fewer elements may be counted than there is a bound for: by filters, or by one loop that may be left early.
+    /// Whether fewer elements may be counted than there is a bound for: by filters alone, or by one loop that may be left early.
+    /// Where a part of them is counted without a question, the bound is as good as the number.
     fn is_open(&self, assigned: &[(RateId, Option<Atom>)]) -> bool {
         let kind = |rate: &RateId| self.program.rate(*rate).kind;
         let rates = || assigned.iter().map(|(rate, _)| rate);
@@ -145,7 +146,7 @@ impl Origins<'_> {
         let is_root = |rate: &RateId| matches!(kind(rate), RateKind::Root { .. });
         let mut all = self.program.rates.iter();
         let cursors = all.any(|r| matches!(r.kind, RateKind::Cursor { .. }));
-        rates().any(|r| kind(r).is_sub())
+        rates().all(|r| kind(r).is_sub())
             || assigned.len() == 1 && !cursors && rates().all(|r| is_root(r) && has_exits(r))
     }
 }

@@ -67,6 +67,10 @@ pub static ROWS: &[Combinator] = &[
         let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
         c.give_flat(c.builder.quantile(&xs.node, &share))
     }).also(&["percentile"]),
+    row("quantiles", &[XS, XS], "([T], [f64]) => [f64]", "(0..=10).quantiles([0.1, 0.9])", |c| {
+        let (xs, shares) = (c.all_numbers(0)?, c.array(1)?);
+        c.give_flat(c.builder.quantiles(&xs.node, &shares.node))
+    }),
     row("unique_counts", &[XS], "[T] => [(T, u64)]", "[3, 1, 3, 2, 3].unique_counts()", |c| {
         let xs = c.array(0)?;
         let elt = Elt::Tuple(vec![xs.elt, COUNT]);
