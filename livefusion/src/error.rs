@@ -7,7 +7,16 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an array could not be built or forced. The inputs stay usable.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+///
+/// `{:?}` is the sentence of `{}`, since that is how an error of `main` is shown; `{:#?}` lists the fields.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let error = Array::<u64>::from(vec![]).max().force().unwrap_err();
+/// assert_eq!(format!("{error:?}"), error.to_string());
+/// assert!(format!("{error:#?}").contains("kind: Empty"));
+/// ```
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub struct Error {
     /// The combinator (`gather`, `zip`, ...), or `force`.
     pub combinator: &'static str,
@@ -125,6 +134,20 @@ impl fmt::Display for Error {
             write!(f, ", element {i}")?;
         }
         write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return fmt::Display::fmt(self, f);
+        }
+        f.debug_struct("Error")
+            .field("combinator", &self.combinator)
+            .field("location", &self.location)
+            .field("element", &self.element)
+            .field("kind", &self.kind)
+            .finish()
     }
 }
 

@@ -15,7 +15,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let wrong = wrong.map(|_| ()).unwrap_err();
 /// assert_eq!(wrong.to_string(), r#"line 3, column "mass": expected f64, got "heavy""#);
 /// ```
-#[derive(Debug)]
+///
+/// `{:?}` is that sentence, too, since that is how an error of `main` is shown; `{:#?}` lists the fields.
 pub struct Error {
     /// The file, if it is one.
     pub path: Option<PathBuf>,
@@ -135,6 +136,19 @@ impl fmt::Display for Error {
             f.write_str(": ")?;
         }
         self.kind.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return fmt::Display::fmt(self, f);
+        }
+        f.debug_struct("Error")
+            .field("path", &self.path)
+            .field("place", &self.place)
+            .field("kind", &self.kind)
+            .finish()
     }
 }
 
