@@ -3,7 +3,7 @@
 use super::error::{ErrorKind, Place, Result};
 use super::table::Table;
 use crate::array::Array;
-use crate::elt::collected;
+use crate::elt::{Int, collected};
 use crate::exp::Exp;
 use std::fmt;
 use std::sync::Arc;
@@ -93,8 +93,9 @@ impl fmt::Debug for Labels {
 
 /// An array of text: codes that lie in memory or are computed, and their labels.
 ///
-/// Codes are in the order of the texts: comparisons, sorts, groups and joins of [`codes`](Texts::codes) are those of the texts, and
-/// [`with_codes`](Texts::with_codes) says that such an array is text again.
+/// Codes are in the order of the texts. So comparisons, sorts and groups of the [`codes`](Texts::codes) of one array are those of its
+/// texts, and [`with_codes`](Texts::with_codes) says that such an array is text again. Codes of two arrays mean different texts:
+/// [`join`](Texts::join) and [`alike`](Texts::alike) give both the same labels.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -187,6 +188,75 @@ impl Texts {
     pub fn alike(&self, others: &Texts) -> (Texts, Texts) {
         let labels = self.labels.merged(&others.labels);
         (self.among(&labels), others.among(&labels))
+    }
+
+    /// Pairs the places of equal texts, as [`Array::join`] does.
+    ///
+    /// ```
+    /// use livefusion::io::Texts;
+    /// let (here, there) = (Texts::of(["Oslo", "Rome", "Bern"]), Texts::of(["Rome", "Oslo"]));
+    /// assert_eq!(here.join(&there).force()?, [(0, 1), (1, 0)]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`alike`](Texts::alike) and [`Array::join`].
+    ///
+    /// # Errors
+    /// As of [`Array::join`].
+    #[track_caller]
+    pub fn join(&self, others: &Texts) -> Array<(u64, u64)> {
+        let (own, others) = self.alike(others);
+        own.codes.join(&others.codes)
+    }
+
+    /// Pairs the place of each text with places of equal ones, as [`Array::left_join`] does.
+    ///
+    /// ```
+    /// use livefusion::io::Texts;
+    /// let (here, there) = (Texts::of(["Oslo", "Bern"]), Texts::of(["Rome", "Oslo"]));
+    /// assert_eq!(here.left_join(&there).force()?, [(0, 1, true), (1, 0, false)]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* As of [`alike`](Texts::alike) and [`Array::left_join`].
+    ///
+    /// # Errors
+    /// As of [`Array::left_join`].
+    #[track_caller]
+    pub fn left_join(&self, others: &Texts) -> Array<(u64, u64, bool)> {
+        let (own, others) = self.alike(others);
+        own.codes.left_join(&others.codes)
+    }
+
+    /// Keeps the texts whose tag is true, as [`Array::pack`] does.
+    ///
+    /// *Fusion.* It fuses.
+    ///
+    /// # Errors
+    /// As of [`Array::pack`].
+    #[track_caller]
+    pub fn pack(&self, tags: &Array<bool>) -> Texts {
+        self.with_codes(&self.codes.pack(tags))
+    }
+
+    /// Reads the texts at indices, as [`Array::gather`] does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::io::Texts;
+    /// let names = Texts::of(["Wang", "Ada", "Bo"]);
+    /// let short = names.pack(&names.lt("C"));
+    /// assert_eq!(short.gather(&Array::from(vec![1, 0, 1])).to_vec()?, ["Bo", "Ada", "Bo"]);
+    /// # Ok::<(), livefusion::io::Error>(())
+    /// ```
+    ///
+    /// *Fusion.* It fuses.
+    ///
+    /// # Errors
+    /// As of [`Array::gather`].
+    #[track_caller]
+    pub fn gather<I: Int>(&self, indices: &Array<I>) -> Texts {
+        self.with_codes(&self.codes.gather(indices))
     }
 
     /// The same texts with codes among more labels.
