@@ -3,9 +3,9 @@
 use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
-use crate::eval::{self, Eval, Places};
+use crate::eval::{self, Eval, Loaded, Places};
 use crate::parser::{ParseError, parse_part};
-use crate::rust::Notes;
+use crate::rust::{Notes, needed};
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
 use crate::syntax::{Script, Statement, StatementKind};
@@ -14,7 +14,6 @@ use crate::{combinators, holes};
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
 use livefusion::{CancelToken, Engine, ErrorKind, Progress};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -353,20 +352,20 @@ impl Session {
         last.ok_or_else(|| self.draw(&Diagnostic::new("expected an expression", at)))
     }
 
-    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Files are read once
-    /// for all that is given the same map.
-    pub fn value_anew(
-        &mut self,
-        at: Span,
-        loaded: &mut HashMap<Vec<String>, Value>,
-    ) -> Result<Value, String> {
+    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Names that it does not
+    /// need are left out. Files are read once for all that is given the same room.
+    pub fn value_anew(&mut self, at: Span, loaded: &mut Loaded) -> Result<Value, String> {
+        let mut statements = self.bindings.clone();
+        statements.extend(self.expression(at)?.statements);
         let mut env = Env::default();
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
         eval.loaded = Some(loaded);
         eval.stop = self.stop.token();
-        let mut bindings = self.bindings.iter();
-        if let Err(e) = bindings.try_for_each(|s| eval.statement(&mut env, s).map(|_| ())) {
-            return Err(self.draw(&e));
+        let is_before = |s: &&Statement| s.span.source != at.source;
+        for s in needed(&statements).into_iter().filter(is_before) {
+            if let Err(e) = eval.statement(&mut env, s) {
+                return Err(self.draw(&e));
+            }
         }
         let before = std::mem::replace(&mut self.env, env);
         let value = self.value_of(at);

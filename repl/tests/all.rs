@@ -24,4 +24,9 @@ mod random;
 mod rust;
 mod tables;
 mod terminal;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod time;
 mod trace;

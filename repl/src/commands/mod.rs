@@ -1,6 +1,7 @@
 //! The shell's commands: a line that begins with `:`.
 
 mod help;
+mod parts;
 mod plot;
 mod time;
 
@@ -108,7 +109,7 @@ pub static COMMANDS: &[Command] = &[
     command("svg", FILE_E, "the graph as a picture, with loops as boxes", plot::svg),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
     command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
-    command("time", E, "how long it takes on each backend, from literals and files on", time::time),
+    command("time", E, "how long it takes on each backend, from literals and files on, and in each part", time::time).with(time::MORE),
     command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as lines, pairs as points, a matrix as an image", plot::plot).with(plot::MORE),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {

@@ -133,7 +133,7 @@ fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
 }
 
 /// The last value that is shown, and before it what it needs: what was named and not named anew.
-fn needed(statements: &[Statement]) -> Vec<&Statement> {
+pub fn needed(statements: &[Statement]) -> Vec<&Statement> {
     let mut wanted = HashSet::new();
     let mut all = Vec::new();
     let mut found = false;
