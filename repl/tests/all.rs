@@ -3,6 +3,11 @@
 mod binary;
 mod book;
 mod evaluate;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod explain;
 mod faults;
 mod files;
 #[allow(

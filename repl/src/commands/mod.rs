@@ -1,5 +1,6 @@
 //! The shell's commands: a line that begins with `:`.
 
+mod explain;
 mod help;
 mod parts;
 mod plot;
@@ -78,18 +79,7 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         Ok(Answer::of(stages::ast_of(&nodes)))
     }),
-    command("explain", "[schedule] EXPRESSION", "into which loops it fuses, and why not into fewer; how their steps are dealt out", |s, at| {
-        let (with_schedule, at) = asked_for(s, at, "schedule");
-        let nodes = nodes(s, at)?;
-        let mut e = explained(s, at, &nodes)?;
-        if !with_schedule {
-            // They depend on the machine, and on earlier runs.
-            for l in &mut e.loops {
-                (l.schedule, l.tier) = (None, None);
-            }
-        }
-        Ok(Answer::of(e.to_string() + "\n"))
-    }),
+    command("explain", "[schedule] EXPRESSION", "into which loops it fuses, and why not into fewer; how their steps are dealt out", explain::explain).with(explain::MORE),
     command("loop", E, "the loops as compilers get them", |s, at| {
         let mut loops = loops(s, at, Clustering::default())?;
         loops.optimize();
