@@ -2,6 +2,7 @@
 
 mod explain;
 mod help;
+mod labels;
 mod parts;
 mod plot;
 mod time;
