@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
 use crate::eval::{self, Eval, Loaded, Places};
 use crate::parser::{ParseError, parse_part};
+use crate::progress::Reports;
 use crate::rust::{Notes, needed};
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
@@ -13,7 +14,7 @@ use crate::value::{Env, Value};
 use crate::{combinators, holes};
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
-use livefusion::{CancelToken, Engine, ErrorKind, Progress};
+use livefusion::{CancelToken, Engine, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,12 +35,6 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
         thread.spawn_scoped(scope, f).ok()?.join().ok()
     })
 }
-
-/// So long a force says nothing of how far it is.
-const QUIET: Duration = Duration::from_millis(500);
-
-/// After so long it also names the engine.
-const LONG: Duration = Duration::from_secs(1);
 
 /// What a text gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -131,8 +126,10 @@ pub struct Session {
     loading: usize,
     /// The folder that names of files begin at.
     pub folder: PathBuf,
-    /// Whether long forces say on the standard error stream how far they are.
+    /// Whether there are reports of long forces.
     pub progress: bool,
+    /// Reports of long forces.
+    pub reports: Reports,
     /// Stops a force.
     pub stop: Stop,
     places: Places,
@@ -182,6 +179,7 @@ impl Session {
             loading: 0,
             folder: PathBuf::from("."),
             progress: false,
+            reports: Reports::default(),
             stop: Stop::default(),
             places: Places::default(),
         };
@@ -472,25 +470,13 @@ impl Session {
         let start = Instant::now();
         let mut engine = engine.with_cancel(self.stop.token());
         if self.progress {
-            let on = match self.backend {
-                "interp" => ", on the interpreter; `:backend jit` is faster",
-                "tiered" => {
-                    ", on the tiered engine; `:backend jit` is faster from the first element on"
-                }
-                "jit" => ", on jit",
-                _ => ", on c",
-            };
-            engine = engine.with_progress(move |p| {
-                let time = start.elapsed();
-                if time > QUIET {
-                    eprint!("\r{}{}", far(&p), if time > LONG { on } else { "" });
-                }
-            });
+            let (reports, backend) = (self.reports.clone(), engine.backend_name());
+            engine = engine.with_progress(move |p| reports.tell(&p, start.elapsed(), backend));
         }
         let forced = force_nodes(&engine, nodes);
         let time = start.elapsed();
-        if self.progress && time > QUIET {
-            eprint!("\r\x1b[K");
+        if self.progress {
+            self.reports.end(time);
         }
         forced.map(|_| time)
     }
@@ -546,13 +532,4 @@ impl Session {
         }
         all
     }
-}
-
-/// How far a force is.
-fn far(p: &Progress) -> String {
-    let done = match p.total.filter(|n| *n > 0) {
-        Some(n) => format!("{:3.0} %", p.steps as f64 * 100.0 / n as f64),
-        None => format!("{} elements", p.steps),
-    };
-    format!("loop {} of {}: {done}", p.loop_index + 1, p.loops)
 }

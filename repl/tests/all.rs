@@ -24,6 +24,11 @@ mod pictures;
     non_snake_case,
     reason = "names of tests say feature, situation, expectation"
 )]
+mod progress;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
 mod python;
 mod random;
 mod rust;
