@@ -16,6 +16,7 @@ use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
 use livefusion::{CancelToken, Engine, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,14 @@ impl Stop {
         first
     }
 
+    /// Lets the text that runs go on after its token was cancelled.
+    fn renew(&self) {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = running.as_mut() {
+            *token = CancelToken::new();
+        }
+    }
+
     pub(crate) fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -98,6 +107,8 @@ pub struct Settings {
     pub threads: usize,
     /// How many bytes the results of one force may take.
     pub memory: u64,
+    /// The longest run of a backend that `:time` waits for.
+    pub patience: Duration,
 }
 
 /// A session.
@@ -164,6 +175,7 @@ impl Session {
             types: false,
             threads: 1,
             memory: 8 << 30,
+            patience: Duration::from_secs(2),
         };
         let mut session = Session {
             sources: Sources::default(),
@@ -473,7 +485,49 @@ impl Session {
             let (reports, backend) = (self.reports.clone(), engine.backend_name());
             engine = engine.with_progress(move |p| reports.tell(&p, start.elapsed(), backend));
         }
-        let forced = force_nodes(&engine, nodes);
+        self.forced(&engine, nodes, start)
+    }
+
+    /// Computes nodes on an engine, unless loops take longer than this: then there is no time.
+    pub fn force_within(
+        &self,
+        limit: Duration,
+        engine: &Engine,
+        nodes: &[Arc<Node>],
+    ) -> livefusion::Result<Option<Duration>> {
+        let (start, token) = (Instant::now(), self.stop.token());
+        let (reports, backend) = (self.reports.clone(), engine.backend_name());
+        let (shows, is_late) = (self.progress, Arc::new(AtomicBool::new(false)));
+        let (late, own) = (is_late.clone(), token.clone());
+        let engine = engine.with_cancel(token).with_progress(move |p| {
+            let time = start.elapsed();
+            if shows {
+                reports.tell(&p, time, backend);
+            }
+            if time > limit && !own.is_cancelled() {
+                late.store(true, Ordering::Relaxed);
+                own.cancel();
+            }
+        });
+        let forced = self.forced(&engine, nodes, start);
+        let is_late = is_late.load(Ordering::Relaxed);
+        if is_late {
+            self.stop.renew();
+        }
+        match forced {
+            Err(e) if e.kind == ErrorKind::Cancelled && is_late => Ok(None),
+            forced => forced.map(Some),
+        }
+    }
+
+    /// Computes nodes, and takes the last report back.
+    fn forced(
+        &self,
+        engine: &Engine,
+        nodes: &[Arc<Node>],
+        start: Instant,
+    ) -> livefusion::Result<Duration> {
+        let forced = force_nodes(engine, nodes);
         let time = start.elapsed();
         if self.progress {
             self.reports.end(time);

@@ -87,3 +87,20 @@ fn time__of_an_expression__reads_no_other_files() {
     let names = "let t = load \"airports.csv\"\nlet xs = [1, 2]";
     assert_eq!(parts(names, ":time xs.sum()").len(), 1);
 }
+
+/// A slow backend does not keep the others from being measured.
+#[test]
+fn time__beyond_the_patience__stops_the_backend() {
+    let out = on_stack(|| {
+        let mut session = Session::new();
+        session.settings.patience = std::time::Duration::ZERO;
+        let late = session.submit("<1>", ":time iota(100000).sum()");
+        let sum = session.submit("<2>", "iota(100000).sum()");
+        (late.out + &late.err, sum.out)
+    });
+    let (late, sum) = out.expect("no panic");
+    let expected = "interp: stopped, as it took longer than 0 ns\n";
+    assert!(late.starts_with(expected), "{late}");
+    assert_eq!(late.lines().count(), 4, "{late}");
+    assert_eq!(sum, "4999950000\n", "what was stopped stops nothing else");
+}

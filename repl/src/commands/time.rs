@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_millis(200);
 pub const MORE: &str = r#"
 Each backend has a line: its best time, the ratio to the fastest, bytes per second, and the time of the first run, which may compile.
 Sorts, joins and loops over arrays are external parts. If there are some, each has its time and bytes, and so have the loops.
-The last line has the bytes of all parts.
+The last line has the bytes of all parts. A backend whose loops take longer than 2 seconds is stopped.
 "#;
 
 /// The times on a backend.
@@ -35,25 +35,34 @@ pub fn time(s: &mut Session, at: Span) -> Result<Answer, String> {
     let mut loaded = Loaded::default();
     let mut rows = Vec::new();
     let mut text = String::new();
-    let mut parts_on = (s.backend, s.engine.clone());
+    let mut parts_on = None;
     for name in BACKENDS {
         let engine = s.engine_of(name);
         match measured(s, at, &engine, &mut loaded)? {
-            Ok((first, best)) => rows.push(Row { name, first, best }),
-            Err(why) => {
+            Measured::Times(first, best) => {
+                rows.push(Row { name, first, best });
+                // Its programs are compiled by now.
+                if *name == s.backend || parts_on.is_none() {
+                    parts_on = Some((*name, engine));
+                }
+            }
+            Measured::Refused(why) => {
                 let _ = writeln!(text, "{name}: {why}");
             }
-        }
-        // Its programs are compiled by now.
-        if *name == parts_on.0 {
-            parts_on.1 = engine;
+            Measured::Late => {
+                let limit = duration(s.settings.patience);
+                let _ = writeln!(text, "{name}: stopped, as it took longer than {limit}");
+            }
         }
     }
+    let Some((backend, engine)) = parts_on else {
+        return Ok(Answer::of(text));
+    };
     let nodes = anew(s, at, &mut loaded)?;
-    let parts = Parts::run(s, &parts_on.1, &nodes).map_err(|e| s.fault(&e, at))?;
+    let parts = Parts::run(s, &engine, &nodes).map_err(|e| s.fault(&e, at))?;
     text += &table(&rows, &parts);
     if !parts.are_loops() {
-        let _ = write!(text, "parts on {}\n{parts}", parts_on.0);
+        let _ = write!(text, "parts on {backend}\n{parts}");
     }
     if let Some(files) = files(&loaded) {
         let _ = writeln!(text, "{files}");
@@ -66,32 +75,45 @@ pub fn time(s: &mut Session, at: Span) -> Result<Answer, String> {
     Ok(Answer::of(text))
 }
 
-/// The first and the best time on an engine; or the reason that it cannot run this.
+/// The times on an engine.
+enum Measured {
+    /// The first and the best.
+    Times(Duration, Duration),
+    /// None, since the backend cannot run this.
+    Refused(ErrorKind),
+    /// None, since it was stopped.
+    Late,
+}
+
+/// Runs the expression on an engine, again and again.
 fn measured(
     s: &mut Session,
     at: Span,
     engine: &Engine,
     loaded: &mut Loaded,
-) -> Result<Result<(Duration, Duration), ErrorKind>, String> {
+) -> Result<Measured, String> {
     // The first run is one of its own, as it may compile.
     let (mut first, mut best, mut all) = (None, None::<Duration>, Duration::ZERO);
     let mut begin = Instant::now();
     loop {
         let nodes = anew(s, at, loaded)?;
-        match (s.force_on(engine, &nodes), first) {
-            (Ok(time), None) => {
+        match (s.force_within(s.settings.patience, engine, &nodes), first) {
+            (Ok(None), _) => return Ok(Measured::Late),
+            (Ok(Some(time)), None) => {
                 first = Some(time);
                 begin = Instant::now();
             }
-            (Ok(time), Some(first)) => {
+            (Ok(Some(time)), Some(first)) => {
                 let least = best.map_or(time, |best| best.min(time));
                 best = Some(least);
                 all += time;
                 if all >= LONG || begin.elapsed() >= 2 * LONG {
-                    return Ok(Ok((first, least)));
+                    return Ok(Measured::Times(first, least));
                 }
             }
-            (Err(e), _) if matches!(e.kind, ErrorKind::Backend(_)) => return Ok(Err(e.kind)),
+            (Err(e), _) if matches!(e.kind, ErrorKind::Backend(_)) => {
+                return Ok(Measured::Refused(e.kind));
+            }
             (Err(e), _) => return Err(s.fault(&e, at)),
         }
     }
