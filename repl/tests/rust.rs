@@ -61,7 +61,11 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "let s = load \"examples/data/stocks.csv\"\ns.filter(_.symbol == \"IBM\").len()",
-        NO_FORM,
+        "error: text in a row is a code in Rust",
+    ),
+    (
+        "let u = load \"examples/data/states.csv\"\nu.join(u, on=\"state\")",
+        "error: a join of tables has no form in Rust",
     ),
     ("let t = load \"examples/data/airports.csv\"\nt[0]", NO_FORM),
     (

@@ -58,6 +58,10 @@ impl Writer<'_> {
         if name == "agg" {
             return self.aggregates(e, args);
         }
+        if name == "join" && self.is_of_rows("filter", args) {
+            let message = "a join of tables has no form in Rust, whose joins give pairs of indices";
+            return refuse(message, e.span);
+        }
         if args
             .iter()
             .any(|a| matches!(a.kind, ExprKind::Keyword { .. }))

@@ -38,6 +38,10 @@ pub fn refuse<T>(message: impl Into<String>, at: Span) -> Result<T> {
 const NO_FORM: &str =
     "the typed API has no form for this, since text, dates and rows have no operators there";
 
+/// The message about operators on text in a row.
+const CODES: &str = "text in a row is a code in Rust, which has no operators with text: \
+                     filter by a column, as `t[t.name == \"TEXT\"]` does";
+
 /// The other way round.
 fn turned(method: &str) -> Option<&'static str> {
     Some(match method {
@@ -112,10 +116,15 @@ impl Writer<'_> {
                 let of = self.note(value)?;
                 matches!(of, Note::Table(_)) || matches!(of.elt(), Some(Elt::Row(..)))
             }
+            ExprKind::Index { array, .. } => {
+                self.is_of_rows("filter", std::slice::from_ref(array))
+                    && matches!(note, Note::Array(..))
+            }
             ExprKind::Call { callee, args, .. } => {
                 let is_text_or_row = |elt: &Elt| matches!(elt, Elt::Text(_) | Elt::Row(..));
                 match &callee.kind {
-                    ExprKind::Name(name) if name == "group_by" => true,
+                    // Calls have the messages about these.
+                    ExprKind::Name(name) if matches!(name.as_str(), "group_by" | "join") => true,
                     ExprKind::Name(name) => {
                         self.is_of_rows(name, args) && note.elt().is_some_and(is_text_or_row)
                     }
@@ -134,6 +143,9 @@ impl Writer<'_> {
     pub fn are_numbers(&self, all: &[Expr]) -> Result<()> {
         for e in all {
             let note = self.note(e)?;
+            if matches!(note, Note::Term(Elt::Text(_))) {
+                return refuse(CODES, e.span);
+            }
             if note.is_meant() || matches!(note, Note::Table(_)) {
                 return refuse(NO_FORM, e.span);
             }

@@ -73,6 +73,13 @@ impl Writer<'_> {
     }
 
     pub fn index(&mut self, e: &Expr, array: &Expr, items: &[Expr]) -> Result<Code> {
+        if self.is_of_rows("filter", std::slice::from_ref(array))
+            && let [test] = items
+            && matches!(self.note(test)?, Note::Array(Elt::Scalar(Ty::Bool), _))
+        {
+            let test = self.borrowed(test)?.text;
+            return Ok(self.rows(array)?.call("pack", &[test]));
+        }
         self.are_numbers(std::slice::from_ref(array))?;
         let mut of = self.expr(array)?;
         if let [one] = items

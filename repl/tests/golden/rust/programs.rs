@@ -4153,6 +4153,66 @@ mod p271 {
 #[allow(warnings, clippy::all)]
 mod p272 {
     // let s = load "examples/data/stocks.csv"
+    // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = (
+            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.texts("symbol")?.eq("IBM")).map(|x| x.1).max(),
+            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0))).len(),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p273 {
+    // let s = load "examples/data/stocks.csv"
+    // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let rows = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0)));
+                rows.group_by_key(&rows.map(|x| x.0))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).max());
+            zip((&keys, &of_group0, &of_group1))
+        }.force()?;
+        let texts1 = s.texts("symbol")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p274 {
+    // let u = load "examples/data/states.csv"
+    // u.square_miles.sort().take(2)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let u = livefusion::io::csv("examples/data/states.csv").read()?;
+        println!("{:?}", u.column::<i64>("square_miles")?.sort().take(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p275 {
+    // let s = load "examples/data/stocks.csv"
     // let rows = 2.0
     // s.sort_by(_.price * rows).take(2).price * rows
     use livefusion::prelude::*;
@@ -4171,7 +4231,7 @@ mod p272 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p273 {
+mod p276 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
     use livefusion::prelude::*;
@@ -4197,7 +4257,7 @@ mod p273 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p274 {
+mod p277 {
     // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
     use livefusion::prelude::*;
 
@@ -4211,7 +4271,7 @@ mod p274 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p275 {
+mod p278 {
     // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
     use livefusion::prelude::*;
 
@@ -4227,7 +4287,7 @@ mod p275 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p276 {
+mod p279 {
     // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
     use livefusion::prelude::*;
 
@@ -4243,7 +4303,7 @@ mod p276 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p277 {
+mod p280 {
     // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -4259,7 +4319,7 @@ mod p277 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p278 {
+mod p281 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4559,4 +4619,7 @@ pub const ALL: &[fn()] = &[
     p276::run,
     p277::run,
     p278::run,
+    p279::run,
+    p280::run,
+    p281::run,
 ];
