@@ -35,6 +35,7 @@ mod nearest;
 mod outline;
 mod parser;
 mod print;
+pub mod progress;
 pub mod rust;
 pub mod session;
 pub mod shell;

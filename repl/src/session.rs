@@ -3,9 +3,10 @@
 use crate::commands;
 use crate::diagnostic::Diagnostic;
 use crate::display::{self, Limit, duration};
-use crate::eval::{self, Eval, Places};
+use crate::eval::{self, Eval, Loaded, Places};
 use crate::parser::{ParseError, parse_part};
-use crate::rust::Notes;
+use crate::progress::Reports;
+use crate::rust::{Notes, needed};
 use crate::shell::command;
 use crate::source::{SourceId, Sources, Span};
 use crate::syntax::{Script, Statement, StatementKind};
@@ -13,9 +14,9 @@ use crate::value::{Env, Value};
 use crate::{combinators, holes};
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
-use livefusion::{CancelToken, Engine, ErrorKind, Progress};
-use std::collections::HashMap;
+use livefusion::{CancelToken, Engine, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,12 +36,6 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
         thread.spawn_scoped(scope, f).ok()?.join().ok()
     })
 }
-
-/// So long a force says nothing of how far it is.
-const QUIET: Duration = Duration::from_millis(500);
-
-/// After so long it also names the engine.
-const LONG: Duration = Duration::from_secs(1);
 
 /// What a text gave.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -88,6 +83,14 @@ impl Stop {
         first
     }
 
+    /// Lets the text that runs go on after its token was cancelled.
+    fn renew(&self) {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = running.as_mut() {
+            *token = CancelToken::new();
+        }
+    }
+
     pub(crate) fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -104,6 +107,8 @@ pub struct Settings {
     pub threads: usize,
     /// How many bytes the results of one force may take.
     pub memory: u64,
+    /// The longest run of a backend that `:time` waits for.
+    pub patience: Duration,
 }
 
 /// A session.
@@ -132,8 +137,10 @@ pub struct Session {
     loading: usize,
     /// The folder that names of files begin at.
     pub folder: PathBuf,
-    /// Whether long forces say on the standard error stream how far they are.
+    /// Whether there are reports of long forces.
     pub progress: bool,
+    /// Reports of long forces.
+    pub reports: Reports,
     /// Stops a force.
     pub stop: Stop,
     places: Places,
@@ -168,6 +175,7 @@ impl Session {
             types: false,
             threads: 1,
             memory: 8 << 30,
+            patience: Duration::from_secs(2),
         };
         let mut session = Session {
             sources: Sources::default(),
@@ -183,6 +191,7 @@ impl Session {
             loading: 0,
             folder: PathBuf::from("."),
             progress: false,
+            reports: Reports::default(),
             stop: Stop::default(),
             places: Places::default(),
         };
@@ -353,20 +362,20 @@ impl Session {
         last.ok_or_else(|| self.draw(&Diagnostic::new("expected an expression", at)))
     }
 
-    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Files are read once
-    /// for all that is given the same map.
-    pub fn value_anew(
-        &mut self,
-        at: Span,
-        loaded: &mut HashMap<Vec<String>, Value>,
-    ) -> Result<Value, String> {
+    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Names that it does not
+    /// need are left out. Files are read once for all that is given the same room.
+    pub fn value_anew(&mut self, at: Span, loaded: &mut Loaded) -> Result<Value, String> {
+        let mut statements = self.bindings.clone();
+        statements.extend(self.expression(at)?.statements);
         let mut env = Env::default();
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
         eval.loaded = Some(loaded);
         eval.stop = self.stop.token();
-        let mut bindings = self.bindings.iter();
-        if let Err(e) = bindings.try_for_each(|s| eval.statement(&mut env, s).map(|_| ())) {
-            return Err(self.draw(&e));
+        let is_before = |s: &&Statement| s.span.source != at.source;
+        for s in needed(&statements).into_iter().filter(is_before) {
+            if let Err(e) = eval.statement(&mut env, s) {
+                return Err(self.draw(&e));
+            }
         }
         let before = std::mem::replace(&mut self.env, env);
         let value = self.value_of(at);
@@ -473,25 +482,55 @@ impl Session {
         let start = Instant::now();
         let mut engine = engine.with_cancel(self.stop.token());
         if self.progress {
-            let on = match self.backend {
-                "interp" => ", on the interpreter; `:backend jit` is faster",
-                "tiered" => {
-                    ", on the tiered engine; `:backend jit` is faster from the first element on"
-                }
-                "jit" => ", on jit",
-                _ => ", on c",
-            };
-            engine = engine.with_progress(move |p| {
-                let time = start.elapsed();
-                if time > QUIET {
-                    eprint!("\r{}{}", far(&p), if time > LONG { on } else { "" });
-                }
-            });
+            let (reports, backend) = (self.reports.clone(), engine.backend_name());
+            engine = engine.with_progress(move |p| reports.tell(&p, start.elapsed(), backend));
         }
-        let forced = force_nodes(&engine, nodes);
+        self.forced(&engine, nodes, start)
+    }
+
+    /// Computes nodes on an engine, unless loops take longer than this: then there is no time.
+    pub fn force_within(
+        &self,
+        limit: Duration,
+        engine: &Engine,
+        nodes: &[Arc<Node>],
+    ) -> livefusion::Result<Option<Duration>> {
+        let (start, token) = (Instant::now(), self.stop.token());
+        let (reports, backend) = (self.reports.clone(), engine.backend_name());
+        let (shows, is_late) = (self.progress, Arc::new(AtomicBool::new(false)));
+        let (late, own) = (is_late.clone(), token.clone());
+        let engine = engine.with_cancel(token).with_progress(move |p| {
+            let time = start.elapsed();
+            if shows {
+                reports.tell(&p, time, backend);
+            }
+            if time > limit && !own.is_cancelled() {
+                late.store(true, Ordering::Relaxed);
+                own.cancel();
+            }
+        });
+        let forced = self.forced(&engine, nodes, start);
+        let is_late = is_late.load(Ordering::Relaxed);
+        if is_late {
+            self.stop.renew();
+        }
+        match forced {
+            Err(e) if e.kind == ErrorKind::Cancelled && is_late => Ok(None),
+            forced => forced.map(Some),
+        }
+    }
+
+    /// Computes nodes, and takes the last report back.
+    fn forced(
+        &self,
+        engine: &Engine,
+        nodes: &[Arc<Node>],
+        start: Instant,
+    ) -> livefusion::Result<Duration> {
+        let forced = force_nodes(engine, nodes);
         let time = start.elapsed();
-        if self.progress && time > QUIET {
-            eprint!("\r\x1b[K");
+        if self.progress {
+            self.reports.end(time);
         }
         forced.map(|_| time)
     }
@@ -547,13 +586,4 @@ impl Session {
         }
         all
     }
-}
-
-/// How far a force is.
-fn far(p: &Progress) -> String {
-    let done = match p.total.filter(|n| *n > 0) {
-        Some(n) => format!("{:3.0} %", p.steps as f64 * 100.0 / n as f64),
-        None => format!("{} elements", p.steps),
-    };
-    format!("loop {} of {}: {done}", p.loop_index + 1, p.loops)
 }

@@ -3,6 +3,11 @@
 mod binary;
 mod book;
 mod evaluate;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod explain;
 mod faults;
 mod files;
 #[allow(
@@ -19,9 +24,19 @@ mod pictures;
     non_snake_case,
     reason = "names of tests say feature, situation, expectation"
 )]
+mod progress;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
 mod python;
 mod random;
 mod rust;
 mod tables;
 mod terminal;
+#[allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
+mod time;
 mod trace;

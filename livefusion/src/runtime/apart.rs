@@ -19,27 +19,52 @@ pub fn run_apart(
     roots: &[Arc<Node>],
     varies: &FxHashSet<*const Node>,
 ) -> Result<()> {
-    if !roots.iter().any(|n| waits(n)) || roots.iter().any(|n| n.error.is_some()) {
-        return Ok(());
+    for node in waiting(roots) {
+        if let After::Apart(of, result) = &node.after
+            && !varies.contains(&Arc::as_ptr(node))
+        {
+            finish(engine, node, of, *result)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns results of external parts below these nodes, as of sorts and of loops over arrays, that are not in memory yet.
+/// A part comes after all parts that it needs. Nodes with a mistake need none.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::runtime::external_parts;
+/// let smallest = Array::from(vec![3, 1, 2]).map(|x| x * 2).sort().take(1);
+/// let parts = external_parts(&[smallest.node().clone()]);
+/// assert_eq!(parts.iter().map(|p| p.name).collect::<Vec<_>>(), ["sort"]);
+/// smallest.force()?;
+/// assert!(external_parts(&[smallest.node().clone()]).is_empty());
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub fn external_parts(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    let parts = waiting(roots).into_iter();
+    let is_result = |n: &&Arc<Node>| matches!(n.after, After::Apart(..));
+    parts.filter(is_result).cloned().collect()
+}
+
+/// All nodes below these that wait for external parts, sources first.
+fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
+    let mut all = Vec::new();
+    if roots.iter().any(|n| n.error.is_some()) {
+        return all;
     }
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
     let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|n| (n, false)).collect();
     while let Some((node, ready)) = stack.pop() {
-        if !waits(node) {
-            continue;
-        }
         if ready {
-            if let After::Apart(of, result) = &node.after
-                && !varies.contains(&Arc::as_ptr(node))
-            {
-                finish(engine, node, of, *result)?;
-            }
-        } else if seen.insert(Arc::as_ptr(node)) {
+            all.push(node);
+        } else if waits(node) && seen.insert(Arc::as_ptr(node)) {
             stack.push((node, true));
             stack.extend(sources(node).into_iter().map(|from| (from, false)));
         }
     }
-    Ok(())
+    all
 }
 
 /// Gives a result its value.

@@ -32,6 +32,7 @@ mod tier;
 mod watch;
 mod widened;
 
+pub use apart::external_parts;
 pub(crate) use asked::{Asked, with_region};
 pub(crate) use binding::lost;
 pub use builder::EngineBuilder;

@@ -13,6 +13,7 @@ use livefusion::segmented::Segments;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// All of them.
 #[rustfmt::skip]
@@ -52,6 +53,7 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         return Ok(value.clone());
     }
     is_there(c, &path)?;
+    let start = Instant::now();
     let value = match extension(&path) {
         "npy" => {
             no_more(c, 1, "an NPY file has one array")?;
@@ -79,7 +81,7 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         _ => elements(c, &path)?,
     };
     if let (Some(key), Some(all)) = (key, &mut c.eval.loaded) {
-        all.insert(key, value.clone());
+        all.insert(key, value.clone(), &path, start.elapsed());
     }
     Ok(value)
 }

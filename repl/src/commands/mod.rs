@@ -1,6 +1,9 @@
 //! The shell's commands: a line that begins with `:`.
 
+mod explain;
 mod help;
+mod labels;
+mod parts;
 mod plot;
 mod time;
 
@@ -77,18 +80,7 @@ pub static COMMANDS: &[Command] = &[
         let nodes = nodes(s, at)?;
         Ok(Answer::of(stages::ast_of(&nodes)))
     }),
-    command("explain", "[schedule] EXPRESSION", "into which loops it fuses, and why not into fewer; how their steps are dealt out", |s, at| {
-        let (with_schedule, at) = asked_for(s, at, "schedule");
-        let nodes = nodes(s, at)?;
-        let mut e = explained(s, at, &nodes)?;
-        if !with_schedule {
-            // They depend on the machine, and on earlier runs.
-            for l in &mut e.loops {
-                (l.schedule, l.tier) = (None, None);
-            }
-        }
-        Ok(Answer::of(e.to_string() + "\n"))
-    }),
+    command("explain", "[schedule] EXPRESSION", "into which loops it fuses, and why not into fewer; how their steps are dealt out", explain::explain).with(explain::MORE),
     command("loop", E, "the loops as compilers get them", |s, at| {
         let mut loops = loops(s, at, Clustering::default())?;
         loops.optimize();
@@ -108,7 +100,7 @@ pub static COMMANDS: &[Command] = &[
     command("svg", FILE_E, "the graph as a picture, with loops as boxes", plot::svg),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
     command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
-    command("time", E, "how long it takes on each backend, from literals and files on", time::time),
+    command("time", E, "how long it takes on each backend, from literals and files on, and in each part", time::time).with(time::MORE),
     command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as lines, pairs as points, a matrix as an image", plot::plot).with(plot::MORE),
     command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {

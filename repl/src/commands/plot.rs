@@ -1,5 +1,6 @@
 //! `:plot` and `:svg`: pictures of numbers and of graphs, in the terminal or in a file.
 
+use super::labels::{self, Labels, outside};
 use super::{explained, nodes, refuse};
 use crate::diagnostic::Diagnostic;
 use crate::session::{Answer, Session};
@@ -29,8 +30,9 @@ pub const MORE: &str = r#"
   :plot a.svg m                 a matrix as an image, with square cells and a colour bar
   :plot histogram a.svg ys      how many there are in each part of their range
   :plot a.svg low, high         several in one picture
-Behind these, in any order: title "TEXT", x "TEXT" and y "TEXT", the names of the axes, and legend "TEXT", "TEXT", one for each:
+  :plot a.svg low, high, title="Temperatures", xlabel="day", ylabel="°C", legend=["low", "high"]
   :plot a.svg low, high title "Temperatures" x "day" y "°C" legend "low", "high"
+Titles, names of axes and legends are named arguments, or stand behind the arrays.
 "#;
 
 /// Numbers as bars in the terminal; in a file as lines, pairs as points, and matrices too.
@@ -48,15 +50,22 @@ pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
         _ => (false, at),
     };
     let (file, at) = file(s, at, FILES);
-    let (at, written_around) = options(s, at);
-    let parts = parts(s, at);
-    let mut values = Vec::new();
-    for part in &parts {
-        let value = s.value_of(*part)?;
+    let (at, behind) = labels::parted(s, at);
+    let mut labels = Labels::default();
+    if let Some(behind) = behind {
+        labels.behind(s, behind)?;
+    }
+    let (mut parts, mut values) = (Vec::new(), Vec::new());
+    for part in between_commas(s, at) {
+        if labels.named(s, part)? {
+            continue;
+        }
+        let value = s.value_of(part)?;
         if !is_array(&value) {
             let message = format!("expected an array, got {}", value.describe());
-            return Err(refuse(s, *part, &message));
+            return Err(refuse(s, part, &message));
         }
+        parts.push(part);
         values.push(value);
     }
     let mut needed = Vec::new();
@@ -67,25 +76,10 @@ pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
         charts.push(chart(value, is_histogram).map_err(|why| refuse(s, *part, &why))?);
     }
     let Some(file) = file else {
-        return match (charts.as_slice(), written_around) {
-            ([chart @ (Chart::Line(_) | Chart::Histogram(_))], None) => {
-                Ok(Answer::of(bars(&chart.heights())))
-            }
-            _ => {
-                let got = values.first().map_or(String::new(), Value::ty);
-                let message = match (values.len(), written_around) {
-                    (1, None) => format!("expected numbers along one axis, got {got}"),
-                    _ => "expected one array, and nothing behind it".to_string(),
-                };
-                let note = "all others are drawn in files: `:plot FILE.svg EXPRESSION`";
-                Err(s.draw(&Diagnostic::new(message, at).note(note)))
-            }
-        };
+        let bars = in_terminal(&charts, &values).map_err(|why| in_a_file(s, at, why))?;
+        return Ok(Answer::of(labels.around_bars(&bars)));
     };
-    let mut picture = Picture::of(charts);
-    if let Some(options) = written_around {
-        picture = with_options(s, picture, options)?;
-    }
+    let picture = labels.around(Picture::of(charts));
     let format = match s.sources.slice(file).trim_matches('"').ends_with(".png") {
         true => Format::Png,
         false => Format::Svg,
@@ -93,6 +87,30 @@ pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
     let bytes = picture.file(format);
     let bytes = bytes.map_err(|e| refuse(s, at, &e.to_string()))?;
     written(s, file, &bytes)
+}
+
+/// One array as bars; or the reason that there are none.
+fn in_terminal(charts: &[Chart], values: &[Value]) -> Result<String, String> {
+    match (charts, values) {
+        ([chart @ (Chart::Line(_) | Chart::Histogram(_))], _) => Ok(bars(&chart.heights())),
+        (_, [value]) => {
+            let got = value.ty();
+            Err(format!(
+                "a terminal shows numbers along one axis, got {got}"
+            ))
+        }
+        (_, values) => Err(format!("a terminal shows one array, got {}", values.len())),
+    }
+}
+
+/// The error where only a file has room for the picture.
+fn in_a_file(s: &Session, at: Span, why: String) -> String {
+    let before = Span {
+        end: at.start,
+        ..at
+    };
+    let wrong = Diagnostic::new(why, at);
+    s.draw(&wrong.suggest("files have pictures of all kinds", before, "plot.svg "))
 }
 
 /// Whether a value is an array, or a tuple of two.
@@ -167,55 +185,8 @@ fn chart_of(array: &Array, is_histogram: bool) -> Option<Chart> {
     }
 }
 
-/// Options behind the arrays, each with texts.
-const OPTIONS: [&str; 4] = ["title", "x", "y", "legend"];
-
-/// The places of letters that stand in no quotes and no brackets, and the letters.
-fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
-    let (mut depth, mut is_quoted) = (0usize, false);
-    text.char_indices().filter(move |(_, c)| {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && !is_quoted
-    })
-}
-
-/// The word that a text begins with if it is an option with a text, and its argument.
-fn option(text: &str) -> Option<(&'static str, &str)> {
-    let begun = |word: &&'static str| Some((*word, text.strip_prefix(*word)?.trim_start()));
-    let found = OPTIONS.iter().find_map(begun);
-    found.filter(|(_, rest)| rest.starts_with('"'))
-}
-
-/// The expressions, and the options behind them.
-fn options(s: &Session, at: Span) -> (Span, Option<Span>) {
-    let text = s.sources.slice(at);
-    let blanks = outside(text).filter(|(_, c)| c.is_whitespace());
-    let starts = blanks.map(|(k, c)| k + c.len_utf8());
-    let first = starts.filter(|k| text.get(*k..).and_then(option).is_some());
-    match first.min() {
-        Some(k) if !text[..k].trim().is_empty() => {
-            let middle = at.start + k;
-            let end = at.start + text[..k].trim_end().len();
-            (
-                Span { end, ..at },
-                Some(Span {
-                    start: middle,
-                    ..at
-                }),
-            )
-        }
-        _ => (at, None),
-    }
-}
-
 /// The parts between commas.
-fn parts(s: &Session, at: Span) -> Vec<Span> {
+fn between_commas(s: &Session, at: Span) -> Vec<Span> {
     let text = s.sources.slice(at);
     let commas = outside(text).filter(|(_, c)| *c == ',').map(|(k, _)| k);
     let ends: Vec<usize> = commas.chain([text.len()]).collect();
@@ -226,44 +197,6 @@ fn parts(s: &Session, at: Span) -> Vec<Span> {
         Span { start, end, ..at }
     };
     starts.zip(&ends).map(part).collect()
-}
-
-/// The picture with the texts that options say.
-fn with_options(s: &Session, mut picture: Picture, at: Span) -> Result<Picture, String> {
-    let mut rest = s.sources.slice(at).trim();
-    while !rest.is_empty() {
-        let read = option(rest).and_then(|(word, rest)| Some((word, texts(rest)?)));
-        let Some((word, (texts, behind))) = read else {
-            let expected = "`title`, `x`, `y` or `legend`, each with a text in quotes";
-            return Err(refuse(s, at, &format!("expected {expected}, got `{rest}`")));
-        };
-        picture = match (word, texts.as_slice()) {
-            ("legend", texts) => picture.legend(texts.iter().copied()),
-            ("title", [text]) => picture.title(*text),
-            ("x", [text]) => picture.x(*text),
-            ("y", [text]) => picture.y(*text),
-            _ => {
-                let message = format!("expected one text for `{word}`, got {}", texts.len());
-                return Err(refuse(s, at, &message));
-            }
-        };
-        rest = behind;
-    }
-    Ok(picture)
-}
-
-/// Texts in quotes, with commas between them, and the rest.
-fn texts(text: &str) -> Option<(Vec<&str>, &str)> {
-    let (first, rest) = text.strip_prefix('"')?.split_once('"')?;
-    let rest = rest.trim_start();
-    match rest.strip_prefix(',') {
-        Some(more) => {
-            let (mut all, rest) = texts(more.trim_start())?;
-            all.insert(0, first);
-            Some((all, rest))
-        }
-        None => Some((vec![first], rest)),
-    }
 }
 
 /// The first word of what follows a command, which may be in quotes, and what follows it, if something does.

@@ -13,6 +13,10 @@ use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::sync::Arc;
 
+/// The note where a function of elements treats one as an array.
+const OF_WHOLE: &str = "an element is one scalar: `r.map_segments(|s| s.sum())` gives whole segments, \
+                        `m.map_rows(|r| r.sum())` whole rows";
+
 /// The arguments of one call, checked for their number.
 pub struct Call<'e, 's> {
     /// Who evaluates.
@@ -144,7 +148,14 @@ impl<'e, 's> Call<'e, 's> {
             Value::Array(a) if a.node.rank > 0 => Ok(a.clone()),
             Value::Range(range) => self.eval.range((**range).clone(), at),
             Value::Table(table) => self.eval.rows_of(&table.clone(), at),
-            other => wrong(format!("expected an array, got {}", other.describe()), at),
+            other => {
+                let message = format!("expected an array, got {}", other.describe());
+                let wrong = Diagnostic::new(message, at);
+                Err(Box::new(match self.eval.tracing && other.is_scalar() {
+                    true => wrong.note(OF_WHOLE),
+                    false => wrong,
+                }))
+            }
         }
     }
 

@@ -50,6 +50,9 @@ impl Eval<'_> {
         args: &[Expr],
         span: Span,
     ) -> Result<Value> {
+        if let Some(wrong) = self.python_picture(env, callee, args) {
+            return Err(wrong);
+        }
         let f = self.expr(env, callee)?;
         let is_named = |a: &&Expr| matches!(a.kind, ExprKind::Keyword { .. });
         let (named, plain): (Vec<&Expr>, Vec<&Expr>) = args.iter().partition(is_named);

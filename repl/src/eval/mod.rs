@@ -9,8 +9,10 @@ mod calls;
 mod elementwise;
 mod functions;
 mod index;
+mod loaded;
 mod meaning;
 mod operators;
+mod pictures;
 pub mod promote;
 mod python;
 mod scalar;
@@ -21,6 +23,7 @@ pub use attributes::ATTRIBUTES;
 pub use call::Call;
 pub use elementwise::Site;
 pub use functions::{Form, Mistake, Traced};
+pub use loaded::Loaded;
 pub use meaning::{date as read_date, looked_up, noun};
 
 use crate::combinators;
@@ -82,7 +85,7 @@ pub struct Eval<'s> {
     /// The folder that relative names of files begin at.
     pub folder: &'s Path,
     /// What files had in them, by what `load` was called with, where they need not be read again.
-    pub loaded: Option<&'s mut HashMap<Vec<String>, Value>>,
+    pub loaded: Option<&'s mut Loaded>,
     /// Ends what evaluates for long, as a function does that calls itself.
     pub stop: CancelToken,
     /// What becomes of each expression, if somebody wants to know.

@@ -58,7 +58,14 @@ impl Parser<'_> {
         if behind == Tok::Open && text != "return" {
             return None;
         }
-        Some(self.wrong(Diagnostic::new(*message, self.span(first)).note(*note)))
+        let wrong = Diagnostic::new(*message, self.span(first)).note(*note);
+        let line = self.text.get(first.start..).and_then(|t| t.lines().next());
+        Some(
+            self.wrong(match line.is_some_and(|l| l.contains("matplotlib")) {
+                true => wrong.note("`:plot` draws pictures: `:help plot` has its forms"),
+                false => wrong,
+            }),
+        )
     }
 
     /// That a function's body stands behind a colon.

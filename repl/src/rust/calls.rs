@@ -55,6 +55,13 @@ impl Writer<'_> {
         if self.bound.contains(name) {
             return self.applied(e, callee, args);
         }
+        if name == "agg" {
+            return self.aggregates(e, args);
+        }
+        if name == "join" && self.is_of_rows("filter", args) {
+            let message = "a join of tables has no form in Rust, whose joins give pairs of indices";
+            return refuse(message, e.span);
+        }
         if args
             .iter()
             .any(|a| matches!(a.kind, ExprKind::Keyword { .. }))
@@ -65,8 +72,16 @@ impl Writer<'_> {
             .iter()
             .find(|(a, _)| a == name)
             .map_or(name.as_str(), |(_, n)| n);
-        if !combinators::find(name).is_some_and(|c| matches!(c.name, "load" | "save")) {
+        let is_of_files =
+            combinators::find(name).is_some_and(|c| matches!(c.name, "load" | "save"));
+        if !is_of_files && !self.is_of_rows(name, args) {
             self.are_numbers(args)?;
+        }
+        if self.is_of_rows(name, args)
+            && let Some(c) = combinators::find(name)
+        {
+            let code = self.combinator(e, c, args)?;
+            return self.with_texts(e, code);
         }
         match combinators::find(name) {
             Some(c) if c.scalar.is_none() || c.takes(args.len()) => self.combinator(e, c, args),
@@ -136,7 +151,7 @@ impl Writer<'_> {
 
     /// An array argument, with elements of the type that the combinator gives them.
     fn input(&mut self, c: &Combinator, args: &[Expr], k: usize) -> Result<Code> {
-        let code = self.expr(&args[k])?;
+        let code = self.rows(&args[k])?;
         let own = self.element(&args[k])?;
         let want = match c.elements {
             Elements::Kept => None,
@@ -211,7 +226,7 @@ impl Writer<'_> {
                 let all = refs(self, &args[1..])?.join(", ");
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
             }
-            "head" => return Ok(self.expr(&args[0])?.call("take", &["5".into()])),
+            "head" => return Ok(self.rows(&args[0])?.call("take", &["5".into()])),
             "segmented" => return Ok(free("Segmented::new", &refs(self, args)?)),
             "from_flags" => return Ok(free("Segmented::from_flags", &refs(self, args)?)),
             "from_uniform" => {
@@ -278,9 +293,7 @@ impl Writer<'_> {
                 Kind::Function(n) => self.function(arg, n)?,
                 Kind::Key => match &arg.kind {
                     ExprKind::Function(f) if f.params.len() == 1 => {
-                        let message =
-                            format!("`{}` by a key has no short form in Rust yet", c.name);
-                        return refuse(message, arg.span);
+                        return self.by_key(c.name, &args[0], arg);
                     }
                     _ => self.function(arg, 2)?,
                 },
@@ -409,7 +422,7 @@ impl Writer<'_> {
     }
 
     /// A function as an argument: a closure, or what has a name.
-    fn function(&mut self, e: &Expr, arity: usize) -> Result<String> {
+    pub fn function(&mut self, e: &Expr, arity: usize) -> Result<String> {
         let ExprKind::Name(name) = &e.kind else {
             return Ok(self.expr(e)?.text);
         };

@@ -4,9 +4,10 @@
 use super::code::{Code, float, ident, integer, known, level, tuple};
 use super::functions::names;
 use super::notes::{Note, Notes};
+use super::rows::Rows;
 use crate::combinators::CONSTANTS;
 use crate::diagnostic::Diagnostic;
-use crate::eval::Result;
+use crate::eval::{Result, promote};
 use crate::source::Span;
 use crate::syntax::{Binary, Expr, ExprKind, Literal, Unary};
 use crate::value::Elt;
@@ -21,6 +22,8 @@ pub struct Writer<'n> {
     pub bound: HashSet<String>,
     /// Whether anything is read from files or written.
     pub files: bool,
+    /// The rows of tables.
+    pub rows: Rows,
 }
 
 /// That there is no Rust for a piece of text.
@@ -30,6 +33,14 @@ pub fn refuse<T>(message: impl Into<String>, at: Span) -> Result<T> {
         wrong.note("`:rust` writes what the typed API has a form for"),
     ))
 }
+
+/// The message about text, dates and rows that have no form.
+const NO_FORM: &str =
+    "the typed API has no form for this, since text, dates and rows have no operators there";
+
+/// The message about operators on text in a row.
+const CODES: &str = "text in a row is a code in Rust, which has no operators with text: \
+                     filter by a column, as `t[t.name == \"TEXT\"]` does";
 
 /// The other way round.
 fn turned(method: &str) -> Option<&'static str> {
@@ -90,19 +101,41 @@ impl Writer<'_> {
         }
     }
 
-    /// Refuses text, dates and rows, but for columns of tables and names: other forms have no Rust yet.
+    /// Refuses text, dates and rows, but for names, columns, and combinators of rows: other forms have no Rust.
     fn has_form(&self, e: &Expr) -> Result<()> {
-        let is_named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
-        let is_there = match &e.kind {
-            ExprKind::Field { value, .. } => matches!(self.note(value)?, Note::Table(_)),
-            _ => is_named,
+        let note = self.note(e)?;
+        let has_form = match &e.kind {
+            _ if !note.is_meant() => true,
+            ExprKind::Name(_) | ExprKind::Function(_) => true,
+            // Its parts have to have forms.
+            ExprKind::Tuple(_) => match note {
+                Note::Tuple(parts) => parts.iter().all(|p| matches!(p, Note::Term(_))),
+                note => matches!(note, Note::Term(_)),
+            },
+            ExprKind::Field { value, .. } => {
+                let of = self.note(value)?;
+                matches!(of, Note::Table(_)) || matches!(of.elt(), Some(Elt::Row(..)))
+            }
+            ExprKind::Index { array, .. } => {
+                self.is_of_rows("filter", std::slice::from_ref(array))
+                    && matches!(note, Note::Array(..))
+            }
+            ExprKind::Call { callee, args, .. } => {
+                let is_text_or_row = |elt: &Elt| matches!(elt, Elt::Text(_) | Elt::Row(..));
+                match &callee.kind {
+                    // Calls have the messages about these.
+                    ExprKind::Name(name) if matches!(name.as_str(), "group_by" | "join") => true,
+                    ExprKind::Name(name) => {
+                        self.is_of_rows(name, args) && note.elt().is_some_and(is_text_or_row)
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
         };
-        match self.note(e)?.is_meant() && !is_there {
-            true => refuse(
-                "there is no Rust yet for this use of text, dates or tables",
-                e.span,
-            ),
-            false => Ok(()),
+        match has_form {
+            true => Ok(()),
+            false => refuse(NO_FORM, e.span),
         }
     }
 
@@ -110,11 +143,11 @@ impl Writer<'_> {
     pub fn are_numbers(&self, all: &[Expr]) -> Result<()> {
         for e in all {
             let note = self.note(e)?;
+            if matches!(note, Note::Term(Elt::Text(_))) {
+                return refuse(CODES, e.span);
+            }
             if note.is_meant() || matches!(note, Note::Table(_)) {
-                return refuse(
-                    "there is no Rust yet for this use of text, dates or tables",
-                    e.span,
-                );
+                return refuse(NO_FORM, e.span);
             }
         }
         Ok(())
@@ -346,7 +379,12 @@ impl Writer<'_> {
         if matches!(self.note(operand)?, Note::Segments(_)) {
             return refuse("operators on segments have no form in Rust", operand.span);
         }
-        let of = self.side(operand, None)?.at(level::UNARY);
+        // Counts are signed in arithmetic.
+        let signed = match (op, self.note(operand)?.elt()) {
+            (Unary::Neg, Some(elt)) => promote::signed(elt).scalar(),
+            _ => None,
+        };
+        let of = self.side(operand, signed)?.at(level::UNARY);
         Ok(Code::new(format!("{}{}", op.text(), of.text), level::UNARY))
     }
 

@@ -55,6 +55,10 @@ impl Writer<'_> {
     fn param(&self, p: &Pattern) -> Result<String> {
         let notes = self.notes.named(p.span);
         match notes {
+            [one] if one.is_meant() => refuse(
+                "a function of rows or text stands where it is called: its type has no name in Rust",
+                p.span,
+            ),
             [one] => match type_of(one) {
                 Some(text) => Ok(text),
                 None => refuse("there is no type for this in Rust", p.span),

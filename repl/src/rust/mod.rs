@@ -10,6 +10,7 @@
 //! | `calls` | calls of combinators |
 //! | `python` | arithmetic with Python's meaning, types that meet |
 //! | `parts` | indices, slices, attributes |
+//! | `rows` | rows of tables, groups and aggregates |
 
 mod calls;
 mod code;
@@ -19,6 +20,7 @@ mod literals;
 mod notes;
 mod parts;
 mod python;
+mod rows;
 
 use crate::session::Session;
 use crate::source::Span;
@@ -28,6 +30,7 @@ use code::Code;
 use expression::{Writer, refuse};
 use functions::names;
 pub use notes::{Note, Notes};
+use rows::Rows;
 use std::collections::HashSet;
 
 /// What the command does.
@@ -44,14 +47,16 @@ pub fn command(s: &mut Session, at: Span) -> Result<String, String> {
 
 /// A program that prints the last value of these statements.
 fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Result<String> {
+    let statements = needed(statements);
     let mut writer = Writer {
         notes,
         bound: HashSet::new(),
         files: false,
+        rows: Rows::of(&statements, notes),
     };
     let mut shown = None;
     let mut lines = Vec::new();
-    for s in needed(statements) {
+    for s in statements {
         match &s.kind {
             StatementKind::Show(value) => shown = Some(value),
             _ => lines.extend(writer.statement(s)?),
@@ -65,7 +70,9 @@ fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Re
         Err(e) => return Err(e),
     };
     let code = writer.expr(value)?;
+    let rows = writer.shown_rows(&code, value)?;
     match &note {
+        _ if let Some(rows) = rows => lines.extend(rows),
         Note::Array(Elt::Text(_), _) => lines.extend(computed(&code.call("to_vec", &[]))),
         Note::Array(..) | Note::Delayed(_) | Note::Range(_) => {
             lines.extend(computed(&code.call("force", &[])));
@@ -123,6 +130,10 @@ fn shows(value: &str) -> String {
 /// A part of a tuple, computed.
 fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
     let of = Code::atom(format!("value.{k}"));
+    let has_text = |elt: &Elt| elt.is_meant() || elt.parts().iter().any(Elt::is_meant);
+    if note.elt().is_some_and(has_text) {
+        return refuse("text in a tuple has no form in Rust: it is shown alone", at);
+    }
     Ok(match note {
         Note::Array(..) | Note::Delayed(_) | Note::Range(_) => of.call("force", &[]).text + "?",
         Note::Segments(_) => of.call("to_vecs", &[]).text + "?",
@@ -133,7 +144,7 @@ fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
 }
 
 /// The last value that is shown, and before it what it needs: what was named and not named anew.
-fn needed(statements: &[Statement]) -> Vec<&Statement> {
+pub fn needed(statements: &[Statement]) -> Vec<&Statement> {
     let mut wanted = HashSet::new();
     let mut all = Vec::new();
     let mut found = false;

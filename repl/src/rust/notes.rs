@@ -2,7 +2,6 @@
 
 use crate::source::Span;
 use crate::value::{Elt, Value};
-use livefusion::io::Type;
 use loop_lang::{Const, Ty};
 use std::collections::HashMap;
 
@@ -27,8 +26,8 @@ pub enum Note {
     Tuple(Vec<Note>),
     /// A range; its first element, the end behind its last one, and their type, where they are known.
     Range(Option<(i128, i128, Ty)>),
-    /// The columns of a table that are text.
-    Table(Vec<String>),
+    /// The columns of a table, and the elements of those that are arrays.
+    Table(Vec<(String, Option<Elt>)>),
     /// What has no type in Rust that matters: functions, strings, boundaries.
     Other,
 }
@@ -57,9 +56,12 @@ impl Note {
                 }))
             }
             Value::Table(table) => {
-                let columns = table.read.names().zip(table.read.types());
-                let texts = columns.filter(|(_, ty)| *ty == Type::Text);
-                Note::Table(texts.map(|(name, _)| name.to_string()).collect())
+                let elt = |name: &str| match table.column(name) {
+                    Some(Ok(Value::Array(column))) => Some(column.elt),
+                    _ => None,
+                };
+                let names = table.names();
+                Note::Table(names.map(|n| (n.to_string(), elt(n))).collect())
             }
             Value::Save(_) => Note::Tuple(Vec::new()),
             Value::Function(_) | Value::Named(_) | Value::Boundary(_) | Value::Text(_) => {
@@ -147,6 +149,11 @@ impl Notes {
     /// What an expression is; nothing of one that was not evaluated.
     pub fn get(&self, at: Span) -> Option<&Note> {
         self.expressions.get(&at)
+    }
+
+    /// The notes of all expressions.
+    pub fn all(&self) -> impl Iterator<Item = &Note> {
+        self.expressions.values()
     }
 
     /// What a pattern named.

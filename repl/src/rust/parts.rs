@@ -10,16 +10,24 @@ use loop_lang::Ty;
 
 impl Writer<'_> {
     pub fn field(&mut self, e: &Expr, value: &Expr, field: &Field) -> Result<Code> {
+        if let Field::Name(name) = field
+            && let Some(code) = self.part_of_row(e, value, &name.text)?
+        {
+            return Ok(code);
+        }
         let of = self.expr(value)?;
         match (field, self.note(value)?.clone()) {
             (Field::Number(k, _), Note::Array(..) | Note::Delayed(_)) => {
                 Ok(of.call("map", &[format!("|x| x.{k}")]))
             }
             (Field::Number(k, _), _) => Ok(Code::atom(format!("{}.{k}", of.at(level::DOT).text))),
-            (Field::Name(name), Note::Table(texts)) => {
+            (Field::Name(name), Note::Table(columns)) => {
                 self.files = true;
+                let is_text = columns
+                    .iter()
+                    .any(|(n, elt)| *n == name.text && matches!(elt, Some(Elt::Text(_))));
                 let column = format!("{:?}", name.text);
-                let call = match (self.note(e)?, texts.contains(&name.text)) {
+                let call = match (self.note(e)?, is_text) {
                     (Note::Segments(elt), _) => of.call(&format!("segments::<{elt}>"), &[column]),
                     (Note::Tuple(_) | Note::Array(Elt::Maybe(_), _), _) => {
                         return refuse("there is no short form of missing values", name.span);
@@ -65,6 +73,13 @@ impl Writer<'_> {
     }
 
     pub fn index(&mut self, e: &Expr, array: &Expr, items: &[Expr]) -> Result<Code> {
+        if self.is_of_rows("filter", std::slice::from_ref(array))
+            && let [test] = items
+            && matches!(self.note(test)?, Note::Array(Elt::Scalar(Ty::Bool), _))
+        {
+            let test = self.borrowed(test)?.text;
+            return Ok(self.rows(array)?.call("pack", &[test]));
+        }
         self.are_numbers(std::slice::from_ref(array))?;
         let mut of = self.expr(array)?;
         if let [one] = items

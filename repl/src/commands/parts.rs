@@ -1,0 +1,153 @@
+//! The parts of a computation with their times and bytes: its loops, and its external parts, as sorts.
+
+use crate::display;
+use crate::session::Session;
+use livefusion::Engine;
+use livefusion::ast::{After, Apart, Node, Value};
+use livefusion::runtime::{Bytes, ExplainedApart, Traffic, external_parts};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A part of a computation.
+pub struct Part {
+    name: String,
+    time: Duration,
+    traffic: Traffic,
+    /// Whether the traffic is that of each step of a loop over arrays.
+    in_steps: bool,
+}
+
+impl Part {
+    /// A part with this traffic.
+    fn new(name: &str, time: Duration, traffic: Traffic) -> Part {
+        Part {
+            name: name.to_string(),
+            time,
+            traffic,
+            in_steps: false,
+        }
+    }
+}
+
+/// The loops of a computation, and its external parts in their order.
+pub struct Parts {
+    /// All loops between external parts.
+    loops: Part,
+    /// Each of the others.
+    external: Vec<Part>,
+}
+
+impl Parts {
+    /// Computes nodes part by part.
+    pub fn run(s: &Session, engine: &Engine, nodes: &[Arc<Node>]) -> livefusion::Result<Parts> {
+        let mut parts = Parts {
+            loops: Part::new("loops", Duration::ZERO, Traffic::default()),
+            external: Vec::new(),
+        };
+        for node in external_parts(nodes) {
+            if let After::Apart(of, _) = &node.after
+                && of.ended().get().is_none()
+            {
+                parts.external(s, engine, &node, of)?;
+            }
+        }
+        parts.loops(s, engine, nodes)?;
+        Ok(parts)
+    }
+
+    fn external(
+        &mut self,
+        s: &Session,
+        engine: &Engine,
+        node: &Arc<Node>,
+        of: &Apart,
+    ) -> livefusion::Result<()> {
+        let steps = match of {
+            Apart::External(of) => {
+                self.loops(s, engine, &of.inputs)?;
+                None
+            }
+            Apart::Loop(_) => engine.explain(std::slice::from_ref(node))?.apart.pop(),
+        };
+        let time = s.force_on(engine, std::slice::from_ref(node))?;
+        let traffic = match &steps {
+            Some(ExplainedApart::Loop(of)) => of.step.traffic,
+            _ => Traffic {
+                reads: exactly(of.begin().iter().filter_map(|n| n.value.get())),
+                writes: exactly(of.ended().get().into_iter().flatten()),
+            },
+        };
+        let in_steps = steps.is_some();
+        self.external.push(Part {
+            in_steps,
+            ..Part::new(of.name(), time, traffic)
+        });
+        Ok(())
+    }
+
+    /// Computes nodes that need no external parts, and adds that to the loops.
+    fn loops(
+        &mut self,
+        s: &Session,
+        engine: &Engine,
+        nodes: &[Arc<Node>],
+    ) -> livefusion::Result<()> {
+        let traffic = engine.explain(nodes)?.traffic;
+        self.loops.traffic = [self.loops.traffic, traffic].into_iter().sum();
+        self.loops.time += s.force_on(engine, nodes)?;
+        Ok(())
+    }
+
+    /// Whether all of it is loops.
+    pub fn are_loops(&self) -> bool {
+        self.external.is_empty()
+    }
+
+    /// The traffic of all parts, but of steps, whose number is unknown.
+    pub fn traffic(&self) -> Traffic {
+        let whole = self.external.iter().filter(|p| !p.in_steps);
+        whole.chain([&self.loops]).map(|p| p.traffic).sum()
+    }
+
+    /// Whether there are steps, which the traffic is without.
+    pub fn has_steps(&self) -> bool {
+        self.external.iter().any(|p| p.in_steps)
+    }
+}
+
+/// The bytes of values in memory.
+fn exactly<'v>(values: impl Iterator<Item = &'v Value>) -> Bytes {
+    let bytes = values.map(|value| match value {
+        Value::Array(columns) => {
+            let sizes = columns.iter().map(|c| (c.len() * c.ty().size()) as u64);
+            sizes.sum()
+        }
+        Value::Scalar(fields) => 8 * fields.len() as u64,
+    });
+    Bytes {
+        known: bytes.sum(),
+        ..Bytes::default()
+    }
+}
+
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = || [&self.loops].into_iter().chain(&self.external);
+        let width = all().map(|p| p.name.chars().count()).max().unwrap_or(0);
+        all().try_for_each(|part| {
+            let (time, moved) = (display::duration(part.time), Moved(part.traffic));
+            let steps = if part.in_steps { "each step " } else { "" };
+            writeln!(f, "  {:width$}  {time:>10}  {steps}{moved}", part.name)
+        })
+    }
+}
+
+/// Traffic in words.
+pub struct Moved(pub Traffic);
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "reads {}, writes {}", self.0.reads, self.0.writes)
+    }
+}
