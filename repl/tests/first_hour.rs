@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// So long a line may run, in steps of the clock below.
-const LONGEST: u64 = 40;
+const LONGEST: u64 = 160;
 const TICK: Duration = Duration::from_millis(250);
 /// So many lines of an answer stand in the file.
 const MOST_LINES: usize = 12;

@@ -2479,6 +2479,22 @@ mod p178 {
 
 #[allow(warnings, clippy::all)]
 mod p179 {
+    // (0..=10).quantiles([0.1, 0.9])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = enum_from_step(11, 0i64, 1)
+            .quantiles(&Array::from([0.1f64, 0.9]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p180 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2491,7 +2507,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p181 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2505,7 +2521,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p182 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2519,7 +2535,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p183 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2535,7 +2551,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p184 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2551,7 +2567,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p185 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2567,7 +2583,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p186 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2583,7 +2599,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p187 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2599,7 +2615,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p188 {
     // (ragged [[3, 1, 2], [5, 4]]).median_s()
     use livefusion::prelude::*;
 
@@ -2615,7 +2631,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p189 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
     use livefusion::prelude::*;
 
@@ -2631,7 +2647,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p190 {
     // (1..10).head()
     use livefusion::prelude::*;
 
@@ -2644,7 +2660,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p191 {
     // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
     use livefusion::prelude::*;
 
@@ -2658,7 +2674,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p192 {
     // [3, 1, 4, 5].group_by(_ % 2).agg(("n", _.len()), ("sum", _.sum()))
     use livefusion::prelude::*;
 
@@ -2680,7 +2696,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p193 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2698,7 +2714,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p194 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2716,7 +2732,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p195 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2733,7 +2749,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p196 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2750,7 +2766,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p197 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2769,7 +2785,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p198 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2788,7 +2804,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p199 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2806,7 +2822,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p200 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2823,7 +2839,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p201 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2836,7 +2852,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p202 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2849,7 +2865,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p203 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2862,7 +2878,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p204 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2875,7 +2891,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p205 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2888,7 +2904,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p206 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2901,7 +2917,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p207 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2914,7 +2930,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p208 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2930,7 +2946,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p209 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2946,7 +2962,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p210 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2962,7 +2978,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p211 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2975,7 +2991,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p212 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2988,7 +3004,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p213 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -3004,7 +3020,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p214 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -3020,7 +3036,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p215 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -3034,7 +3050,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p216 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -3047,7 +3063,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p217 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -3064,7 +3080,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p218 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -3082,7 +3098,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p219 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -3103,7 +3119,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p220 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3119,7 +3135,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p221 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3135,7 +3151,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p222 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3148,7 +3164,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p223 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3166,7 +3182,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p224 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3179,7 +3195,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p225 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3193,7 +3209,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p226 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3221,7 +3237,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p227 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -3249,7 +3265,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p228 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3269,7 +3285,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p229 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3288,7 +3304,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p230 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3305,7 +3321,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p231 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3321,7 +3337,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p232 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3341,7 +3357,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p233 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3361,7 +3377,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p234 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3377,7 +3393,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p235 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3393,7 +3409,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p236 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3409,7 +3425,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p237 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3425,7 +3441,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p238 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3439,7 +3455,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p239 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3455,7 +3471,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p240 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3468,7 +3484,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p241 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3484,7 +3500,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p242 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3501,7 +3517,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p243 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3516,7 +3532,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p244 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3535,7 +3551,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p245 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3550,7 +3566,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p246 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3572,7 +3588,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p247 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3588,7 +3604,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p248 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3601,7 +3617,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p249 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3627,7 +3643,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p250 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3648,7 +3664,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p251 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3667,7 +3683,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p252 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3697,7 +3713,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p253 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3727,7 +3743,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p254 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3753,7 +3769,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p255 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3779,7 +3795,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p256 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3805,7 +3821,7 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p257 {
     // [3, 1, 4, 5].group_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3822,7 +3838,7 @@ mod p256 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p257 {
+mod p258 {
     // [3, 1, 4].sort_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3839,7 +3855,7 @@ mod p257 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p258 {
+mod p259 {
     // let xs = [3, 1, 4]
     // xs.sort_by(-_)
     use livefusion::prelude::*;
@@ -3854,7 +3870,7 @@ mod p258 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p259 {
+mod p260 {
     // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
     use livefusion::prelude::*;
 
@@ -3877,7 +3893,7 @@ mod p259 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p260 {
+mod p261 {
     // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
     use livefusion::prelude::*;
 
@@ -3898,7 +3914,7 @@ mod p260 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p261 {
+mod p262 {
     // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
     // g.sort_by(-_.n).take(2)
     use livefusion::prelude::*;
@@ -3921,7 +3937,7 @@ mod p261 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p262 {
+mod p263 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
     use livefusion::prelude::*;
@@ -3948,7 +3964,7 @@ mod p262 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p263 {
+mod p264 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // g.sort_by(_.low)
@@ -3976,7 +3992,7 @@ mod p263 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p264 {
+mod p265 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // (g.n.max(), g.filter(_.low < 20).low)
@@ -4002,7 +4018,7 @@ mod p264 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p265 {
+mod p266 {
     // let s = load "examples/data/stocks.csv"
     // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
     use livefusion::prelude::*;
@@ -4022,7 +4038,7 @@ mod p265 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p266 {
+mod p267 {
     // let s = load "examples/data/stocks.csv"
     // s.filter(_.price > 650).symbol
     use livefusion::prelude::*;
@@ -4040,7 +4056,7 @@ mod p266 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p267 {
+mod p268 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.price).take(3).map(|r| r.price)
     use livefusion::prelude::*;
@@ -4062,7 +4078,7 @@ mod p267 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p268 {
+mod p269 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.symbol).price.head()
     use livefusion::prelude::*;
@@ -4084,7 +4100,7 @@ mod p268 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p269 {
+mod p270 {
     // let t = load "examples/data/airports.csv"
     // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
     use livefusion::prelude::*;
@@ -4113,7 +4129,7 @@ mod p269 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p270 {
+mod p271 {
     // let t = load "examples/data/airports.csv"
     // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
     use livefusion::prelude::*;
@@ -4133,7 +4149,7 @@ mod p270 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p271 {
+mod p272 {
     // let s = load "examples/data/stocks.csv"
     // s.map(_.symbol)
     use livefusion::prelude::*;
@@ -4151,7 +4167,7 @@ mod p271 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p272 {
+mod p273 {
     // let s = load "examples/data/stocks.csv"
     // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
     use livefusion::prelude::*;
@@ -4170,7 +4186,7 @@ mod p272 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p273 {
+mod p274 {
     // let s = load "examples/data/stocks.csv"
     // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
     use livefusion::prelude::*;
@@ -4196,7 +4212,7 @@ mod p273 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p274 {
+mod p275 {
     // let u = load "examples/data/states.csv"
     // u.square_miles.sort().take(2)
     use livefusion::prelude::*;
@@ -4211,7 +4227,7 @@ mod p274 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p275 {
+mod p276 {
     // let s = load "examples/data/stocks.csv"
     // let rows = 2.0
     // s.sort_by(_.price * rows).take(2).price * rows
@@ -4231,7 +4247,7 @@ mod p275 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p276 {
+mod p277 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
     use livefusion::prelude::*;
@@ -4257,7 +4273,7 @@ mod p276 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p277 {
+mod p278 {
     // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
     use livefusion::prelude::*;
 
@@ -4271,7 +4287,7 @@ mod p277 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p278 {
+mod p279 {
     // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
     use livefusion::prelude::*;
 
@@ -4287,7 +4303,7 @@ mod p278 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p279 {
+mod p280 {
     // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
     use livefusion::prelude::*;
 
@@ -4303,7 +4319,7 @@ mod p279 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p280 {
+mod p281 {
     // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -4319,7 +4335,7 @@ mod p280 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p281 {
+mod p282 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4622,4 +4638,5 @@ pub const ALL: &[fn()] = &[
     p279::run,
     p280::run,
     p281::run,
+    p282::run,
 ];
