@@ -6,6 +6,7 @@ mod begin_short;
 mod by_index;
 mod call_into;
 mod clustering;
+mod comparisons;
 mod complex;
 mod conditions;
 mod cursors;

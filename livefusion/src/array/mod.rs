@@ -7,6 +7,7 @@
 //! | `map` | `map` |
 //! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`; untyped `zip_cut` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
+//! | `compare` | `lt`, `le`, `gt`, `ge`, `eq`, `ne` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
@@ -40,6 +41,7 @@
 mod adjacent;
 mod append;
 mod combine;
+mod compare;
 mod extents;
 mod extremum;
 mod filter;
@@ -82,6 +84,7 @@ pub(crate) use extents::axis as extent;
 pub use generate::{enum_from_step, generate, iota, linspace, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub(crate) use length::{MOST_LENGTH, negative};
+pub use operators::Operand;
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};

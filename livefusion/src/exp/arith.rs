@@ -3,7 +3,6 @@
 //! There is one implementation per operator for `Exp op anything`, and one per scalar type for
 //! `literal op Exp`, which is what lets Rust infer the types of literals.
 
-use crate::array::{Array, Ix0};
 use crate::elt::{Bits, Int, Num, Scalar};
 use crate::exp::{Exp, ToExp, apply};
 use crate::loc::Loc;
@@ -27,20 +26,6 @@ macro_rules! operators {
             #[track_caller]
             fn $assign(&mut self, r: R) {
                 *self = binary(Op::$op, *self, r.to_exp(), Loc::caller());
-            }
-        }
-        impl<T: $Bound> $Trait<Exp<T>> for &Array<T, Ix0> {
-            type Output = Exp<T>;
-            #[track_caller]
-            fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Loc::caller())
-            }
-        }
-        impl<T: $Bound> $Trait<Exp<T>> for Array<T, Ix0> {
-            type Output = Exp<T>;
-            #[track_caller]
-            fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Loc::caller())
             }
         }
         $(impl $Trait<Exp<$t>> for $t {

@@ -17,7 +17,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "enumFromStepN (I1 5) 0 0.25" => enum_from_step(5, 0.0, 0.25), "`enumFromN` from 0: `iota`";
         "shape m" => m.shape(), "a delayed scalar for each axis";
         "size m" => m.len(), "";
-        "null xs" => xs.len().map(|n| n.eq(0)), "";
+        "null xs" => xs.len().eq(0), "";
         "map f xs" => xs.map(|x| x.sqrt()), "";
         "imap f m" => m.enumerate().map(|((i, j), x)| x * (i + j).cast::<f64>()), "";
         "indexed m" => m.enumerate(), "indices are tuples; of one axis numbers";

@@ -16,7 +16,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.eye(3)" => generate((3, 3), |(i, j)| i.eq(j).cond(1.0, 0.0)), "";
         "xs * 2 + ys" => &xs * 2.0 + &ys, "numbers have the type of the elements: `2.0`";
         "np.sqrt(np.abs(xs))" => xs.map(|x| x.abs().sqrt()), "one loop, no array between";
-        "xs < ys" => xs.zip_with(&ys, |x, y| x.lt(y)), "comparisons are methods: `lt`, `le`, `eq`, `ne`, `ge`, `gt`";
+        "xs < ys" => xs.lt(&ys), "comparisons are methods: `lt`, `le`, `eq`, `ne`, `ge`, `gt`";
+        "(xs > 2) & (ys <= 5)" => xs.gt(2.0) & ys.le(5.0), "arrays of `bool`; `|`, `^` and `!` as well";
         "np.where(xs > 0, xs, ys)" => xs.zip_with(&ys, |x, y| x.gt(0.0).cond(x, y)), "";
         "xs.astype(np.int32)" => xs.map(|x| x.cast::<i32>()), "saturates, as Rust's `as`";
         "xs[xs > 0]" => xs.filter(|x| x.gt(0.0)), "fuses, and its length is delayed";
