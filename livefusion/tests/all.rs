@@ -2,6 +2,7 @@
 
 mod common;
 
+mod arguments;
 mod begin_short;
 mod by_index;
 mod call_into;

@@ -4,7 +4,7 @@ use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
 use crate::ast::{Builder, Shape};
 use crate::elt::{Elt, Scalar};
 use crate::error::ErrorKind;
-use crate::exp::{IntoExp, types_of, value};
+use crate::exp::{IntoExp, ToExp, types_of, value};
 use livefusion_backend::Buffer;
 use std::any::Any;
 use std::ptr::NonNull;
@@ -179,6 +179,12 @@ impl<T: Elt> Array<T, Ix0> {
     /// ```
     #[track_caller]
     pub fn scalar(x: impl IntoExp<Elt = T>) -> Array<T, Ix0> {
+        Array::of_value(x)
+    }
+
+    /// As [`scalar`](Array::scalar), where the type is known.
+    #[track_caller]
+    pub(crate) fn of_value(x: impl ToExp<T>) -> Array<T, Ix0> {
         Array::wrap(Builder::named("scalar").compute(value::<T>(|| x.to_exp())))
     }
 }

@@ -1,0 +1,58 @@
+//! Arguments that have several forms: numbers beside arrays, delayed scalars, lists of arrays, rows.
+
+use crate::common::engines;
+use livefusion::Result;
+use livefusion::prelude::*;
+
+#[test]
+fn loops_start_from_numbers() -> Result<()> {
+    for engine in engines() {
+        let start = (iota(4), true, 0u64);
+        let (xs, goes_on, steps) = iterate_while(
+            start,
+            |(_, goes_on, _)| goes_on,
+            |(xs, _, steps)| {
+                let xs = xs.map(|x| x * 2);
+                let goes_on = xs.sum().lt(100);
+                (xs, goes_on, steps + 1)
+            },
+        );
+        let (xs, goes_on, steps) = (&xs, &goes_on, &steps).force_with(&engine)?;
+        assert_eq!(
+            (xs.into_vec()?, goes_on, steps),
+            (vec![0, 32, 64, 96], false, 5)
+        );
+        let halved = iterate_n(3, 1.0, |x| x / 2.0);
+        assert_eq!(halved.force_with(&engine)?, 0.125);
+        let xs = Array::from([8.0f64, 2.0]);
+        let (small, error, steps) = iterate_while(
+            (&xs, f64::INFINITY, 0u64),
+            |(_, error, steps)| error.gt(1.0) & steps.lt(10),
+            |(xs, _, steps)| (&xs / 2.0, xs.max(), steps + 1),
+        );
+        let ended = (&small.sum(), &error, &steps).force_with(&engine)?;
+        assert_eq!(ended, (0.625, 1.0, 4));
+    }
+    Ok(())
+}
+
+#[test]
+fn calls_take_values_of_delayed_scalars() -> Result<()> {
+    type Scalar<T> = Array<T, Ix0>;
+    let power = prepare(|(xs, by, on): (Array<f64>, Scalar<f64>, Scalar<bool>)| {
+        xs.map(|x| on.value().cond(x * &by, x)).sum()
+    })?;
+    let xs = Array::from([1.0f64, 2.0]);
+    for by in [3.0, 5.0] {
+        assert_eq!(power.call((&xs, by, true))?, 3.0 * by);
+        assert_eq!(power.call((&xs, &Array::scalar(by), false))?, 3.0);
+        let all = (xs.clone(), Array::scalar(by), Array::scalar(true));
+        assert_eq!(power.call(&all)?, 3.0 * by);
+    }
+    assert_eq!(power.explain((&xs, 2.0, true))?.loops.len(), 1);
+    let half = prepare(|x: Scalar<f64>| x / 2.0)?;
+    let mut out = half.call(3.0)?;
+    half.call_into(5.0, &mut out)?;
+    assert_eq!(out, 2.5);
+    Ok(())
+}
