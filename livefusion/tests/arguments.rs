@@ -56,3 +56,19 @@ fn calls_take_values_of_delayed_scalars() -> Result<()> {
     assert_eq!(out, 2.5);
     Ok(())
 }
+
+#[test]
+fn rows_come_as_vectors() -> Result<()> {
+    let m = Array::from(vec![[1i64, 2, 3], [4, 5, 6]]);
+    assert_eq!(m.force()?, [[1, 2, 3], [4, 5, 6]]);
+    let none = Array::from(Vec::<[i64; 3]>::new());
+    assert_eq!(none.force()?.shape(), [0, 3]);
+    let pairs = Array::from(vec![[(1u8, 0.5f64)], [(2, 1.5)]]);
+    assert_eq!(
+        pairs.map(|(n, x)| n.cast::<f64>() * x).force()?,
+        [[0.5], [3.0]]
+    );
+    let rows = Segmented::from(vec![vec![3i64, 1], vec![], vec![2]]);
+    assert_eq!(rows.to_vecs()?, [vec![3, 1], vec![], vec![2]]);
+    Ok(())
+}

@@ -124,6 +124,23 @@ impl<T: Scalar> Array<T> {
     }
 }
 
+impl<T: Elt, const M: usize> From<Vec<[T; M]>> for Array<T, Ix2> {
+    /// Copies the rows of a matrix.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from(vec![[1.0f64, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(m.sum_axis(1).force()?, [3.0, 7.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(rows: Vec<[T; M]>) -> Array<T, Ix2> {
+        let count = rows.len();
+        let all = rows.into_iter().flatten().collect();
+        Array::wrap(shaped(all, &[count, M]))
+    }
+}
+
 /// Elements in memory under a shape.
 #[track_caller]
 fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> Arc<crate::ast::Node> {
