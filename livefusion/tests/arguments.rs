@@ -1,8 +1,8 @@
 //! Arguments that have several forms: numbers beside arrays, delayed scalars, lists of arrays, rows.
 
 use crate::common::engines;
-use livefusion::Result;
 use livefusion::prelude::*;
+use livefusion::{ErrorKind, Result};
 
 #[test]
 fn loops_start_from_numbers() -> Result<()> {
@@ -54,6 +54,42 @@ fn calls_take_values_of_delayed_scalars() -> Result<()> {
     let mut out = half.call(3.0)?;
     half.call_into(5.0, &mut out)?;
     assert_eq!(out, 2.5);
+    Ok(())
+}
+
+#[test]
+fn delayed_scalars_meet_each_element_of_a_zip() -> Result<()> {
+    let ys = Array::from([1.0f64, 2.0, 6.0]);
+    let m = Array::from([[1i64, 2], [3, 4]]);
+    let rows = Segmented::from(vec![vec![1i64, 4], vec![], vec![2, 3]]);
+    for engine in engines() {
+        let (mean, high) = (ys.mean(), ys.max());
+        let above = ys.zip_with(&mean, |y, m| y.gt(m));
+        assert_eq!(above.force_with(&engine)?, [false, false, true]);
+        let scaled = (&ys, &mean, &high).zip_with(|y, m, h| (y - m) * h);
+        assert_eq!(scaled.sum().force_with(&engine)?, 0.0);
+        let turned = (&mean, &ys).zip_with(|m, y| m - y);
+        assert_eq!(turned.force_with(&engine)?, [2.0, 1.0, -3.0]);
+        let scalars = (&mean, &high).zip_with(|m, h| m * h);
+        assert_eq!(scalars.force_with(&engine)?, 18.0);
+        let both = zip((&mean, &high));
+        let within = ys.zip_with(&both, |y, (m, h)| y.gt(m) & y.lt(h));
+        assert_eq!(within.force_with(&engine)?, [false, false, false]);
+        let (low, top) = (m.min(), m.max());
+        let (a, b, c) = (&m, &low, &top);
+        let all = (a, b, c, a, b, c).zip_with(|x, l, h, y, _, _| x * h - y * l);
+        assert_eq!(all.force_with(&engine)?, [[3, 6], [9, 12]]);
+        let shares = rows.map_segments(|row| row.zip_with(&row.sum(), |x, s| s - x));
+        let shares = shares.data().force_with(&engine)?;
+        assert_eq!(shares, [4, 1, 3, 2]);
+        let wrong = ys.zip_with(&iota(2).sum(), |_, n| 1 / n);
+        assert!(wrong.force_with(&engine).is_ok());
+        let wrong = ys.zip_with(&iota(1).sum(), |_, n| 1 / n);
+        let e = wrong.force_with(&engine).expect_err("a division by zero");
+        assert!(matches!(e.kind, ErrorKind::Division { .. }), "{e}");
+    }
+    let scaled = (&ys, &iota(3).sum()).zip_with(|y, n| y * n.cast::<f64>());
+    assert_eq!(scaled.sum().explain()?.loops.len(), 2);
     Ok(())
 }
 

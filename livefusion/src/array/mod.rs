@@ -92,7 +92,7 @@ pub(crate) use spread::Spread;
 pub use windows::Boundary;
 pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};
 pub use zip::{
-    Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
+    InStep, Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
 };
 
 use crate::ast::{Node, show_types};
