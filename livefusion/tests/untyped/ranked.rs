@@ -193,7 +193,8 @@ fn rows() {
     same(&all[1], xs.node());
     let kept =
         call("map_rows").map_rows(m.node(), |row| vec![call("filter").filter(row, positive())]);
-    let got = "rows whose lengths vary, from `filter`";
+    let got = "rows whose lengths vary, from `filter`; of those `.to_segmented().map_segments(..)` makes \
+               segments, and of the first k of all rows `.gather(&iota(k))` a row";
     mistake(
         &kept[0],
         "map_rows",
