@@ -108,3 +108,29 @@ fn rows_come_as_vectors() -> Result<()> {
     assert_eq!(rows.to_vecs()?, [vec![3, 1], vec![], vec![2]]);
     Ok(())
 }
+
+#[test]
+fn integers_of_any_type_are_indices() -> Result<()> {
+    let xs = Array::from([1.5f64, 2.5, 3.5]);
+    let m = Array::from([[1i64, 2], [3, 4]]);
+    let (k, i) = (2usize, -1i64);
+    for engine in engines() {
+        let found = (&xs.at(1), &xs.at(k), &xs.at(0u8), &m.at((k - 1, 0)));
+        assert_eq!(found.force_with(&engine)?, (2.5, 3.5, 1.5, 3));
+        for wrong in [
+            xs.at(-1),
+            xs.at(i),
+            xs.at(3),
+            m.at([-1, 0]).map(|n| n.cast()),
+        ] {
+            let e = wrong.force_with(&engine).expect_err("an index outside");
+            assert!(matches!(e.kind, ErrorKind::OutOfRange { .. }), "{e}");
+        }
+        let e = xs.at(-1).force_with(&engine).expect_err("a negative index");
+        assert!(
+            e.to_string().ends_with("expected an index below 3, got -1"),
+            "{e}"
+        );
+    }
+    Ok(())
+}
