@@ -94,6 +94,43 @@ fn delayed_scalars_meet_each_element_of_a_zip() -> Result<()> {
 }
 
 #[test]
+#[expect(
+    clippy::needless_borrows_for_generic_args,
+    reason = "forms that users write"
+)]
+fn lists_of_arrays_have_any_form() -> Result<()> {
+    let (a, b) = (Array::from([1i64, 2]), Array::from([3i64, 4]));
+    let owned = || vec![a.clone(), b.clone()];
+    let lent: Vec<&Array<i64>> = vec![&a, &b];
+    let all = [
+        concat([&a, &b]),
+        concat(&[&a, &b]),
+        concat(owned()),
+        concat(&owned()),
+        concat(&lent),
+        concat(lent.iter().rev().rev()),
+    ];
+    for joined in all {
+        assert_eq!(joined.force()?, [1, 2, 3, 4]);
+    }
+    let all = [
+        stack(0, [&a, &b]),
+        stack(0, &[&a, &b]),
+        stack(0, owned()),
+        stack(0, &owned()),
+        stack(0, &lent),
+    ];
+    for stacked in all {
+        assert_eq!(stacked.force()?, [[1, 2], [3, 4]]);
+    }
+    let m = stack(1, lent);
+    for wide in [concat_axis(1, [&m, &m]), concat_axis(1, &[&m, &m])] {
+        assert_eq!(wide.force()?, [[1, 3, 1, 3], [2, 4, 2, 4]]);
+    }
+    Ok(())
+}
+
+#[test]
 fn rows_come_as_vectors() -> Result<()> {
     let m = Array::from(vec![[1i64, 2, 3], [4, 5, 6]]);
     assert_eq!(m.force()?, [[1, 2, 3], [4, 5, 6]]);

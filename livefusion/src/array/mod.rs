@@ -70,7 +70,8 @@ mod windows;
 mod zip;
 
 pub(crate) use append::by_index as append_by_index;
-pub use append::concat;
+pub(crate) use append::nodes_of;
+pub use append::{Part, concat};
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;

@@ -42,8 +42,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.flip(m, 1)" => m.reverse_axis(1), "";
         "np.roll(m, 1, axis=0)" => m.roll(0, 1), "";
         "np.pad(m, [(1, 0), (0, 2)])" => m.pad([(1, 0), (0, 2)], 0.0), "";
-        "np.concatenate([m, q], axis=1)" => concat_axis(1, &[&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
-        "np.stack([m, q])" => stack(0, &[&m, &q]), "";
+        "np.concatenate([m, q], axis=1)" => concat_axis(1, [&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
+        "np.stack([m, q])" => stack(0, [&m, &q]), "";
         "m.size" => m.len(), "a delayed scalar";
         "m.sum()" => m.sum(), "in lanes and chunks, of a fixed order";
         "m.sum(axis=0)" => m.sum_axis(0), "axes are counted from the front";

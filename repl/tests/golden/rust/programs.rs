@@ -1604,7 +1604,7 @@ mod p119 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", stack(0, &[&Array::from([1i64, 2]), &Array::from([3i64, 4])]).force()?);
+        println!("{:?}", stack(0, [&Array::from([1i64, 2]), &Array::from([3i64, 4])]).force()?);
         Ok(())
     }
 
