@@ -171,3 +171,23 @@ fn integers_of_any_type_are_indices() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn expressions_are_added_up_by_iterators() -> Result<()> {
+    let xs = Array::from([1i64, 2, 3]);
+    for engine in engines() {
+        let (a, b) = (
+            xs.map(|x| [x, x * x, 1 + x].iter().sum::<Exp<i64>>()),
+            xs.map(|x| (1..4).map(|k| x + k).product::<Exp<i64>>()),
+        );
+        let (sums, products) = (&a, &b).force_with(&engine)?;
+        assert_eq!(sums, [4, 9, 16]);
+        assert_eq!(products, [24, 60, 120]);
+        let none =
+            xs.map(|x| x + [].iter().sum::<Exp<i64>>() * x + [].iter().product::<Exp<i64>>());
+        assert_eq!(none.force_with(&engine)?, [2, 3, 4]);
+        let lit = xs.map(|x| Exp::from(2i64) * x);
+        assert_eq!(lit.force_with(&engine)?, [2, 4, 6]);
+    }
+    Ok(())
+}
