@@ -49,6 +49,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m.sum(axis=0)" => m.sum_axis(0), "axes are counted from the front";
         "t.max(axis=(0, 2))" => t.max_axes([0, 2]), "";
         "xs.mean(), xs.std()" => (xs.mean(), xs.std()), "one loop if they are forced together";
+        "m.std(axis=0)" => m.std_axis(0), "the divisor is the length; `mean_axis` and `var_axis` as well";
         "m.argmin(axis=1)" => m.min_index_axis(1), "";
         "np.any(m > 8, axis=1)" => m.any_axis(1, |x| x.gt(8.0)), "of all elements: `any`, `all`, `count`";
         "np.cumsum(m, axis=1)" => m.cumsum_axis(1), "";
