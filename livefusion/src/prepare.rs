@@ -1,8 +1,8 @@
 //! Programs that are traced and compiled once and called many times.
 
-use crate::array::{Array, IxDyn, Rank};
+use crate::array::{Array, Ix0, IxDyn, Rank};
 use crate::ast::{Axis, Builder, Node, Shape, Value};
-use crate::elt::Elt;
+use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use crate::force::Force;
@@ -91,19 +91,22 @@ pub struct Program<I, O> {
 
 impl<I: Inputs, O: Force> Program<I, O> {
     /// Runs the program. Inputs that are delayed are computed first, together, on the default engine. Several are a reference to
-    /// a tuple, or a tuple of references.
+    /// a tuple, or a tuple of references. A delayed scalar may be given as its value.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let sum = prepare(|(xs, ys): (Array<i64>, Array<i64>)| (&xs + &ys).sum())?;
     /// let xs = Array::from(vec![1i64, 2]);
     /// assert_eq!(sum.call((&xs, &xs.map(|x| x * 10)))?, 33);
-    /// assert_eq!(sum.call(&(xs.clone(), xs))?, 6);
+    /// assert_eq!(sum.call(&(xs.clone(), xs.clone()))?, 6);
+    /// let scaled = prepare(|(xs, by): (Array<i64>, Array<i64, Ix0>)| &xs * &by)?;
+    /// assert_eq!(scaled.call((&xs, 3))?, [3, 6]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
     /// What goes wrong while inputs or results are computed.
+    #[track_caller]
     pub fn call(&self, inputs: impl Arguments<I>) -> Result<O::Out> {
         self.run(inputs, &mut [])
     }
@@ -122,18 +125,21 @@ impl<I: Inputs, O: Force> Program<I, O> {
     ///
     /// # Errors
     /// What goes wrong while inputs are computed, or what the backend says.
+    #[track_caller]
     pub fn explain(&self, inputs: impl Arguments<I>) -> Result<Explanation> {
-        self.prepared.explain(&values(&inputs)?)
+        self.prepared.explain(&values(&inputs.held())?)
     }
 
+    #[track_caller]
     fn run(&self, inputs: impl Arguments<I>, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
-        let results = self.prepared.call(&values(&inputs)?, spare)?;
+        let held = inputs.held();
+        let results = self.prepared.call(&values(&held)?, spare)?;
         self.output.take(&mut results.into_iter())
     }
 }
 
 /// The values of inputs. Those that are delayed are computed first.
-fn values<I>(inputs: &impl Arguments<I>) -> Result<SmallVec<[&Value; 8]>> {
+fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
     let mut nodes = Given::new();
     inputs.given(&mut nodes);
     values_of(nodes)
@@ -207,6 +213,7 @@ where
     ///
     /// # Errors
     /// As of [`call`](Program::call); `out` is empty then.
+    #[track_caller]
     pub fn call_into(&self, inputs: impl Arguments<I>, out: &mut O::Out) -> Result<()> {
         let mut spare = Vec::new();
         self.output.give(Some(std::mem::take(out)), &mut spare);
@@ -316,27 +323,60 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     }
 }
 
-/// The arguments of a call of a program with inputs `I`: a reference to them, or a tuple of references.
+/// The arguments of a call of a program with inputs `I`: a reference to them, of a delayed scalar also its value, of several
+/// a tuple of arguments.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a program whose inputs are `{I}`",
-    note = "give a reference to the inputs, or of several a tuple of references: `program.call((&xs, &ys))`"
+    note = "give a reference to the inputs, or of several a tuple of references: `program.call((&xs, &ys))`",
+    note = "a delayed scalar may be given as its value: `program.call((&xs, 2.0))`"
 )]
 pub trait Arguments<I> {
+    /// What holds the inputs during a call.
+    type Held: Held;
+    /// The inputs.
+    #[track_caller]
+    fn held(self) -> Self::Held;
+}
+
+/// Inputs during a call.
+pub trait Held {
     /// Appends the nodes of inputs, one for each.
     fn given<'a>(&'a self, out: &mut Given<'a>);
 }
 
-impl<I: Inputs> Arguments<I> for &I {
+impl<I: Inputs> Held for &I {
     fn given<'a>(&'a self, out: &mut Given<'a>) {
         self.nodes(out);
     }
 }
 
+impl<T: Elt> Held for Array<T, Ix0> {
+    fn given<'a>(&'a self, out: &mut Given<'a>) {
+        out.push(self.node());
+    }
+}
+
+impl<I: Inputs> Arguments<I> for &I {
+    type Held = Self;
+    fn held(self) -> Self {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Scalar> Arguments<Array<T, Ix0>> for T {
+    type Held = Array<T, Ix0>;
+    #[track_caller]
+    fn held(self) -> Array<T, Ix0> {
+        Array::of_value(self)
+    }
+}
+
 macro_rules! tuples {
     ($($($I:ident $i:tt),*;)*) => {$(
-        impl<$($I: Inputs),*> Arguments<($($I,)*)> for ($(&$I,)*) {
+        impl<$($I: Held),*> Held for ($($I,)*) {
             fn given<'a>(&'a self, out: &mut Given<'a>) {
-                $(self.$i.nodes(out);)*
+                $(self.$i.given(out);)*
             }
         }
         impl<$($I: Inputs),*> Inputs for ($($I,)*) {
@@ -351,3 +391,24 @@ macro_rules! tuples {
 }
 
 crate::tuples::up_to_eight!(tuples);
+
+macro_rules! arguments {
+    ($($A:ident $I:ident $i:tt),*) => {
+        impl<$($I: Inputs, $A: Arguments<$I>),*> Arguments<($($I,)*)> for ($($A,)*) {
+            type Held = ($($A::Held,)*);
+            #[track_caller]
+            fn held(self) -> Self::Held {
+                ($(self.$i.held(),)*)
+            }
+        }
+    };
+}
+
+arguments!(A I0 0);
+arguments!(A I0 0, B I1 1);
+arguments!(A I0 0, B I1 1, C I2 2);
+arguments!(A I0 0, B I1 1, C I2 2, D I3 3);
+arguments!(A I0 0, B I1 1, C I2 2, D I3 3, E I4 4);
+arguments!(A I0 0, B I1 1, C I2 2, D I3 3, E I4 4, F I5 5);
+arguments!(A I0 0, B I1 1, C I2 2, D I3 3, E I4 4, F I5 5, G I6 6);
+arguments!(A I0 0, B I1 1, C I2 2, D I3 3, E I4 4, F I5 5, G I6 6, H I7 7);

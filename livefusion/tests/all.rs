@@ -2,10 +2,12 @@
 
 mod common;
 
+mod arguments;
 mod begin_short;
 mod by_index;
 mod call_into;
 mod clustering;
+mod comparisons;
 mod complex;
 mod conditions;
 mod cursors;

@@ -18,5 +18,7 @@ mod rewrites;
 mod rows;
 #[path = "ranked/scans.rs"]
 mod scans;
+#[path = "ranked/short_rows.rs"]
+mod short_rows;
 #[path = "ranked/stencils.rs"]
 mod stencils;

@@ -1,13 +1,12 @@
 //! Arrays one behind the other: `append`, `concat`.
 
-use crate::array::Array;
 use crate::array::length::Amount;
+use crate::array::{Array, Ix1, Rank};
 use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, TermId};
 use crate::elt::Elt;
 use crate::exp::{closure, exp_of};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use std::borrow::Borrow;
 use std::sync::Arc;
 
 /// Beside [`Builder::append`], which makes the parts in phases of one loop.
@@ -52,7 +51,39 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The elements of several arrays, one array behind the other; none of no arrays.
+/// An array among others that are joined: an [`Array`], a reference to one, or a reference to that, as a list of references
+/// gives it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be joined with other arrays of type `{T}`",
+    note = "give a list of arrays of one type and rank, or of references to them: `concat([&xs, &ys])`"
+)]
+pub trait Part<T: Elt, D: Rank> {
+    /// The array.
+    fn part(&self) -> &Array<T, D>;
+}
+
+impl<T: Elt, D: Rank> Part<T, D> for Array<T, D> {
+    fn part(&self) -> &Array<T, D> {
+        self
+    }
+}
+
+impl<T: Elt, D: Rank, P: Part<T, D>> Part<T, D> for &P {
+    fn part(&self) -> &Array<T, D> {
+        (**self).part()
+    }
+}
+
+/// The nodes of several arrays.
+pub(crate) fn nodes_of<T: Elt, D: Rank>(
+    arrays: impl IntoIterator<Item = impl Part<T, D>>,
+) -> Vec<Arc<Node>> {
+    let arrays = arrays.into_iter();
+    arrays.map(|a| a.part().node().clone()).collect()
+}
+
+/// The elements of several arrays, one array behind the other; none of no arrays. They come as a list of arrays or of
+/// references, or a reference to such a list.
 ///
 /// As [`append`](Array::append); as an index function of k arrays it costs about log k comparisons per element.
 ///
@@ -60,14 +91,14 @@ impl<T: Elt> Array<T> {
 /// use livefusion::prelude::*;
 /// let (xs, ys) = (Array::from(vec![1u64, 2]), iota(2));
 /// assert_eq!(concat([&xs, &ys, &xs]).force()?, [1, 2, 0, 1, 1, 2]);
+/// assert_eq!(concat(&[&xs, &ys]).force()?, [1, 2, 0, 1]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[doc(alias = "concatenate")]
 #[track_caller]
-pub fn concat<T: Elt, A: Borrow<Array<T>>>(arrays: impl IntoIterator<Item = A>) -> Array<T> {
+pub fn concat<T: Elt>(arrays: impl IntoIterator<Item = impl Part<T, Ix1>>) -> Array<T> {
     let builder = Builder::named("concat");
-    let nodes = arrays.into_iter().map(|a| a.borrow().node().clone());
-    let parts: Vec<Arc<Node>> = nodes.collect();
+    let parts = nodes_of(arrays);
     Array::wrap(match parts.as_slice() {
         [] => {
             let nothing = closure::<u64, T>(|_| exp_of::<T>(&[]));

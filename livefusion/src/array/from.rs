@@ -4,7 +4,7 @@ use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
 use crate::ast::{Builder, Shape};
 use crate::elt::{Elt, Scalar};
 use crate::error::ErrorKind;
-use crate::exp::{IntoExp, types_of, value};
+use crate::exp::{IntoExp, ToExp, types_of, value};
 use livefusion_backend::Buffer;
 use std::any::Any;
 use std::ptr::NonNull;
@@ -124,6 +124,23 @@ impl<T: Scalar> Array<T> {
     }
 }
 
+impl<T: Elt, const M: usize> From<Vec<[T; M]>> for Array<T, Ix2> {
+    /// Copies the rows of a matrix.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from(vec![[1.0f64, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(m.sum_axis(1).force()?, [3.0, 7.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(rows: Vec<[T; M]>) -> Array<T, Ix2> {
+        let count = rows.len();
+        let all = rows.into_iter().flatten().collect();
+        Array::wrap(shaped(all, &[count, M]))
+    }
+}
+
 /// Elements in memory under a shape.
 #[track_caller]
 fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> Arc<crate::ast::Node> {
@@ -179,6 +196,12 @@ impl<T: Elt> Array<T, Ix0> {
     /// ```
     #[track_caller]
     pub fn scalar(x: impl IntoExp<Elt = T>) -> Array<T, Ix0> {
+        Array::of_value(x)
+    }
+
+    /// As [`scalar`](Array::scalar), where the type is known.
+    #[track_caller]
+    pub(crate) fn of_value(x: impl ToExp<T>) -> Array<T, Ix0> {
         Array::wrap(Builder::named("scalar").compute(value::<T>(|| x.to_exp())))
     }
 }

@@ -67,7 +67,8 @@ impl<T: Elt> Array<T> {
     }
 
     /// The element at an index. With an expression as index, inside of a closure, it is an
-    /// expression; with a `u64` or a delayed scalar it is a delayed scalar.
+    /// expression; with an integer or a delayed scalar it is a delayed scalar. For an array of indices
+    /// there is [`gather`](Array::gather), from the end [`last`](Array::last).
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -7,6 +7,7 @@
 //! | `map` | `map` |
 //! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`; untyped `zip_cut` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
+//! | `compare` | `lt`, `le`, `gt`, `ge`, `eq`, `ne` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
@@ -40,6 +41,7 @@
 mod adjacent;
 mod append;
 mod combine;
+mod compare;
 mod extents;
 mod extremum;
 mod filter;
@@ -68,7 +70,8 @@ mod windows;
 mod zip;
 
 pub(crate) use append::by_index as append_by_index;
-pub use append::concat;
+pub(crate) use append::nodes_of;
+pub use append::{Part, concat};
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;
@@ -82,6 +85,7 @@ pub(crate) use extents::axis as extent;
 pub use generate::{enum_from_step, generate, iota, linspace, replicate};
 pub use length::{Amount, Extent, IntoLen};
 pub(crate) use length::{MOST_LENGTH, negative};
+pub use operators::Operand;
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
@@ -89,7 +93,7 @@ pub(crate) use spread::Spread;
 pub use windows::Boundary;
 pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};
 pub use zip::{
-    Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
+    InStep, Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
 };
 
 use crate::ast::{Node, show_types};

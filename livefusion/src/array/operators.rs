@@ -10,10 +10,12 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 
-use crate::array::{Array, Join, Rank};
+use crate::array::{Array, Ix0, Join, Rank};
 use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
-use crate::elt::{Bits, Int, Num, Scalar};
+use crate::elt::{Bits, Elt, Int, Num, Scalar};
 use crate::error::ErrorKind;
+use crate::exp::{Exp, apply};
+use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::ops::*;
@@ -92,25 +94,63 @@ fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
     Builder::named(op.name()).applied(op, &[Side::Array(input)])
 }
 
-macro_rules! arrays {
-    ($Trait:ident $method:ident $op:ident $Bound:ident: $($L:ty, $R:ty;)*) => {$(
-        impl<T: $Bound, D: Rank + Join<E>, E: Rank> $Trait<$R> for $L {
-            type Output = Array<T, <D as Join<E>>::Joined>;
-            #[track_caller]
-            fn $method(self, r: $R) -> Self::Output {
-                Array::wrap(binary(Op::$op, [Side::Array(self.node()), Side::Array(r.node())]))
-            }
-        }
-    )*};
+/// What an operator or a comparison takes on the right of an array of elements `T` and rank `D`: a number, an array, a delayed
+/// scalar. A delayed scalar takes an expression, too, in a closure.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{T}` cannot meet `{Self}` in an operator or a comparison",
+    label = "neither a number nor an array of type `{T}`",
+    note = "convert an array with `.map(|x| x.cast::<{T}>())` and a number with `as {T}`; a literal is `2.0` for floats, `2` for integers",
+    note = "elements that are no scalars are joined and compared in a closure"
+)]
+pub trait Operand<T: Elt, D: Rank> {
+    /// The result, with elements `U`: an array; of an expression, an expression.
+    type Out<U: Scalar>;
+    /// The result of an operator with this on its right.
+    #[doc(hidden)]
+    #[track_caller]
+    fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Self::Out<U>;
 }
 
-macro_rules! array_and_number {
+impl<T: Scalar, D: Rank> Operand<T, D> for T {
+    type Out<U: Scalar> = Array<U, D>;
+    #[track_caller]
+    fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Array<U, D> {
+        Array::wrap(binary(op, [Side::Array(left.node()), number(self)]))
+    }
+}
+
+impl<T: Scalar, D: Rank + Join<E>, E: Rank> Operand<T, D> for &Array<T, E> {
+    type Out<U: Scalar> = Array<U, <D as Join<E>>::Joined>;
+    #[track_caller]
+    fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Self::Out<U> {
+        let sides = [Side::Array(left.node()), Side::Array(self.node())];
+        Array::wrap(binary(op, sides))
+    }
+}
+
+impl<T: Scalar, D: Rank + Join<E>, E: Rank> Operand<T, D> for Array<T, E> {
+    type Out<U: Scalar> = Array<U, <D as Join<E>>::Joined>;
+    #[track_caller]
+    fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Self::Out<U> {
+        (&self).joined(op, left)
+    }
+}
+
+impl<T: Scalar> Operand<T, Ix0> for Exp<T> {
+    type Out<U: Scalar> = Exp<U>;
+    #[track_caller]
+    fn joined<U: Scalar>(self, op: Op, left: &Array<T, Ix0>) -> Exp<U> {
+        apply(op, &[left.value().field(), self.field()], Loc::caller())
+    }
+}
+
+macro_rules! array_and_operand {
     ($Trait:ident $method:ident $op:ident $Bound:ident: $($A:ty;)*) => {$(
-        impl<T: $Bound, D: Rank> $Trait<T> for $A {
-            type Output = Array<T, D>;
+        impl<T: $Bound, D: Rank, R: Operand<T, D>> $Trait<R> for $A {
+            type Output = R::Out<T>;
             #[track_caller]
-            fn $method(self, r: T) -> Array<T, D> {
-                Array::wrap(binary(Op::$op, [Side::Array(self.node()), number(r)]))
+            fn $method(self, r: R) -> R::Out<T> {
+                r.joined(Op::$op, &self)
             }
         }
     )*};
@@ -137,13 +177,7 @@ macro_rules! number_and_array {
 
 macro_rules! operators {
     ($($Trait:ident $method:ident $op:ident $Bound:ident: $($t:ty)*;)*) => {$(
-        arrays! { $Trait $method $op $Bound:
-            &Array<T, D>, &Array<T, E>;
-            &Array<T, D>, Array<T, E>;
-            Array<T, D>, &Array<T, E>;
-            Array<T, D>, Array<T, E>;
-        }
-        array_and_number! { $Trait $method $op $Bound: &Array<T, D>; Array<T, D>; }
+        array_and_operand! { $Trait $method $op $Bound: &Array<T, D>; Array<T, D>; }
         number_and_array! { $Trait $method $op: $($t)* }
     )*};
 }

@@ -1,9 +1,9 @@
 //! Arrays side by side: `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate`.
 
-use crate::array::{Array, Dim, Ix1, Rank};
+use crate::array::{Array, Dim, Ix1, Join, Rank};
 use crate::ast::{BodyBuilder, Builder, Len, Node};
 use crate::elt::Elt;
-use crate::exp::{IntoExp, closure};
+use crate::exp::{Field, Fields, IntoExp, exp_of, fields_of, trace};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -170,6 +170,8 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// let (a, b) = (Array::from([[1.0f64, 2.0]]), Array::from([[3.0f64, 4.0]]));
     /// assert_eq!(a.zip_with(&b, |x, y| x * y).force()?, [[3.0, 8.0]]);
     /// assert_eq!(a.zip(&b).map(|(x, y)| y - x).force()?, [[2.0, 2.0]]);
+    /// // A delayed scalar meets each element. It is computed once.
+    /// assert_eq!(xs.zip_with(&ys.sum(), |x, s| x / s).sum().force()?, 3.0 / 7.0);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -177,18 +179,53 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// When forced: if lengths or shapes differ.
     #[doc(alias("map2", "azip"))]
     #[track_caller]
-    pub fn zip_with<U: Elt, R: IntoExp>(
+    pub fn zip_with<U: Elt, E: Rank, R: IntoExp>(
         &self,
-        other: &Array<U, D>,
+        other: &Array<U, E>,
         f: impl FnOnce(T::Exp, U::Exp) -> R,
     ) -> Array<R::Elt, D>
     where
-        D: Dim,
+        D: Dim + Join<E>,
     {
-        let builder = Builder::named("zip_with");
-        let body = closure::<(T, U), R::Elt>(|(x, y)| f(x, y).to_exp());
-        Array::wrap(builder.map(&[self.node().clone(), other.node().clone()], body))
+        let nodes = [self.node().clone(), other.node().clone()];
+        Array::wrap(zipped_with(&nodes, |all| {
+            let (x, y) = exp_of::<(T, U)>(all);
+            fields_of::<R::Elt>(f(x, y).to_exp())
+        }))
     }
+}
+
+/// A function of arrays' fields in step. Delayed scalars beside an array are captured, so that each is read once.
+#[track_caller]
+fn zipped_with(nodes: &[Arc<Node>], f: impl FnOnce(&[Field]) -> Fields) -> Arc<Node> {
+    let builder = Builder::named("zip_with");
+    let rank = nodes.iter().map(|n| n.rank).max().unwrap_or(0);
+    let is_input = |n: &Arc<Node>| n.rank > 0 || rank == 0;
+    let inputs: Vec<Arc<Node>> = nodes.iter().filter(|n| is_input(n)).cloned().collect();
+    let types: Vec<Ty> = inputs
+        .iter()
+        .flat_map(|n| n.types.iter().copied())
+        .collect();
+    let body = trace::trace(&types, |params| {
+        let (mut all, mut rest) = (Fields::new(), params);
+        for node in nodes {
+            match rest.split_at_checked(node.types.len()) {
+                Some((own, others)) if is_input(node) => {
+                    all.extend_from_slice(own);
+                    rest = others;
+                }
+                _ => all.extend(Field::value(node, builder.loc())),
+            }
+        }
+        f(&all)
+    });
+    builder.map(&inputs, body)
+}
+
+/// The rank of arrays in step, some of which may be delayed scalars.
+pub trait InStep {
+    /// The largest of their ranks.
+    type Joined: Rank;
 }
 
 /// Arrays of tuples, which can be taken apart.
@@ -208,17 +245,17 @@ pub trait Unzip {
 }
 
 macro_rules! arity {
-    ($With:ident; $($T:ident $v:ident $i:tt),*) => {
-        impl<D: Rank, $($T: Elt),*> ZipArgs for ($(&Array<$T, D>,)*) {
+    ($With:ident; $($T:ident $v:ident $i:tt $D:ident),*) => {
+        impl<Of: Rank, $($T: Elt),*> ZipArgs for ($(&Array<$T, Of>,)*) {
             type Elt = ($($T,)*);
-            type Rank = D;
+            type Rank = Of;
             fn nodes(self) -> Vec<Arc<Node>> {
                 vec![$(self.$i.node().clone()),*]
             }
         }
 
-        impl<D: Rank, $($T: Elt),*> Unzip for Array<($($T,)*), D> {
-            type Parts = ($(Array<$T, D>,)*);
+        impl<Of: Rank, $($T: Elt),*> Unzip for Array<($($T,)*), Of> {
+            type Parts = ($(Array<$T, Of>,)*);
             #[track_caller]
             fn unzip(&self) -> Self::Parts {
                 let builder = Builder::named("unzip");
@@ -226,12 +263,12 @@ macro_rules! arity {
                 ($({
                     let start = end;
                     end += $T::FIELDS;
-                    Array::<$T, D>::wrap(builder.fields(self.node(), start..end))
+                    Array::<$T, Of>::wrap(builder.fields(self.node(), start..end))
                 },)*)
             }
         }
 
-        /// `zip_with` on a tuple of references to arrays of one rank.
+        /// `zip_with` on a tuple of references to arrays of one rank, and to delayed scalars, which meet each element.
         pub trait $With: Sized {
             $(
                 /// An element type.
@@ -239,13 +276,15 @@ macro_rules! arity {
             )*
             /// The arrays' rank.
             type Rank: Rank;
-            /// A function of the arrays' elements in step; of delayed scalars, of them. Fuses with
-            /// everything. Lengths that differ are an error when forced.
+            /// A function of the arrays' elements in step, and of delayed scalars, each of which is computed once. Fuses
+            /// with everything. Lengths that differ are an error when forced.
             ///
             /// ```
             /// use livefusion::prelude::*;
             /// let (a, b, c) = (Array::from([1i64, 2]), Array::from([3i64, 4]), Array::from([5i64, 6]));
             /// assert_eq!((&a, &b, &c).zip_with(|a, b, c| a * b + c).force()?, [8, 14]);
+            /// let (low, high) = (a.min(), b.max());
+            /// assert_eq!((&a, &low, &high).zip_with(|a, l, h| (a - l) * h).force()?, [0, 4]);
             /// # Ok::<(), livefusion::Error>(())
             /// ```
             #[doc(alias = "map2")]
@@ -256,24 +295,52 @@ macro_rules! arity {
             ) -> Array<R::Elt, Self::Rank>;
         }
 
-        impl<D: Rank, $($T: Elt),*> $With for ($(&Array<$T, D>,)*) {
+        impl<$($T: Elt, $D: Rank),*> $With for ($(&Array<$T, $D>,)*)
+        where
+            ($($D,)*): InStep,
+        {
             $(type $T = $T;)*
-            type Rank = D;
+            type Rank = <($($D,)*) as InStep>::Joined;
             #[track_caller]
             fn zip_with<R: IntoExp>(
                 self,
                 f: impl FnOnce($($T::Exp),*) -> R,
-            ) -> Array<R::Elt, D> {
-                let builder = Builder::named("zip_with");
-                let body = closure::<($($T,)*), R::Elt>(|($($v,)*)| f($($v),*).to_exp());
-                Array::wrap(builder.map(&self.nodes(), body))
+            ) -> Array<R::Elt, Self::Rank> {
+                Array::wrap(zipped_with(&[$(self.$i.node().clone()),*], |all| {
+                    let ($($v,)*) = exp_of::<($($T,)*)>(all);
+                    fields_of::<R::Elt>(f($($v),*).to_exp())
+                }))
             }
         }
     };
 }
 
-arity!(ZipWith2; A a 0, B b 1);
-arity!(ZipWith3; A a 0, B b 1, C c 2);
-arity!(ZipWith4; A a 0, B b 1, C c 2, D0 d 3);
-arity!(ZipWith5; A a 0, B b 1, C c 2, D0 d 3, E e 4);
-arity!(ZipWith6; A a 0, B b 1, C c 2, D0 d 3, E e 4, F f5 5);
+arity!(ZipWith2; A a 0 D0, B b 1 D1);
+arity!(ZipWith3; A a 0 D0, B b 1 D1, C c 2 D2);
+arity!(ZipWith4; A a 0 D0, B b 1 D1, C c 2 D2, D d 3 D3);
+arity!(ZipWith5; A a 0 D0, B b 1 D1, C c 2 D2, D d 3 D3, E e 4 D4);
+arity!(ZipWith6; A a 0 D0, B b 1 D1, C c 2 D2, D d 3 D3, E e 4 D4, F f5 5 D5);
+
+impl<A: Join<B>, B> InStep for (A, B) {
+    type Joined = A::Joined;
+}
+
+/// The rank of more arrays, from that of all but the last one.
+macro_rules! in_step {
+    ($($($A:ident)* + $B:ident;)*) => {$(
+        impl<$($A,)* $B> InStep for ($($A,)* $B)
+        where
+            ($($A,)*): InStep,
+            <($($A,)*) as InStep>::Joined: Join<$B>,
+        {
+            type Joined = <<($($A,)*) as InStep>::Joined as Join<$B>>::Joined;
+        }
+    )*};
+}
+
+in_step! {
+    A B + C;
+    A B C + D;
+    A B C D + E;
+    A B C D E + F;
+}

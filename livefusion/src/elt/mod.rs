@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// and taking them apart costs nothing. The methods are plumbing that the derive writes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an array element",
-    note = "elements are bool, integers up to 64 bits, f32, f64, tuples of 2 to 6 elements, and structs with #[derive(Clone, Elt)]"
+    note = "elements are bool, integers up to 64 bits, f32, f64, tuples of 2 to 6 elements, and structs with #[derive(Clone, Elt)]",
+    note = "a `Vec` of rows becomes a matrix by `Array::from_vec((rows, columns), v.concat())`, or segments by `Segmented::from(v)`"
 )]
 pub trait Elt: ToExp<Self> + Clone + Send + Sync + Sized + 'static {
     /// What closures see: `Exp<f64>`, a tuple of such, the struct that the derive makes.

@@ -3,11 +3,12 @@
 //! There is one implementation per operator for `Exp op anything`, and one per scalar type for
 //! `literal op Exp`, which is what lets Rust infer the types of literals.
 
-use crate::array::{Array, Ix0};
 use crate::elt::{Bits, Int, Num, Scalar};
-use crate::exp::{Exp, ToExp, apply};
+use crate::exp::{Exp, Field, ToExp, apply};
 use crate::loc::Loc;
 use loop_lang::op::Op;
+use loop_lang::types::Const;
+use std::iter::{Product, Sum};
 use std::ops::*;
 
 fn binary<T: Scalar>(op: Op, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<T> {
@@ -27,20 +28,6 @@ macro_rules! operators {
             #[track_caller]
             fn $assign(&mut self, r: R) {
                 *self = binary(Op::$op, *self, r.to_exp(), Loc::caller());
-            }
-        }
-        impl<T: $Bound> $Trait<Exp<T>> for &Array<T, Ix0> {
-            type Output = Exp<T>;
-            #[track_caller]
-            fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Loc::caller())
-            }
-        }
-        impl<T: $Bound> $Trait<Exp<T>> for Array<T, Ix0> {
-            type Output = Exp<T>;
-            #[track_caller]
-            fn $method(self, r: Exp<T>) -> Exp<T> {
-                binary(Op::$op, self.value(), r, Loc::caller())
             }
         }
         $(impl $Trait<Exp<$t>> for $t {
@@ -80,4 +67,28 @@ impl<T: Bits> Not for Exp<T> {
     fn not(self) -> Exp<T> {
         apply(Op::Not, &[self.field()], Loc::caller())
     }
+}
+
+macro_rules! folds {
+    ($($Trait:ident $method:ident $op:ident $start:expr;)*) => {$(
+        impl<T: Num> $Trait for Exp<T> {
+            #[track_caller]
+            fn $method<I: Iterator<Item = Exp<T>>>(all: I) -> Exp<T> {
+                let loc = Loc::caller();
+                let joined = all.reduce(|a, b| binary(Op::$op, a, b, loc));
+                joined.unwrap_or_else(|| $start)
+            }
+        }
+        impl<'a, T: Num> $Trait<&'a Exp<T>> for Exp<T> {
+            #[track_caller]
+            fn $method<I: Iterator<Item = &'a Exp<T>>>(all: I) -> Exp<T> {
+                $Trait::$method(all.copied())
+            }
+        }
+    )*};
+}
+
+folds! {
+    Sum sum Add Exp::of(Field::literal(Const::zero(T::TY)));
+    Product product Mul Exp::lit(T::ONE);
 }

@@ -105,7 +105,7 @@ impl<T: Num> Exp<T> {
 }
 
 /// Makes `x == y` and `x < y` on expressions and arrays say what to write instead: no type is `Known`. (The bound is
-/// on the right side because the compiler would not show the message of one on `Exp` itself.)
+/// on what stands for the right side, because the compiler would not show the message of one on `Exp` itself.)
 mod hint {
     use crate::array::{Array, Rank};
     use crate::elt::Elt;
@@ -119,29 +119,53 @@ mod hint {
 
     #[diagnostic::on_unimplemented(
         message = "a delayed array or scalar has no value yet, so Rust's `==`, `<`, `>` cannot compare it",
-        label = "force it first (`total.force()? > limit`), or compare expressions inside of a closure"
+        label = "write `.gt(..)`, `.eq(..)` and so on for delayed `bool`s, or force it first: `total.force()? > limit`"
     )]
     pub trait InMemory {}
 
-    impl<T: Elt, D: Rank, R: InMemory> PartialEq<R> for Array<T, D> {
+    /// Any type, on the right side of a comparison.
+    pub trait Side {
+        type Of;
+    }
+
+    /// What stands for it.
+    pub struct Beside<R>(std::marker::PhantomData<R>);
+
+    impl<R> Side for R {
+        type Of = Beside<R>;
+    }
+
+    impl<T: Elt, D: Rank, R: Side> PartialEq<R> for Array<T, D>
+    where
+        R::Of: InMemory,
+    {
         fn eq(&self, _: &R) -> bool {
             false
         }
     }
 
-    impl<T: Elt, D: Rank, R: InMemory> PartialOrd<R> for Array<T, D> {
+    impl<T: Elt, D: Rank, R: Side> PartialOrd<R> for Array<T, D>
+    where
+        R::Of: InMemory,
+    {
         fn partial_cmp(&self, _: &R) -> Option<std::cmp::Ordering> {
             None
         }
     }
 
-    impl<T, R: Known> PartialEq<R> for Exp<T> {
+    impl<T, R: Side> PartialEq<R> for Exp<T>
+    where
+        R::Of: Known,
+    {
         fn eq(&self, _: &R) -> bool {
             false
         }
     }
 
-    impl<T, R: Known> PartialOrd<R> for Exp<T> {
+    impl<T, R: Side> PartialOrd<R> for Exp<T>
+    where
+        R::Of: Known,
+    {
         fn partial_cmp(&self, _: &R) -> Option<std::cmp::Ordering> {
             None
         }

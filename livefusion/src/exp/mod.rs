@@ -117,6 +117,21 @@ impl<T: Scalar> Exp<T> {
     }
 }
 
+impl<T: Scalar> From<T> for Exp<T> {
+    /// A literal, as [`lit`](Exp::lit).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1u8, 2]);
+    /// let powers = xs.map(|x| [x, x * x].iter().sum::<Exp<u8>>() + Exp::from(1u8));
+    /// assert_eq!(powers.force()?, [3, 7]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    fn from(x: T) -> Exp<T> {
+        Exp::lit(x)
+    }
+}
+
 impl<T: Scalar> fmt::Debug for Exp<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Exp({:?})", self.field())

@@ -8,7 +8,7 @@ pub(crate) use captures::varying;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
 use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, next_number, show_node, show_types};
-use crate::elt::Elt;
+use crate::elt::{Elt, Scalar};
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs, of_no_rank, with_axes};
 use crate::sharing::links;
@@ -65,7 +65,7 @@ impl Builder {
 /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
 /// that stand for any state.
 ///
-/// The state is an array of any rank, a delayed scalar, or a tuple of up to 6 of these; the lengths of its arrays may change
+/// The state is an array of any rank, a delayed scalar, which may start from a number, or a tuple of up to 6 of these; the lengths of its arrays may change
 /// from step to step. The results are delayed as all arrays are: the loop runs when something that is made of them is forced,
 /// once, whichever of them are wanted.
 ///
@@ -123,10 +123,9 @@ pub fn iterate_n<S: Start>(
 /// ```
 /// use livefusion::prelude::*;
 /// let xs = Array::from(vec![1.0f64, 2.0, 30.0]);
-/// let start = (&xs, &Array::scalar(0u64));
 /// let (small, steps) = iterate_while(
-///     start,
-///     |(xs, _)| xs.max().map(|x| x.gt(1.0)),
+///     (&xs, 0u64),
+///     |(xs, _)| xs.max().gt(1.0),
 ///     |(xs, n)| (xs.map(|x| x / 2.0), n + 1),
 /// );
 /// assert_eq!((&steps, &small.max()).force()?, (5, 0.9375));
@@ -283,15 +282,18 @@ fn unfit(
     malformed(format!("a next state that is {expected}"), show_node(to))
 }
 
-/// What a loop over arrays may start from: an array or a delayed scalar, or a reference to one, or a tuple of up to 6 of these.
+/// What a loop over arrays may start from: an array or a delayed scalar, a reference to one, a number or a `bool`, or a tuple
+/// of up to 6 of these. Of a number the state is a delayed scalar.
 #[diagnostic::on_unimplemented(
     message = "a loop over arrays cannot start from `{Self}`",
-    note = "start from an array, a delayed scalar, a reference to one, or a tuple of up to 6 of these"
+    note = "start from an array, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up to 6 of these",
+    note = "of another value make a delayed scalar: `Array::scalar(x)`"
 )]
 pub trait Start {
     /// The state.
     type State: Inputs + Clone;
     /// The state to start from.
+    #[track_caller]
     fn into_state(self) -> Self::State;
 }
 
@@ -309,10 +311,20 @@ impl<T: Elt, D: Rank> Start for &Array<T, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
+impl<T: Scalar> Start for T {
+    type State = Array<T, Ix0>;
+    #[track_caller]
+    fn into_state(self) -> Array<T, Ix0> {
+        Array::of_value(self)
+    }
+}
+
 macro_rules! tuples {
     ($($($S:ident $i:tt),*;)*) => {$(
         impl<$($S: Start),*> Start for ($($S,)*) {
             type State = ($($S::State,)*);
+            #[track_caller]
             fn into_state(self) -> Self::State {
                 ($(self.$i.into_state(),)*)
             }

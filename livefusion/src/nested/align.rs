@@ -1,10 +1,11 @@
 //! What segments need of each other: values of a segment for its elements, invariants for each segment, arrays in step.
 
 use super::lift::{Lift, Lifted, Made, Rows};
-use super::reads::Place;
+use super::reads::{Place, Reads};
 use crate::array::by;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, TermId, Types, identity, levels,
+    Axis, Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, Term, TermId, Types, identity,
+    levels,
 };
 use crate::segmented::Segments;
 use loop_lang::op::Op;
@@ -174,11 +175,57 @@ impl Lift {
         let more = b.op(Op::Sub, &[inside, start]);
         let len = b.op(Op::Add, &[len, more]);
         let body = b.finish(&[len]);
+        if let Some(one) = self.of_all_alike(builder, &reads, &body) {
+            return one;
+        }
         if reads.is_empty() {
             let len = builder.compute(body);
             return self.constant_scalar(builder, &len);
         }
         builder.map(&reads.columns, body)
+    }
+
+    /// What a body without parameters gives for each segment.
+    pub(super) fn computed_each(&mut self, b: Builder, body: &Body) -> Arc<Node> {
+        let reads = self.reads(b, &[body], &Place::Segment);
+        let body = reads.behind(body, &[]);
+        self.of_all_alike(b, &reads, &body)
+            .unwrap_or_else(|| b.map(&reads.columns, body))
+    }
+
+    /// A number that a body gives of what it reads of a segment, if that is the same for all: the lengths of rows. It is
+    /// computed once, and then all lengths are known to be one. Without segments nothing is computed, which could fail.
+    fn of_all_alike(&mut self, builder: Builder, reads: &Reads, body: &Body) -> Option<Arc<Node>> {
+        let is_length = |column: &Arc<Node>| *column.types == [Ty::U64];
+        let gives = |body: &Body| Some(&body.terms[body.results.first()?.index()]).cloned();
+        if reads.is_empty() || !reads.columns.iter().all(is_length) || gives(body)?.ty != Ty::U64 {
+            return None;
+        }
+        let axes: Option<Vec<Axis>> = reads.columns.iter().map(Axis::of_rows).collect();
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(builder.loc()));
+        let axes = axes?;
+        let lengths = axes.iter().map(|axis| match axis.known() {
+            Some(n) => b.lit(Const::u64(n)),
+            None => axis.term(&mut b),
+        });
+        let lengths: Vec<TermId> = lengths.collect();
+        let results = b.embed(body, &lengths)?;
+        let &[mut one] = results.as_slice() else {
+            return None;
+        };
+        if body.may_trap() {
+            let segments = builder.len(&self.segments);
+            let (segments, none) = (b.scalar(&segments, 0), b.lit(Const::u64(0)));
+            let is_empty = b.op(Op::Eq, &[segments, none]);
+            one = b.cond(is_empty, none, one);
+        }
+        let body = b.finish(&[one]);
+        if let Term::Lit(n) = gives(&body)?.term {
+            return Some(self.constant_known(builder, n.bits));
+        }
+        let one = builder.compute(body);
+        Some(self.constant_scalar(builder, &one))
     }
 
     /// Lengths of segments of each segment: how many there are, and how long each is.

@@ -200,7 +200,7 @@ impl Lift {
                 rows(lengths, scanned)
             }
             Kind::Len => Lifted::Each(self.rows_of(b, &node.inputs[0]).lengths),
-            Kind::Compute(body) => Lifted::Each(self.map_at(b, &Place::Segment, &[], body)),
+            Kind::Compute(body) => Lifted::Each(self.computed_each(b, body)),
             Kind::Generate(len, body) => {
                 let lengths = self.length(b, len);
                 let reads = self.reads(b, &[body], &Place::Segment);

@@ -135,10 +135,11 @@ impl Where for Fixed {
     }
 }
 
-/// A part of an index: an expression of an integer type, a `u64`, a delayed scalar of an integer type.
+/// A part of an index: an integer, an expression of an integer type, a delayed scalar of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no part of an index",
-    note = "an index consists of `u64`s, expressions of an integer type, or delayed scalars of one"
+    note = "an index consists of integers, of expressions of an integer type, or of delayed scalars of one",
+    note = "for an array of indices use `gather`"
 )]
 pub trait Coordinate {
     /// Where it may be used.
@@ -155,11 +156,17 @@ impl<I: Int> Coordinate for Exp<I> {
     }
 }
 
-// The only integer type here, so that a literal is known to be one, and with it the result's type.
-impl Coordinate for u64 {
+// One implementation for all, so that a literal is known to be one, and with it the result's type.
+#[diagnostic::do_not_recommend]
+impl<I: Int> Coordinate for I {
     type At = Fixed;
     fn field(self, _: Loc) -> Field {
-        Field::literal(Const::u64(self))
+        let index = Const {
+            ty: I::TY,
+            bits: self.to_word(),
+        };
+        let known = index.integer().and_then(|n| u64::try_from(n).ok());
+        Field::literal(known.map_or(index, Const::u64))
     }
 }
 
@@ -182,7 +189,7 @@ impl<I: Int> Coordinate for Array<I, Ix0> {
 /// [`IxDyn`] an array, a `Vec` or a slice.
 #[diagnostic::on_unimplemented(
     message = "an array of rank `{D}` cannot be indexed with `{Self}`",
-    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; each is a `u64`, an expression, or a delayed scalar"
+    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; each is an integer, an expression, or a delayed scalar"
 )]
 pub trait Position<D>: Target<D> {
     /// Where it may be used.

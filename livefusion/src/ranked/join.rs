@@ -2,7 +2,7 @@
 
 use super::axes::sum;
 use super::make::{Element, agreed, axis_of, built, computed, shaped};
-use crate::array::{Array, Dim, Multi};
+use crate::array::{Array, Dim, Multi, Part, nodes_of};
 use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -73,7 +73,7 @@ impl Builder {
 /// use livefusion::prelude::*;
 /// let (a, b) = (Array::from([[1i64, 2], [3, 4]]), Array::from([[5i64], [6]]));
 /// assert_eq!(concat_axis(1, &[&a, &b]).force()?, [[1, 2, 5], [3, 4, 6]]);
-/// assert_eq!(concat_axis(0, &[&a, &a]).sum_axis(0).force()?, [8, 12]);
+/// assert_eq!(concat_axis(0, [&a, &a]).sum_axis(0).force()?, [8, 12]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
@@ -81,9 +81,12 @@ impl Builder {
 /// When forced: if there are no arrays, there is no such axis, or lengths of other axes differ.
 #[doc(alias("concatenate", "vstack", "hstack"))]
 #[track_caller]
-pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D> {
+pub fn concat_axis<T: Elt, D: Dim>(
+    axis: usize,
+    arrays: impl IntoIterator<Item = impl Part<T, D>>,
+) -> Array<T, D> {
     let builder = Builder::named("concat_axis");
-    Array::checked(builder, builder.concat_axis(axis, &nodes(arrays)))
+    Array::checked(builder, builder.concat_axis(axis, &nodes_of(arrays)))
 }
 
 /// Arrays of one shape one behind the other along a new axis, which is axis `axis` of the result. Costs what
@@ -93,7 +96,7 @@ pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Arra
 /// use livefusion::prelude::*;
 /// let (a, b) = (Array::from(vec![1i64, 2]), Array::from(vec![3i64, 4]));
 /// assert_eq!(stack(0, &[&a, &b]).force()?, [[1, 2], [3, 4]]);
-/// assert_eq!(stack(1, &[&a, &b]).force()?, [[1, 3], [2, 4]]);
+/// assert_eq!(stack(1, [a, b]).force()?, [[1, 3], [2, 4]]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
@@ -101,16 +104,15 @@ pub fn concat_axis<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Arra
 /// When forced: if there are no arrays, there would be no such axis, or shapes differ.
 #[doc(alias = "dstack")]
 #[track_caller]
-pub fn stack<T: Elt, D: Dim>(axis: usize, arrays: &[&Array<T, D>]) -> Array<T, D::Larger>
+pub fn stack<T: Elt, D: Dim>(
+    axis: usize,
+    arrays: impl IntoIterator<Item = impl Part<T, D>>,
+) -> Array<T, D::Larger>
 where
     D::Larger: Multi,
 {
     let builder = Builder::named("stack");
-    Array::checked(builder, builder.stack(axis, &nodes(arrays)))
-}
-
-fn nodes<T: Elt, D: Dim>(arrays: &[&Array<T, D>]) -> Vec<Arc<Node>> {
-    arrays.iter().map(|a| a.node().clone()).collect()
+    Array::checked(builder, builder.stack(axis, &nodes_of(arrays)))
 }
 
 fn malformed(expected: &str, got: String) -> ErrorKind {

@@ -13,7 +13,7 @@
 //! | `make` | what the others are made of: elements as functions of the index, shapes beside flat data |
 //! | `axes` | `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse_axis`, `roll`, `diag`, `triangle_lower`, `triangle_upper`, `pad` |
 //! | `fold` | `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis` |
-//! | `reduce` | `sum_axis`, `product_axis`, `min_axis`, `max_axis`, `any_axis`, `all_axis`, `count_axis`, `mean_axis`, `var_axis`, `min_index_axis`, `max_index_axis`; of several axes `sum_axes` and so on, of all `sum` and so on, `fold`, `fold1`, `len` |
+//! | `reduce` | `sum_axis`, `product_axis`, `min_axis`, `max_axis`, `any_axis`, `all_axis`, `count_axis`, `mean_axis`, `var_axis`, `std_axis`, `min_index_axis`, `max_index_axis`; of several axes `sum_axes` and so on, of all `sum` and so on, `fold`, `fold1`, `len` |
 //! | `slice` | `slice`, `slice_axis`, `index_axis`, `split`, `broadcast` |
 //! | `zip` | `zip`, `zip_with`, `enumerate` |
 //! | `select` | `select` |

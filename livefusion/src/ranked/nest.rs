@@ -2,7 +2,7 @@
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
 use crate::array::{Array, Ix0, Multi, Rank};
-use crate::ast::{Axis, Builder, Node, Shape, show_node};
+use crate::ast::{Axis, Builder, Kind, Len, Node, Shape, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::types_of;
@@ -95,7 +95,8 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// It is flattened onto all rows, as [`map_segments`](crate::Segmented::map_segments) is, and fuses as that does: the
     /// loop over rows has loops over elements in it. Where rows of the result may be of different lengths, as those of a
-    /// filter are, go by [`to_segmented`](Array::to_segmented).
+    /// filter are, go by [`to_segmented`](Array::to_segmented). Where their length depends on that of the rows alone, as of `take`,
+    /// `drop`, `slice`, `append` and `top_k`, all are of one length.
     ///
     /// *Source.* Second-order combinators that nest, on arrays whose rows are of one length: "A T2 Graph-Reduction Approach
     /// To Fusion", section 2.
@@ -140,6 +141,22 @@ fn nodes(results: impl PerRow) -> Vec<Arc<Node>> {
     nodes
 }
 
+/// What gave an array its length: what maps it, scans it or reads each of its elements kept that.
+fn lengthened(result: &Arc<Node>) -> &Arc<Node> {
+    let mut at = result;
+    loop {
+        let rank_1 = at.inputs.iter().find(|n| n.rank == 1);
+        at = match (&at.kind, rank_1) {
+            (Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..), Some(input)) => input,
+            (Kind::Generate(Len::Delayed(n), _), _) => match (&n.kind, n.inputs.first()) {
+                (Kind::Len, Some(of)) => of,
+                _ => return at,
+            },
+            _ => return at,
+        };
+    }
+}
+
 /// Rows that a closure was called on.
 struct Mapped {
     /// The shape with the rows along the last axis.
@@ -164,7 +181,11 @@ impl Mapped {
                 built(builder, &[&data, &lengths], like, || {
                     let length = Axis::of_rows(&lengths).ok_or_else(|| ErrorKind::Malformed {
                         expected: "rows that are known to be of one length".to_string(),
-                        got: format!("rows whose lengths vary, from `{}`", result.name),
+                        got: format!(
+                            "rows whose lengths vary, from `{}`; of those `.to_segmented().map_segments(..)` makes \
+                             segments, and of the first k of all rows `.gather(&iota(k))` a row",
+                            lengthened(result).name
+                        ),
                     })?;
                     Ok(self.rows(builder, &data, length))
                 })

@@ -6,7 +6,7 @@ use crate::array::{
     Array, Dim, Ix0, Multi, Statistic, as_pair, better_of, by, corrected, float, number, one,
     pairs, pairs_in_order, plain_sum, step_of,
 };
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Field, Fold, Node, TermId, trace};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, closure};
@@ -69,6 +69,19 @@ impl Builder {
         self.statistics_along(xs, axes, |folded, floats, ty| {
             variances(self, folded, floats, ty)
         })
+    }
+
+    /// The standard deviations along axes: the square roots of the variances.
+    pub fn std_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+        let loc = self.loc();
+        let variances = self.var_axes(xs, axes);
+        let root = trace(&variances.types, |x| {
+            x.iter().map(|x| Field::op(Op::Sqrt, &[*x], loc)).collect()
+        });
+        match variances.error {
+            Some(_) => variances,
+            None => self.map(&[variances], root),
+        }
     }
 
     /// Where along an axis the smallest elements are (`u64`).
@@ -247,6 +260,20 @@ along_axes! {
     /// When forced: if there is no such axis.
     #[doc(alias = "var")]
     var_axis var_axes -> T::Mean;
+
+    /// The standard deviations along an axis: the square roots of the [variances](Array::var_axis), at the same cost.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 6]]);
+    /// assert_eq!((m.std_axis(0).to_vec()?, m.std_axis(1).to_vec()?), (vec![1.0, 2.0], vec![0.5, 1.5]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[doc(alias("std", "stddev"))]
+    std_axis std_axes -> T::Mean;
 }
 
 impl<T: Num, D: Dim> Array<T, D> {

@@ -168,6 +168,21 @@ pub struct Segmented<T: Elt> {
     data: Array<T>,
 }
 
+impl<T: Elt> From<Vec<Vec<T>>> for Segmented<T> {
+    /// Copies vectors, as [`from_vecs`](Segmented::from_vecs) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from(vec![vec![3i64, 1], vec![], vec![2]]);
+    /// assert_eq!(rows.sum_s().force()?, [4, 0, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(segments: Vec<Vec<T>>) -> Segmented<T> {
+        Segmented::from_vecs(segments)
+    }
+}
+
 impl<T: Elt> Segmented<T> {
     /// Segments of these lengths, which must add up to the number of elements. Costs nothing.
     #[track_caller]
@@ -246,6 +261,7 @@ impl<T: Elt> Segmented<T> {
     /// assert_eq!(rows.lengths().to_vec()?, [2, 0, 1]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_vecs(segments: Vec<Vec<T>>) -> Segmented<T> {
         let lengths: Vec<u64> = segments.iter().map(|s| s.len() as u64).collect();
         let data: Vec<T> = segments.into_iter().flatten().collect();

@@ -17,7 +17,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "enumFromStepN (I1 5) 0 0.25" => enum_from_step(5, 0.0, 0.25), "`enumFromN` from 0: `iota`";
         "shape m" => m.shape(), "a delayed scalar for each axis";
         "size m" => m.len(), "";
-        "null xs" => xs.len().map(|n| n.eq(0)), "";
+        "null xs" => xs.len().eq(0), "";
         "map f xs" => xs.map(|x| x.sqrt()), "";
         "imap f m" => m.enumerate().map(|((i, j), x)| x * (i + j).cast::<f64>()), "";
         "indexed m" => m.enumerate(), "indices are tuples; of one axis numbers";
@@ -44,7 +44,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "reverse xs" => xs.reverse(), "`reverseOn`: `reverse_axis`";
         "transpose m" => m.transpose(), "`transposeOn`: `swap_axes`, `permute_axes`";
         "xs ++ ys" => xs.append(&ys), "";
-        "concatOn _1 m q" => concat_axis(0, &[&m, &q]), "axes are counted from the front";
+        "concatOn _1 m q" => concat_axis(0, [&m, &q]), "axes are counted from the front";
         "filter (> 0) xs" => xs.filter(|x| x.gt(0.0)), "of one axis; of rows: `to_segmented` and `filter_s`";
         "compact tags xs" => xs.pack(&tags), "";
         "expand f g at" => at.flat_map(|x| x, |x, i| 10 * x + i), "how many, then which";

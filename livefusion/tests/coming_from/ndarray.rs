@@ -36,8 +36,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m.insert_axis(Axis(1))" => m.slice((.., NewAxis, ..)), "";
         "row.broadcast((3, 4))" => row.broadcast((3, ..)), "`..` is an axis that is there, a number a new one";
         "&m + &row" => m.zip_with(&row.broadcast((3, ..)), |x, y| x + y), "operators between ranks need `broadcast`";
-        "concatenate![Axis(0), m, q]" => concat_axis(0, &[&m, &q]), "";
-        "stack![Axis(0), m, q]" => stack(0, &[&m, &q]), "";
+        "concatenate![Axis(0), m, q]" => concat_axis(0, [&m, &q]), "";
+        "stack![Axis(0), m, q]" => stack(0, [&m, &q]), "";
         "m.sum()" => m.sum(), "delayed; lanes and chunks, of a fixed order";
         "m.fold(0.0, |a, x| a + x * x)" => m.map(|x| x * x).fold(0.0, |a, b| a + b), "associative; other states: `aggregate`, from left to right: `fold_seq`";
         "m.sum_axis(Axis(0))" => m.sum_axis(0), "";

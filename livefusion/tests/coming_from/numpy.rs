@@ -16,7 +16,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.eye(3)" => generate((3, 3), |(i, j)| i.eq(j).cond(1.0, 0.0)), "";
         "xs * 2 + ys" => &xs * 2.0 + &ys, "numbers have the type of the elements: `2.0`";
         "np.sqrt(np.abs(xs))" => xs.map(|x| x.abs().sqrt()), "one loop, no array between";
-        "xs < ys" => xs.zip_with(&ys, |x, y| x.lt(y)), "comparisons are methods: `lt`, `le`, `eq`, `ne`, `ge`, `gt`";
+        "xs < ys" => xs.lt(&ys), "comparisons are methods: `lt`, `le`, `eq`, `ne`, `ge`, `gt`";
+        "(xs > 2) & (ys <= 5)" => xs.gt(2.0) & ys.le(5.0), "arrays of `bool`; `|`, `^` and `!` as well";
         "np.where(xs > 0, xs, ys)" => xs.zip_with(&ys, |x, y| x.gt(0.0).cond(x, y)), "";
         "xs.astype(np.int32)" => xs.map(|x| x.cast::<i32>()), "saturates, as Rust's `as`";
         "xs[xs > 0]" => xs.filter(|x| x.gt(0.0)), "fuses, and its length is delayed";
@@ -41,13 +42,14 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.flip(m, 1)" => m.reverse_axis(1), "";
         "np.roll(m, 1, axis=0)" => m.roll(0, 1), "";
         "np.pad(m, [(1, 0), (0, 2)])" => m.pad([(1, 0), (0, 2)], 0.0), "";
-        "np.concatenate([m, q], axis=1)" => concat_axis(1, &[&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
-        "np.stack([m, q])" => stack(0, &[&m, &q]), "";
+        "np.concatenate([m, q], axis=1)" => concat_axis(1, [&m, &q]), "of one axis: `xs.append(&ys)`, `concat`";
+        "np.stack([m, q])" => stack(0, [&m, &q]), "";
         "m.size" => m.len(), "a delayed scalar";
         "m.sum()" => m.sum(), "in lanes and chunks, of a fixed order";
         "m.sum(axis=0)" => m.sum_axis(0), "axes are counted from the front";
         "t.max(axis=(0, 2))" => t.max_axes([0, 2]), "";
         "xs.mean(), xs.std()" => (xs.mean(), xs.std()), "one loop if they are forced together";
+        "m.std(axis=0)" => m.std_axis(0), "the divisor is the length; `mean_axis` and `var_axis` as well";
         "m.argmin(axis=1)" => m.min_index_axis(1), "";
         "np.any(m > 8, axis=1)" => m.any_axis(1, |x| x.gt(8.0)), "of all elements: `any`, `all`, `count`";
         "np.cumsum(m, axis=1)" => m.cumsum_axis(1), "";

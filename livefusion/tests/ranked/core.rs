@@ -104,7 +104,7 @@ fn maps_operators_and_zips() -> Result<()> {
 fn indices_are_checked_axis_by_axis() -> Result<()> {
     let a = matrix(3, 4);
     assert_eq!(a.at((2, 3)).force()?, (11 * 11 % 17) as f64);
-    for (i, j, index, len) in [(0, 4, 4, 4), (3, 0, 3, 3), (1 << 62, 0, 1 << 62, 3)] {
+    for (i, j, index, len) in [(0, 4, 4, 4), (3, 0, 3, 3), (1u64 << 62, 0, 1 << 62, 3)] {
         let kind = a.at((i, j)).force().unwrap_err().kind;
         assert_eq!(kind, ErrorKind::OutOfRange { index, len });
         let moved = a.backpermute((1, 1), |_| (i, j)).force().unwrap_err();

@@ -28,7 +28,7 @@ fn the_first_mistake_comes_out() {
         wrong.backpermute(1, |i| (i, i)).force().unwrap_err(),
         wrong.broadcast((.., .., 2)).force().unwrap_err(),
         wrong.to_segmented().sum_s().force().unwrap_err(),
-        concat_axis(1, &[&wrong, &wrong]).force().unwrap_err(),
+        concat_axis(1, [&wrong, &wrong]).force().unwrap_err(),
         (&wrong + &wrong).force().unwrap_err(),
         wrong.flatten().force().unwrap_err(),
         wrong.len().force().unwrap_err(),
@@ -84,7 +84,7 @@ fn empty_arrays() -> Result<()> {
         assert!(a.mean_axis(0).force()?.iter().all(|x| x.is_nan()));
         assert!(a.max_axis(0).force().is_err());
         assert!(a.min_index_axis(0).force().is_err());
-        assert_eq!(concat_axis(0, &[&a, &a]).force()?.shape(), [0, 3]);
+        assert_eq!(concat_axis(0, [&a, &a]).force()?.shape(), [0, 3]);
         assert_eq!(a.broadcast((2, .., ..)).force()?.shape(), [2, 0, 3]);
         assert_eq!(a.diag().len().force()?, 0);
     }
@@ -157,7 +157,7 @@ fn ranks_that_are_known_at_run_time_only() -> Result<()> {
             1 => assert!(s.force().is_err()),
             _ => assert_eq!(s.sum().force()?, a.sum().force()?),
         }
-        assert_eq!(stack(0, &[&a, &a]).rank(), rank + 1);
+        assert_eq!(stack(0, [&a, &a]).rank(), rank + 1);
         assert_eq!(a.index_axis(0, 1).force().is_ok(), rank > 1);
         assert!(a.sum_axis(rank).force().is_err());
     }

@@ -115,6 +115,7 @@ fn means_and_variances() -> Result<()> {
     let (a, at) = cube();
     for axis in 0..3 {
         let (mean, var) = (&a.mean_axis(axis), &a.var_axis(axis)).force()?;
+        let std = a.std_axis(axis).force()?;
         let n = [3, 4, 5][axis];
         for p in 0..mean.shape()[0] {
             for q in 0..mean.shape()[1] {
@@ -126,6 +127,7 @@ fn means_and_variances() -> Result<()> {
                 let m = (0..n).map(value).sum::<f64>() / n as f64;
                 let v = (0..n).map(|r| (value(r) - m).powi(2)).sum::<f64>() / n as f64;
                 assert!((mean[(p, q)] - m).abs() < 1e-12 && (var[(p, q)] - v).abs() < 1e-9);
+                assert_eq!(std[(p, q)], var[(p, q)].sqrt());
             }
         }
     }

@@ -54,6 +54,7 @@ fn sums_and_what_uses_their_rows() -> Result<()> {
     assert_eq!(rows.iter().sum::<f64>(), all);
     // Both passes over a row are in one loop.
     assert_eq!(loops(&matrix(30, 40).var_axis(1))?, 1);
+    assert_eq!(loops(&matrix(30, 40).std_axis(1))?, 1);
     Ok(())
 }
 

@@ -115,7 +115,7 @@ fn splits_and_copies() -> Result<()> {
         assert_eq!((left.shape(), right.shape()), ([4, 2, 6], [4, 3, 6]));
         assert_eq!((left[(3, 1, 5)], right[(3, 0, 5)]), (315, 325));
         assert!(a.split(0, 5).1.force().is_err());
-        let whole = concat_axis(1, &[&a.split(1, 2).0, &a.split(1, 2).1]);
+        let whole = concat_axis(1, [&a.split(1, 2).0, &a.split(1, 2).1]);
         assert_eq!(whole.force()?, a.force()?);
     }
     let m = Array::from([[1i64, 2], [3, 4]]);
@@ -134,33 +134,37 @@ fn splits_and_copies() -> Result<()> {
 fn arrays_beside_each_other() -> Result<()> {
     let (a, b) = (cube(), cube().map(|x| x + 1000));
     for axis in 0..3 {
-        let c = concat_axis(axis, &[&a, &b, &a]).force()?;
+        let c = concat_axis(axis, [&a, &b, &a]).force()?;
         let n = [4, 5, 6][axis];
         for (p, from) in [(0, 0), (1, 1000), (2, 0)] {
             let mut at = [1, 2, 3];
             at[axis] += p * n;
             assert_eq!(c[(at[0], at[1], at[2])], from + 123);
         }
-        let s = stack(axis, &[&a, &b]).force()?;
+        let s = stack(axis, [&a, &b]).force()?;
         let mut at = vec![1, 2, 3];
         at.insert(axis, 1);
         assert_eq!(s[(at[0], at[1], at[2], at[3])], 1123);
     }
-    let wrong = concat_axis(0, &[&a, &a.swap_axes(1, 2)])
+    let wrong = concat_axis(0, [&a, &a.swap_axes(1, 2)])
         .force()
         .unwrap_err();
     assert!(matches!(wrong.kind, ErrorKind::ShapeMismatch { .. }));
-    assert!(concat_axis::<u64, Ix3>(0, &[]).force().is_err());
-    assert!(concat_axis(3, &[&a]).force().is_err());
-    assert!(stack(4, &[&a]).force().is_err());
-    let wrong = concat_axis(0, &[&late(), &late().swap_axes(1, 2)])
+    assert!(
+        concat_axis(0, Vec::<Array<u64, Ix3>>::new())
+            .force()
+            .is_err()
+    );
+    assert!(concat_axis(3, [&a]).force().is_err());
+    assert!(stack(4, [&a]).force().is_err());
+    let wrong = concat_axis(0, [&late(), &late().swap_axes(1, 2)])
         .force()
         .unwrap_err();
     assert!(
         matches!(wrong.kind, ErrorKind::LengthMismatch { .. }),
         "{wrong}"
     );
-    assert_eq!(concat_axis(2, &[&late(), &a]).force()?.shape(), [4, 5, 12]);
+    assert_eq!(concat_axis(2, [&late(), &a]).force()?.shape(), [4, 5, 12]);
     Ok(())
 }
 

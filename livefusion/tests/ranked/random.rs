@@ -157,7 +157,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
                 at[axis] %= n;
                 plain.at(&at)
             };
-            (concat_axis(axis, &[&array, &array]), Plain::of(shape, at))
+            (concat_axis(axis, [&array, &array]), Plain::of(shape, at))
         }
         10 => {
             let shape: Vec<usize> = plain.shape.iter().map(|n| n + 1).collect();

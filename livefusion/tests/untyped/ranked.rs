@@ -92,6 +92,7 @@ fn of_an_axis() -> Vec<(&'static str, Along)> {
         ("max_axis", |b, x, k| b.max_axes(x, &[k])),
         ("mean_axis", |b, x, k| b.mean_axes(x, &[k])),
         ("var_axis", |b, x, k| b.var_axes(x, &[k])),
+        ("std_axis", |b, x, k| b.std_axes(x, &[k])),
         ("min_index_axis", |b, x, k| b.min_index_axis(x, k)),
         ("max_index_axis", |b, x, k| b.max_index_axis(x, k)),
         ("cumsum_axis", |b, x, k| b.cumsum_axis(x, k)),
@@ -193,7 +194,8 @@ fn rows() {
     same(&all[1], xs.node());
     let kept =
         call("map_rows").map_rows(m.node(), |row| vec![call("filter").filter(row, positive())]);
-    let got = "rows whose lengths vary, from `filter`";
+    let got = "rows whose lengths vary, from `filter`; of those `.to_segmented().map_segments(..)` makes \
+               segments, and of the first k of all rows `.gather(&iota(k))` a row";
     mistake(
         &kept[0],
         "map_rows",

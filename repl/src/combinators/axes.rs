@@ -74,6 +74,7 @@ pub static ROWS: &[Combinator] = &[
     row("max_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].max_axis(1)", |c| along(c, Builder::max_axes)),
     row("mean_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].mean_axis(1)", |c| along(c, Builder::mean_axes)).with(Elements::Numbers),
     row("var_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].var_axis(1)", |c| along(c, Builder::var_axes)).with(Elements::Numbers),
+    row("std_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].std_axis(1)", |c| along(c, Builder::std_axes)).with(Elements::Numbers),
     row("min_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].min_index_axis(1)", |c| along(c, |b, xs, axes| b.min_index_axis(xs, axes[0]))),
     row("max_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].max_index_axis(1)", |c| along(c, |b, xs, axes| b.max_index_axis(xs, axes[0]))),
     row("any_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [bool]", "[[1, 2], [3, 4]].any_axis(1, _ > 3)", |c| tested_along(c, Builder::any_axes)),

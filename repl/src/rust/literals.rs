@@ -41,7 +41,7 @@ impl Writer<'_> {
         for part in parts {
             rows.push(self.borrowed(part)?.text);
         }
-        Ok(Code::atom(format!("stack(0, &[{}])", rows.join(", "))))
+        Ok(Code::atom(format!("stack(0, [{}])", rows.join(", "))))
     }
 
     /// `[1i64, 2]`, or rows of such, if all elements are known. The first number has the suffix of its type.

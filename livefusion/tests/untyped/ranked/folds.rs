@@ -56,6 +56,10 @@ fn folds_along_axes() {
             cube.var_axis(axis).node(),
         );
         same(
+            &call("f").std_axes(cube.node(), &[axis]),
+            cube.std_axis(axis).node(),
+        );
+        same(
             &call("f").min_index_axis(cube.node(), axis),
             cube.min_index_axis(axis).node(),
         );
@@ -102,13 +106,14 @@ fn folds_of_other_elements() {
     let (m, pairs) = (matrix(), pairs());
     let flags = m.map(|x| x.gt(0));
     type Reduction = fn(Builder, &Arc<Node>) -> Arc<Node>;
-    let of_numbers: [Reduction; 9] = [
+    let of_numbers: [Reduction; 10] = [
         |b, x| b.sum_axes(x, &[0]),
         |b, x| b.product_axes(x, &[0]),
         |b, x| b.min_axes(x, &[0]),
         |b, x| b.max_axes(x, &[0]),
         |b, x| b.mean_axes(x, &[0]),
         |b, x| b.var_axes(x, &[0]),
+        |b, x| b.std_axes(x, &[0]),
         |b, x| b.min_index_axis(x, 0),
         |b, x| b.max_index_axis(x, 0),
         |b, x| b.cumsum_axis(x, 0),

@@ -112,9 +112,9 @@ fn arrays_beside_each_other() {
     let two = |a: &Arc<Node>, b: &Arc<Node>| [a.clone(), b.clone()];
     for axis in 0..3 {
         let joined = call("concat_axis").concat_axis(axis, &two(cube.node(), cube.node()));
-        same(&joined, concat_axis(axis, &[&cube, &cube]).node());
+        same(&joined, concat_axis(axis, [&cube, &cube]).node());
         let stacked = call("stack").stack(axis, &two(pairs.node(), pairs.node()));
-        same(&stacked, stack(axis, &[&pairs, &pairs]).node());
+        same(&stacked, stack(axis, [&pairs, &pairs]).node());
     }
     let none = call("concat_axis").concat_axis(0, &[]);
     mistake(&none, "concat_axis", "at least one array", "none");

@@ -1409,6 +1409,19 @@ mod p104 {
 
 #[allow(warnings, clippy::all)]
 mod p105 {
+    // [[1, 2], [3, 4]].std_axis(1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).std_axis(1).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p106 {
     // [[1, 2], [3, 0]].min_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1421,7 +1434,7 @@ mod p105 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p106 {
+mod p107 {
     // [[1, 2], [3, 0]].max_index_axis(1)
     use livefusion::prelude::*;
 
@@ -1434,7 +1447,7 @@ mod p106 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p107 {
+mod p108 {
     // [[1, 2], [3, 4]].any_axis(1, _ > 3)
     use livefusion::prelude::*;
 
@@ -1447,7 +1460,7 @@ mod p107 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p108 {
+mod p109 {
     // [[1, 2], [3, 4]].all_axis(1, _ > 2)
     use livefusion::prelude::*;
 
@@ -1460,7 +1473,7 @@ mod p108 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p109 {
+mod p110 {
     // [[1, 2], [3, 4]].count_axis(0, _ > 1)
     use livefusion::prelude::*;
 
@@ -1473,7 +1486,7 @@ mod p109 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p110 {
+mod p111 {
     // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1486,7 +1499,7 @@ mod p110 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p111 {
+mod p112 {
     // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1502,7 +1515,7 @@ mod p111 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p112 {
+mod p113 {
     // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -1518,7 +1531,7 @@ mod p112 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p113 {
+mod p114 {
     // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -1531,7 +1544,7 @@ mod p113 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p114 {
+mod p115 {
     // [[1, 2], [3, 4]].cumsum_axis(0)
     use livefusion::prelude::*;
 
@@ -1544,7 +1557,7 @@ mod p114 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p115 {
+mod p116 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1560,7 +1573,7 @@ mod p115 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p116 {
+mod p117 {
     // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
     use livefusion::prelude::*;
 
@@ -1573,7 +1586,7 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
+mod p118 {
     // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
     use livefusion::prelude::*;
 
@@ -1586,7 +1599,7 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
+mod p119 {
     // concat_axis(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
@@ -1599,7 +1612,7 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
+mod p120 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1612,7 +1625,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p121 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1628,7 +1641,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p122 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1641,7 +1654,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p123 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1657,7 +1670,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p124 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1670,7 +1683,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p125 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1686,7 +1699,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p126 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1702,7 +1715,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p127 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1718,7 +1731,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p128 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1731,7 +1744,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p129 {
     // meshgrid([1, 2, 3], [10, 20])
     use livefusion::prelude::*;
 
@@ -1745,7 +1758,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p130 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1758,7 +1771,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p131 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1775,7 +1788,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p132 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1792,7 +1805,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p133 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1805,7 +1818,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p134 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1821,7 +1834,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p135 {
     // (ragged [[1, 2], [3]]).sum_s()
     use livefusion::prelude::*;
 
@@ -1834,7 +1847,7 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
+mod p136 {
     // (ragged [[1, 2], [3]]).product_s()
     use livefusion::prelude::*;
 
@@ -1847,7 +1860,7 @@ mod p135 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p136 {
+mod p137 {
     // (ragged [[1, 2], [3]]).min_s()
     use livefusion::prelude::*;
 
@@ -1860,7 +1873,7 @@ mod p136 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p137 {
+mod p138 {
     // (ragged [[1, 2], [3]]).max_s()
     use livefusion::prelude::*;
 
@@ -1873,7 +1886,7 @@ mod p137 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p138 {
+mod p139 {
     // (ragged [[1.0, 2.0], [3.0]]).mean_s()
     use livefusion::prelude::*;
 
@@ -1889,7 +1902,7 @@ mod p138 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p139 {
+mod p140 {
     // (ragged [[1, 2], [3]]).min_index_s()
     use livefusion::prelude::*;
 
@@ -1902,7 +1915,7 @@ mod p139 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p140 {
+mod p141 {
     // (ragged [[1, 2], [3]]).max_index_s()
     use livefusion::prelude::*;
 
@@ -1915,7 +1928,7 @@ mod p140 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p141 {
+mod p142 {
     // (ragged [[1, 2], [3]]).any_s(_ > 2)
     use livefusion::prelude::*;
 
@@ -1931,7 +1944,7 @@ mod p141 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p142 {
+mod p143 {
     // (ragged [[1, 2], [3]]).all_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1947,7 +1960,7 @@ mod p142 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p143 {
+mod p144 {
     // (ragged [[1, 2], [3]]).count_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1963,7 +1976,7 @@ mod p143 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p144 {
+mod p145 {
     // (ragged [[1, 2], [3]]).filter_s(_ > 1)
     use livefusion::prelude::*;
 
@@ -1979,7 +1992,7 @@ mod p144 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p145 {
+mod p146 {
     // (ragged [[1, 2], [3]]).pack_s([true, false, true])
     use livefusion::prelude::*;
 
@@ -1995,7 +2008,7 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
+mod p147 {
     // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2011,7 +2024,7 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
+mod p148 {
     // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
     use livefusion::prelude::*;
 
@@ -2027,7 +2040,7 @@ mod p147 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p148 {
+mod p149 {
     // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
@@ -2043,7 +2056,7 @@ mod p148 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p149 {
+mod p150 {
     // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2059,7 +2072,7 @@ mod p149 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p150 {
+mod p151 {
     // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2075,7 +2088,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p152 {
     // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
     use livefusion::prelude::*;
 
@@ -2091,7 +2104,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p153 {
     // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
@@ -2107,7 +2120,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p154 {
     // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
@@ -2123,7 +2136,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p155 {
     // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2139,7 +2152,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p156 {
     // replicate_s([2, 1], [5, 6])
     use livefusion::prelude::*;
 
@@ -2152,7 +2165,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p157 {
     // indices_s([2, 3])
     use livefusion::prelude::*;
 
@@ -2165,7 +2178,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p158 {
     // enum_from_step_s([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
@@ -2178,7 +2191,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p159 {
     // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
@@ -2194,7 +2207,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p160 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2207,7 +2220,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p161 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2220,7 +2233,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p162 {
     // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
@@ -2236,7 +2249,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p163 {
     // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
     use livefusion::prelude::*;
 
@@ -2252,7 +2265,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p164 {
     // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
@@ -2268,7 +2281,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p165 {
     // (ragged [[1, 2, 3], [4]]).take_s(2)
     use livefusion::prelude::*;
 
@@ -2284,7 +2297,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p166 {
     // (ragged [[1, 2, 3], [4]]).reverse_s()
     use livefusion::prelude::*;
 
@@ -2300,7 +2313,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p167 {
     // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
@@ -2316,7 +2329,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p168 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2329,7 +2342,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p169 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -2342,7 +2355,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p170 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -2355,7 +2368,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p171 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -2368,7 +2381,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p172 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2384,7 +2397,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p173 {
     // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
     use livefusion::prelude::*;
 
@@ -2400,7 +2413,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p174 {
     // [3, 9, 4].top_k(2)
     use livefusion::prelude::*;
 
@@ -2413,7 +2426,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p175 {
     // [30, 90, 40].argtop_k(2)
     use livefusion::prelude::*;
 
@@ -2426,7 +2439,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p176 {
     // [7, 3, 9].join([3, 7, 3])
     use livefusion::prelude::*;
 
@@ -2439,7 +2452,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p177 {
     // [7, 5, 3].left_join([3, 7])
     use livefusion::prelude::*;
 
@@ -2452,7 +2465,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p178 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2465,28 +2478,12 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p179 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         println!("{:?}", enum_from_step(11, 0i64, 1).quantile(0.9).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p179 {
-    // (0..=10).quantiles([0.1, 0.9])
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = enum_from_step(11, 0i64, 1)
-            .quantiles(&Array::from([0.1f64, 0.9]))
-            .force()?;
-        println!("{:?}", value);
         Ok(())
     }
 
@@ -2675,28 +2672,6 @@ mod p191 {
 
 #[allow(warnings, clippy::all)]
 mod p192 {
-    // [3, 1, 4, 5].group_by(_ % 2).agg(("n", _.len()), ("sum", _.sum()))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = {
-            let (keys, groups) = {
-                let rows = Array::from([3i64, 1, 4, 5]);
-                rows.group_by_key(&rows.map(|x| x.rem_euclid(2)))
-            };
-            let of_group0 = groups.map_segments(|x| x.len());
-            let of_group1 = groups.map_segments(|x| x.sum());
-            zip((&keys, &of_group0, &of_group1))
-        }.force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p193 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2714,7 +2689,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p193 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2732,7 +2707,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p194 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2749,7 +2724,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p195 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2766,7 +2741,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p196 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2785,7 +2760,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p197 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2804,7 +2779,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p198 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2822,7 +2797,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p199 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2839,7 +2814,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p200 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2852,7 +2827,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p201 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2865,7 +2840,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p202 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2878,7 +2853,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p203 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2891,7 +2866,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p204 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2904,7 +2879,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p205 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2917,7 +2892,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p206 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2930,7 +2905,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p207 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2946,7 +2921,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p208 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2962,7 +2937,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p209 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2978,7 +2953,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p210 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2991,7 +2966,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p211 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -3004,7 +2979,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p212 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -3020,7 +2995,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p213 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -3036,7 +3011,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p214 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -3050,7 +3025,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p215 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -3063,7 +3038,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p216 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -3080,7 +3055,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p217 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -3098,7 +3073,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p218 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -3119,7 +3094,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p219 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3135,7 +3110,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p220 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3151,7 +3126,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p221 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3164,7 +3139,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p222 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3182,7 +3157,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p223 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3195,7 +3170,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p224 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3209,7 +3184,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p225 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3237,7 +3212,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p226 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -3265,7 +3240,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p227 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3285,7 +3260,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p228 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3304,7 +3279,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p229 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3321,7 +3296,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p230 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3337,7 +3312,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p231 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3357,7 +3332,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p232 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3377,7 +3352,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p233 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3393,7 +3368,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p234 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3409,7 +3384,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p235 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3425,7 +3400,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p236 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3441,7 +3416,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p237 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3455,7 +3430,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p238 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3471,7 +3446,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p239 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3484,7 +3459,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p240 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3500,7 +3475,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p241 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3517,7 +3492,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p242 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3532,7 +3507,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p243 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3551,7 +3526,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p244 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3566,7 +3541,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p245 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3588,7 +3563,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p246 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3604,7 +3579,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p247 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3617,7 +3592,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p248 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3643,7 +3618,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p249 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3664,7 +3639,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p250 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3683,7 +3658,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p251 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3713,7 +3688,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p252 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3743,7 +3718,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p253 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3769,7 +3744,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p254 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3795,7 +3770,7 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p255 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3821,521 +3796,7 @@ mod p256 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p257 {
-    // [3, 1, 4, 5].group_by(_ % 2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = {
-            let rows = Array::from([3i64, 1, 4, 5]);
-            rows.group_by_key(&rows.map(|x| x.rem_euclid(2)))
-        };
-        println!("{:?}", (value.0.force()?, value.1.to_vecs()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p258 {
-    // [3, 1, 4].sort_by(_ % 2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = {
-            let rows = Array::from([3i64, 1, 4]);
-            rows.sort_by_key(&rows.map(|x| x.rem_euclid(2)))
-        }.force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p259 {
-    // let xs = [3, 1, 4]
-    // xs.sort_by(-_)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let xs = Array::from([3i64, 1, 4]);
-        println!("{:?}", xs.sort_by_key(&xs.map(|x| -x)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p260 {
-    // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = {
-            let (keys, groups) = {
-                let rows = Array::from([3.5f64, 1.0, 4.5]);
-                rows.group_by_key(&rows.map(|x| x.gt(2.0)))
-            };
-            let of_group0 = groups.map_segments(|g| g.map(|x| x * 2.0).max());
-            let of_group1 = groups.map_segments(|x| x.len());
-            let of_group2 = groups.map_segments(|x| x.mean());
-            zip((&keys, &of_group0, &of_group1, &of_group2))
-        }.force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p261 {
-    // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = {
-            let (keys, groups) = {
-                let rows = Array::from([3i64, 1, 4]).zip(&Array::from([1i64, 2, 1]));
-                rows.group_by_key(&rows.map(|x| x.1))
-            };
-            let of_group0 = groups.map_segments(|x| x.map(|x| x.0).max());
-            zip((&keys, &of_group0))
-        }.force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p262 {
-    // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
-    // g.sort_by(-_.n).take(2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let g = {
-            let (keys, groups) = {
-                let rows = Array::from([1i64, 2, 3, 4]);
-                rows.group_by_key(&rows.map(|x| (x.rem_euclid(2), x.gt(3))))
-            };
-            let (keys0, keys1) = keys.unzip();
-            let of_group0 = groups.map_segments(|x| x.len());
-            zip((&keys0, &keys1, &of_group0))
-        };
-        println!("{:?}", g.sort_by_key(&g.map(|x| -x.2)).take(2).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p263 {
-    // let s = load "examples/data/stocks.csv"
-    // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let rows = {
-            let (keys, groups) = {
-                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
-                rows.group_by_key(&rows.map(|x| x.0))
-            };
-            let of_group0 = groups.map_segments(|x| x.len());
-            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
-            let of_group2 = groups.map_segments(|x| x.map(|x| x.1).max());
-            zip((&keys, &of_group0, &of_group1, &of_group2))
-        }.force()?;
-        let texts1 = s.texts("symbol")?;
-        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2, row.3)).collect();
-        println!("{:?}", rows);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p264 {
-    // let s = load "examples/data/stocks.csv"
-    // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
-    // g.sort_by(_.low)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let g = {
-            let (keys, groups) = {
-                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
-                rows.group_by_key(&rows.map(|x| x.0))
-            };
-            let of_group0 = groups.map_segments(|x| x.len());
-            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
-            zip((&keys, &of_group0, &of_group1))
-        };
-        let rows = g.sort_by_key(&g.map(|x| x.2)).force()?;
-        let texts1 = s.texts("symbol")?;
-        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
-        println!("{:?}", rows);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p265 {
-    // let s = load "examples/data/stocks.csv"
-    // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
-    // (g.n.max(), g.filter(_.low < 20).low)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let g = {
-            let (keys, groups) = {
-                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
-                rows.group_by_key(&rows.map(|x| x.0))
-            };
-            let of_group0 = groups.map_segments(|x| x.len());
-            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
-            zip((&keys, &of_group0, &of_group1))
-        };
-        let value = (g.map(|x| x.1).max(), g.filter(|x| x.2.lt(20.0)).map(|x| x.2).clone());
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p266 {
-    // let s = load "examples/data/stocks.csv"
-    // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = (
-            s.column::<f64>("price")?.len(),
-            s.column::<f64>("price")?.filter(|x| x.gt(500.0)).len(),
-            s.column::<f64>("price")?.map(|r| r * 2.0).max(),
-        );
-        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p267 {
-    // let s = load "examples/data/stocks.csv"
-    // s.filter(_.price > 650).symbol
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = s.texts("symbol")?
-            .with_codes(&zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).filter(|x| x.1.gt(650.0)).map(|x| x.0))
-            .to_vec()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p268 {
-    // let s = load "examples/data/stocks.csv"
-    // s.sort_by(_.price).take(3).map(|r| r.price)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = {
-            let rows = s.column::<f64>("price")?;
-            rows.sort_by_key(&rows.map(|x| x))
-        }
-            .take(3)
-            .map(|r| r)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p269 {
-    // let s = load "examples/data/stocks.csv"
-    // s.sort_by(_.symbol).price.head()
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = {
-            let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
-            rows.sort_by_key(&rows.map(|x| x.0))
-        }
-            .map(|x| x.1)
-            .take(5)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p270 {
-    // let t = load "examples/data/airports.csv"
-    // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
-        let rows = {
-            let rows = {
-                let (keys, groups) = {
-                    let rows = zip((&t.texts("state")?.codes().clone(), &t.column::<f64>("latitude")?));
-                    rows.group_by_key(&rows.map(|x| x.0))
-                };
-                let of_group0 = groups.map_segments(|x| x.len());
-                let of_group1 = groups.map_segments(|x| x.map(|x| x.1).max());
-                zip((&keys, &of_group0, &of_group1))
-            };
-            rows.sort_by_key(&rows.map(|x| -x.1))
-        }.take(3).force()?;
-        let texts1 = t.texts("state")?;
-        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
-        println!("{:?}", rows);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p271 {
-    // let t = load "examples/data/airports.csv"
-    // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
-        let value = zip((&t.column::<f64>("latitude")?, &t.column::<f64>("longitude")?))
-            .filter(|x| x.0.gt(60.0))
-            .map(|r| (r.1, r.0))
-            .take(5)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p272 {
-    // let s = load "examples/data/stocks.csv"
-    // s.map(_.symbol)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = s.texts("symbol")?
-            .with_codes(&s.texts("symbol")?.codes().clone().map(|x| x))
-            .to_vec()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p273 {
-    // let s = load "examples/data/stocks.csv"
-    // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = (
-            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.texts("symbol")?.eq("IBM")).map(|x| x.1).max(),
-            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0))).len(),
-        );
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p274 {
-    // let s = load "examples/data/stocks.csv"
-    // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let rows = {
-            let (keys, groups) = {
-                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0)));
-                rows.group_by_key(&rows.map(|x| x.0))
-            };
-            let of_group0 = groups.map_segments(|x| x.len());
-            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).max());
-            zip((&keys, &of_group0, &of_group1))
-        }.force()?;
-        let texts1 = s.texts("symbol")?;
-        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
-        println!("{:?}", rows);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p275 {
-    // let u = load "examples/data/states.csv"
-    // u.square_miles.sort().take(2)
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let u = livefusion::io::csv("examples/data/states.csv").read()?;
-        println!("{:?}", u.column::<i64>("square_miles")?.sort().take(2).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p276 {
-    // let s = load "examples/data/stocks.csv"
-    // let rows = 2.0
-    // s.sort_by(_.price * rows).take(2).price * rows
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let value = (&{
-            let rows_ = s.column::<f64>("price")?;
-            rows_.sort_by_key(&rows_.map(|x| x * 2.0))
-        }.take(2) * 2.0).force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p277 {
-    // let s = load "examples/data/stocks.csv"
-    // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
-    use livefusion::prelude::*;
-
-    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
-        let rows = {
-            let (keys, groups) = {
-                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
-                rows.group_by_key(&rows.map(|r| (r.0, r.1.gt(100.0))))
-            };
-            let (keys0, keys1) = keys.unzip();
-            let of_group0 = groups.map_segments(|x| x.len());
-            zip((&keys0, &keys1, &of_group0))
-        }.force()?;
-        let texts1 = s.texts("symbol")?;
-        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
-        println!("{:?}", rows);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p278 {
-    // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2], [3, 4]]).map_rows(|r| (r.sum(), r.max()));
-        println!("{:?}", (value.0.force()?, value.1.force()?));
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p279 {
-    // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[3.0f64, 1.0], [2.0, 4.0]])
-            .map_rows(|r| r.sort() / r.max())
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p280 {
-    // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
-            .map_rows(|r| r.map(|x| x * 2).filter(|x| x.gt(4)).len())
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p281 {
-    // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
-            .map_axis(0, |c| c.scan(0, |a, b| a + b))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p282 {
+mod p256 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4613,30 +4074,4 @@ pub const ALL: &[fn()] = &[
     p254::run,
     p255::run,
     p256::run,
-    p257::run,
-    p258::run,
-    p259::run,
-    p260::run,
-    p261::run,
-    p262::run,
-    p263::run,
-    p264::run,
-    p265::run,
-    p266::run,
-    p267::run,
-    p268::run,
-    p269::run,
-    p270::run,
-    p271::run,
-    p272::run,
-    p273::run,
-    p274::run,
-    p275::run,
-    p276::run,
-    p277::run,
-    p278::run,
-    p279::run,
-    p280::run,
-    p281::run,
-    p282::run,
 ];
