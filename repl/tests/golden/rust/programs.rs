@@ -2492,6 +2492,22 @@ mod p179 {
 
 #[allow(warnings, clippy::all)]
 mod p180 {
+    // (0..=10).quantiles([0.1, 0.9])
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = enum_from_step(11, 0i64, 1)
+            .quantiles(&Array::from([0.1f64, 0.9]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p181 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2504,7 +2520,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p182 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2518,7 +2534,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p183 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2532,7 +2548,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p184 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2548,7 +2564,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p185 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2564,7 +2580,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p186 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2580,7 +2596,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p187 {
     // (ragged [[3, 1, 2], [5, 4]]).sort_s()
     use livefusion::prelude::*;
 
@@ -2596,7 +2612,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p188 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
     use livefusion::prelude::*;
 
@@ -2612,7 +2628,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p189 {
     // (ragged [[3, 1, 2], [5, 4]]).median_s()
     use livefusion::prelude::*;
 
@@ -2628,7 +2644,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p190 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
     use livefusion::prelude::*;
 
@@ -2644,7 +2660,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p191 {
     // (1..10).head()
     use livefusion::prelude::*;
 
@@ -2657,7 +2673,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p192 {
     // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
     use livefusion::prelude::*;
 
@@ -2671,7 +2687,29 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p193 {
+    // [3, 1, 4, 5].group_by(_ % 2).agg(("n", _.len()), ("sum", _.sum()))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = {
+            let (keys, groups) = {
+                let rows = Array::from([3i64, 1, 4, 5]);
+                rows.group_by_key(&rows.map(|x| x.rem_euclid(2)))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.sum());
+            zip((&keys, &of_group0, &of_group1))
+        }.force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p194 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2689,7 +2727,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p195 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2707,7 +2745,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p196 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2724,7 +2762,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p197 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2741,7 +2779,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p198 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
     use livefusion::prelude::*;
 
@@ -2760,7 +2798,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p199 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
     use livefusion::prelude::*;
 
@@ -2779,7 +2817,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p200 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
     use livefusion::prelude::*;
 
@@ -2797,7 +2835,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p201 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
     use livefusion::prelude::*;
 
@@ -2814,7 +2852,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p202 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2827,7 +2865,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p203 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2840,7 +2878,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p204 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2853,7 +2891,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p205 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2866,7 +2904,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p206 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2879,7 +2917,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p207 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2892,7 +2930,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p208 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2905,7 +2943,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p209 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2921,7 +2959,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p210 {
     // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2937,7 +2975,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p211 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2953,7 +2991,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p212 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2966,7 +3004,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p213 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2979,7 +3017,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p214 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2995,7 +3033,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p215 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -3011,7 +3049,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p216 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -3025,7 +3063,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p217 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -3038,7 +3076,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p218 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -3055,7 +3093,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p219 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -3073,7 +3111,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p220 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -3094,7 +3132,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p221 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3110,7 +3148,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p222 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3126,7 +3164,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p223 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3139,7 +3177,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p224 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3157,7 +3195,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p225 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3170,7 +3208,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p226 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3184,7 +3222,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p227 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -3212,7 +3250,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p228 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
     use livefusion::prelude::*;
@@ -3240,7 +3278,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p229 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3260,7 +3298,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p230 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3279,7 +3317,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p231 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3296,7 +3334,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p232 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -3312,7 +3350,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p233 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3332,7 +3370,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p234 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3352,7 +3390,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p235 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3368,7 +3406,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p236 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3384,7 +3422,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p237 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3400,7 +3438,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p238 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3416,7 +3454,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p239 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3430,7 +3468,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p240 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3446,7 +3484,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p241 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3459,7 +3497,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p242 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3475,7 +3513,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p243 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3492,7 +3530,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p244 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3507,7 +3545,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p245 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3526,7 +3564,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p246 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3541,7 +3579,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p247 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
@@ -3563,7 +3601,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p248 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3579,7 +3617,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p249 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3592,7 +3630,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p250 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3618,7 +3656,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p251 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3639,7 +3677,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p252 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3658,7 +3696,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p253 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3688,7 +3726,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p254 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3718,7 +3756,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p255 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3744,7 +3782,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p256 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3770,7 +3808,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p257 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3796,7 +3834,521 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p258 {
+    // [3, 1, 4, 5].group_by(_ % 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = {
+            let rows = Array::from([3i64, 1, 4, 5]);
+            rows.group_by_key(&rows.map(|x| x.rem_euclid(2)))
+        };
+        println!("{:?}", (value.0.force()?, value.1.to_vecs()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p259 {
+    // [3, 1, 4].sort_by(_ % 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = {
+            let rows = Array::from([3i64, 1, 4]);
+            rows.sort_by_key(&rows.map(|x| x.rem_euclid(2)))
+        }.force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p260 {
+    // let xs = [3, 1, 4]
+    // xs.sort_by(-_)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([3i64, 1, 4]);
+        println!("{:?}", xs.sort_by_key(&xs.map(|x| -x)).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p261 {
+    // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = {
+            let (keys, groups) = {
+                let rows = Array::from([3.5f64, 1.0, 4.5]);
+                rows.group_by_key(&rows.map(|x| x.gt(2.0)))
+            };
+            let of_group0 = groups.map_segments(|g| g.map(|x| x * 2.0).max());
+            let of_group1 = groups.map_segments(|x| x.len());
+            let of_group2 = groups.map_segments(|x| x.mean());
+            zip((&keys, &of_group0, &of_group1, &of_group2))
+        }.force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p262 {
+    // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = {
+            let (keys, groups) = {
+                let rows = Array::from([3i64, 1, 4]).zip(&Array::from([1i64, 2, 1]));
+                rows.group_by_key(&rows.map(|x| x.1))
+            };
+            let of_group0 = groups.map_segments(|x| x.map(|x| x.0).max());
+            zip((&keys, &of_group0))
+        }.force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p263 {
+    // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
+    // g.sort_by(-_.n).take(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let g = {
+            let (keys, groups) = {
+                let rows = Array::from([1i64, 2, 3, 4]);
+                rows.group_by_key(&rows.map(|x| (x.rem_euclid(2), x.gt(3))))
+            };
+            let (keys0, keys1) = keys.unzip();
+            let of_group0 = groups.map_segments(|x| x.len());
+            zip((&keys0, &keys1, &of_group0))
+        };
+        println!("{:?}", g.sort_by_key(&g.map(|x| -x.2)).take(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p264 {
+    // let s = load "examples/data/stocks.csv"
+    // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let rows = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
+                rows.group_by_key(&rows.map(|x| x.0))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
+            let of_group2 = groups.map_segments(|x| x.map(|x| x.1).max());
+            zip((&keys, &of_group0, &of_group1, &of_group2))
+        }.force()?;
+        let texts1 = s.texts("symbol")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2, row.3)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p265 {
+    // let s = load "examples/data/stocks.csv"
+    // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
+    // g.sort_by(_.low)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let g = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
+                rows.group_by_key(&rows.map(|x| x.0))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
+            zip((&keys, &of_group0, &of_group1))
+        };
+        let rows = g.sort_by_key(&g.map(|x| x.2)).force()?;
+        let texts1 = s.texts("symbol")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p266 {
+    // let s = load "examples/data/stocks.csv"
+    // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
+    // (g.n.max(), g.filter(_.low < 20).low)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let g = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
+                rows.group_by_key(&rows.map(|x| x.0))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).min());
+            zip((&keys, &of_group0, &of_group1))
+        };
+        let value = (g.map(|x| x.1).max(), g.filter(|x| x.2.lt(20.0)).map(|x| x.2).clone());
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p267 {
+    // let s = load "examples/data/stocks.csv"
+    // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = (
+            s.column::<f64>("price")?.len(),
+            s.column::<f64>("price")?.filter(|x| x.gt(500.0)).len(),
+            s.column::<f64>("price")?.map(|r| r * 2.0).max(),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p268 {
+    // let s = load "examples/data/stocks.csv"
+    // s.filter(_.price > 650).symbol
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = s.texts("symbol")?
+            .with_codes(&zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).filter(|x| x.1.gt(650.0)).map(|x| x.0))
+            .to_vec()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p269 {
+    // let s = load "examples/data/stocks.csv"
+    // s.sort_by(_.price).take(3).map(|r| r.price)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = {
+            let rows = s.column::<f64>("price")?;
+            rows.sort_by_key(&rows.map(|x| x))
+        }
+            .take(3)
+            .map(|r| r)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p270 {
+    // let s = load "examples/data/stocks.csv"
+    // s.sort_by(_.symbol).price.head()
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = {
+            let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
+            rows.sort_by_key(&rows.map(|x| x.0))
+        }
+            .map(|x| x.1)
+            .take(5)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p271 {
+    // let t = load "examples/data/airports.csv"
+    // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        let rows = {
+            let rows = {
+                let (keys, groups) = {
+                    let rows = zip((&t.texts("state")?.codes().clone(), &t.column::<f64>("latitude")?));
+                    rows.group_by_key(&rows.map(|x| x.0))
+                };
+                let of_group0 = groups.map_segments(|x| x.len());
+                let of_group1 = groups.map_segments(|x| x.map(|x| x.1).max());
+                zip((&keys, &of_group0, &of_group1))
+            };
+            rows.sort_by_key(&rows.map(|x| -x.1))
+        }.take(3).force()?;
+        let texts1 = t.texts("state")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p272 {
+    // let t = load "examples/data/airports.csv"
+    // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let t = livefusion::io::csv("examples/data/airports.csv").read()?;
+        let value = zip((&t.column::<f64>("latitude")?, &t.column::<f64>("longitude")?))
+            .filter(|x| x.0.gt(60.0))
+            .map(|r| (r.1, r.0))
+            .take(5)
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p273 {
+    // let s = load "examples/data/stocks.csv"
+    // s.map(_.symbol)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = s.texts("symbol")?
+            .with_codes(&s.texts("symbol")?.codes().clone().map(|x| x))
+            .to_vec()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p274 {
+    // let s = load "examples/data/stocks.csv"
+    // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = (
+            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.texts("symbol")?.eq("IBM")).map(|x| x.1).max(),
+            zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0))).len(),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p275 {
+    // let s = load "examples/data/stocks.csv"
+    // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let rows = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?)).pack(&s.column::<f64>("price")?.map(|x| x.gt(500.0)));
+                rows.group_by_key(&rows.map(|x| x.0))
+            };
+            let of_group0 = groups.map_segments(|x| x.len());
+            let of_group1 = groups.map_segments(|x| x.map(|x| x.1).max());
+            zip((&keys, &of_group0, &of_group1))
+        }.force()?;
+        let texts1 = s.texts("symbol")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p276 {
+    // let u = load "examples/data/states.csv"
+    // u.square_miles.sort().take(2)
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let u = livefusion::io::csv("examples/data/states.csv").read()?;
+        println!("{:?}", u.column::<i64>("square_miles")?.sort().take(2).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p277 {
+    // let s = load "examples/data/stocks.csv"
+    // let rows = 2.0
+    // s.sort_by(_.price * rows).take(2).price * rows
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let value = (&{
+            let rows_ = s.column::<f64>("price")?;
+            rows_.sort_by_key(&rows_.map(|x| x * 2.0))
+        }.take(2) * 2.0).force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p278 {
+    // let s = load "examples/data/stocks.csv"
+    // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
+    use livefusion::prelude::*;
+
+    fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let s = livefusion::io::csv("examples/data/stocks.csv").read()?;
+        let rows = {
+            let (keys, groups) = {
+                let rows = zip((&s.texts("symbol")?.codes().clone(), &s.column::<f64>("price")?));
+                rows.group_by_key(&rows.map(|r| (r.0, r.1.gt(100.0))))
+            };
+            let (keys0, keys1) = keys.unzip();
+            let of_group0 = groups.map_segments(|x| x.len());
+            zip((&keys0, &keys1, &of_group0))
+        }.force()?;
+        let texts1 = s.texts("symbol")?;
+        let rows: Vec<_> = rows.iter().map(|row| (texts1.labels().get(row.0).unwrap_or_default(), row.1, row.2)).collect();
+        println!("{:?}", rows);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p279 {
+    // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2], [3, 4]]).map_rows(|r| (r.sum(), r.max()));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p280 {
+    // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[3.0f64, 1.0], [2.0, 4.0]])
+            .map_rows(|r| r.sort() / r.max())
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p281 {
+    // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
+            .map_rows(|r| r.map(|x| x * 2).filter(|x| x.gt(4)).len())
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p282 {
+    // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
+            .map_axis(0, |c| c.scan(0, |a, b| a + b))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p283 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4074,4 +4626,31 @@ pub const ALL: &[fn()] = &[
     p254::run,
     p255::run,
     p256::run,
+    p257::run,
+    p258::run,
+    p259::run,
+    p260::run,
+    p261::run,
+    p262::run,
+    p263::run,
+    p264::run,
+    p265::run,
+    p266::run,
+    p267::run,
+    p268::run,
+    p269::run,
+    p270::run,
+    p271::run,
+    p272::run,
+    p273::run,
+    p274::run,
+    p275::run,
+    p276::run,
+    p277::run,
+    p278::run,
+    p279::run,
+    p280::run,
+    p281::run,
+    p282::run,
+    p283::run,
 ];
