@@ -129,7 +129,10 @@ proptest! {
     }
 
     #[test]
-    fn keys_are_joined(left: Vec<u8>, right: Vec<u8>) {
+    fn keys_are_joined(
+        left in prop::collection::vec(any::<u8>(), 0..30),
+        right in prop::collection::vec(any::<u8>(), 0..30),
+    ) {
         let few = |keys: Vec<u8>| -> Vec<i8> { keys.iter().map(|k| (k % 9) as i8 - 4).collect() };
         let (left, right) = (few(left), few(right));
         let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
