@@ -59,6 +59,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         },
         lengths: Vec::new(),
         trees: Vec::new(),
+        decided: Vec::new(),
         copies: Vec::new(),
         class_of: FxHashMap::default(),
         hosted: FxHashMap::default(),
@@ -95,6 +96,8 @@ struct Builder<'g> {
     lengths: Vec<u64>,
     /// The root above each class.
     trees: Vec<usize>,
+    /// The nearest class, from each one upwards, whose elements an array decides.
+    decided: Vec<Option<usize>>,
     /// How often the code of each class stands in a loop: once for every part of an append.
     copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
@@ -201,7 +204,11 @@ impl Builder<'_> {
     /// Adds the subrates between the classes of an item: it opens these itself, by tags.
     fn opens(&self, item: &mut Item) {
         let classes = &self.built.problem.classes;
-        let up = |c: &usize| classes[*c].parent();
+        // Numbers fall on the way up.
+        let Some(least) = item.at.iter().copied().min() else {
+            return;
+        };
+        let up = |c: &usize| classes[*c].parent().filter(|above| *above >= least);
         let path = |c: usize| std::iter::successors(Some(c), up);
         let others = |c: usize| path(c).skip(1).any(|above| item.at.contains(&above));
         let low = item.at.iter().copied().filter(|c| others(*c));
@@ -268,6 +275,11 @@ impl Builder<'_> {
         let number = self.built.problem.classes.len();
         let above = new.parent().map_or(number, |p| self.trees[p]);
         self.trees.push(above);
+        let decided = match self.rates.kind(class).decided_by() {
+            Some(_) => Some(number),
+            None => new.parent().and_then(|p| self.decided[p]),
+        };
+        self.decided.push(decided);
         self.built.problem.classes.push(new);
         self.built.classes.push(class);
         self.lengths.push(length);

@@ -4,7 +4,7 @@ use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
 use super::Builder;
 use crate::ast::{Capture, Kind, Len};
-use crate::fusion::rates::{ClassId, indexed_array};
+use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId, bodies};
 
 impl Builder<'_> {
@@ -210,11 +210,16 @@ impl Builder<'_> {
     /// The lengths of segments are there before their elements, and tags before what they leave, and so is what decides
     /// over the classes around, up to where the item's loop knows of none. What depends on the item has no item yet.
     pub(super) fn link_deciding(&self, item: &mut Item) {
-        let floor = item.floor.map(|c| self.built.classes[c]);
         for class in item.at.clone() {
-            let up = |c: &ClassId| self.rates.parent(*c);
-            let classes = std::iter::successors(Some(self.built.classes[class]), up);
-            for c in classes.take_while(|c| Some(*c) != floor) {
+            let above = |c: usize| self.built.problem.classes[c].parent();
+            let path = || std::iter::successors(Some(class), |c| above(*c));
+            // Numbers fall on the way up.
+            let floor = item.floor.filter(|f| path().any(|c| c == *f));
+            let is_below = |c: &usize| floor.is_none_or(|f| *c > f);
+            let mut decided = self.decided[class];
+            while let Some(number) = decided.filter(is_below) {
+                decided = above(number).and_then(|c| self.decided[c]);
+                let c = self.built.classes[number];
                 let Some((decides, _)) = self.rates.kind(c).decided_by() else {
                     continue;
                 };
