@@ -4,7 +4,7 @@
 //! cargo run --release --example quantiles
 //! ```
 
-use livefusion::io;
+use livefusion::io::{self, DateTime};
 use livefusion::prelude::*;
 use livefusion_examples::{Outcome, best_of, data, timed};
 
@@ -23,9 +23,8 @@ fn program(month: &Array<u8>, fahrenheit: &Array<f64>) -> (Array<u8>, Vec<Array<
 fn main() -> Outcome {
     let table = io::csv(data("seattle-temps.csv")).read()?;
     let fahrenheit = table.column::<f64>("temp")?.to_vec()?;
-    let digits = |date: &str| date.get(5..7).and_then(|text| text.parse::<u8>().ok());
-    let month: Option<Vec<u8>> = table.text("date")?.map(digits).collect();
-    let month = month.ok_or("expected dates such as 2010/01/31")?;
+    let hours = table.times::<DateTime>("date")?.to_vec()?;
+    let month: Vec<u8> = hours.iter().map(|h| h.date().parts().1 as u8).collect();
     let engine = Engine::builder().build();
     let (keys, degrees) = (Array::from(&month), Array::from(&fahrenheit));
 

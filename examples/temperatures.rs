@@ -5,7 +5,7 @@
 //! cargo run --release --example temperatures
 //! ```
 
-use livefusion::io;
+use livefusion::io::{self, DateTime};
 use livefusion::prelude::*;
 use livefusion_examples::{Outcome, data, timed};
 
@@ -17,7 +17,7 @@ const DAYS_BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304
 
 /// The table's columns.
 struct Hours {
-    date: Vec<String>,
+    time: Vec<DateTime>,
     /// 0 to 11.
     month: Vec<u32>,
     /// 0 to 364.
@@ -77,7 +77,7 @@ fn main() -> Outcome {
         results?;
     let ((low, high, sum, count), (widest, widest_day)) = months;
 
-    let hour = |i: u64| hours.date[i as usize].as_str();
+    let hour = |i: u64| hours.time[i as usize];
     let at = |i: u64| (hours.fahrenheit[i as usize] - 32.0) / 1.8;
     println!("Seattle 2010: {n} hours, in degrees Celsius\n");
     println!(
@@ -150,19 +150,13 @@ fn welford_join((n, mean, squares): Moments, (m, other, more): Moments) -> Momen
 fn read() -> Outcome<Hours> {
     let table = io::csv(data("seattle-temps.csv")).read()?;
     let mut hours = Hours {
-        date: table.text("date")?.map(str::to_string).collect(),
+        time: table.times("date")?.to_vec()?,
         month: vec![],
         day: vec![],
         fahrenheit: table.column::<f64>("temp")?.to_vec()?,
     };
-    for date in &hours.date {
-        let number = |range| {
-            date.get(range)
-                .and_then(|text: &str| text.parse::<u32>().ok())
-        };
-        let (Some(month @ 1..=12), Some(day @ 1..=31)) = (number(5..7), number(8..10)) else {
-            return Err(format!("expected a date such as 2010/01/31, got {date}").into());
-        };
+    for time in &hours.time {
+        let (_, month, day) = time.date().parts();
         hours.month.push(month - 1);
         hours.day.push(DAYS_BEFORE[month as usize - 1] + day - 1);
     }
@@ -170,10 +164,9 @@ fn read() -> Outcome<Hours> {
 }
 
 /// The date of a day of the year.
-fn date(hours: &Hours, day: u64) -> &str {
+fn date(hours: &Hours, day: u64) -> String {
     let hour = hours.day.iter().position(|d| u64::from(*d) == day);
-    hour.and_then(|h| hours.date[h].split(' ').next())
-        .unwrap_or("")
+    hour.map_or(String::new(), |h| hours.time[h].date().to_string())
 }
 
 /// The plain loops must agree.

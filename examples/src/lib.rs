@@ -53,14 +53,33 @@ mod tests {
         assert_eq!(first("```rust\n"), program);
     }
 
-    #[test]
-    fn the_readme_shows_what_its_program_prints() {
-        // `cargo test` builds the examples beside the tests.
+    /// What an example prints. `cargo test` builds the examples beside the tests.
+    fn printed(example: &str) -> String {
         let test = std::env::current_exe().expect("this test's path");
         let built = test.ancestors().nth(2).expect("a folder");
-        let mut example = Command::new(built.join("examples/readme"));
+        let mut example = Command::new(built.join("examples").join(example));
         let output = example.output().expect("the example");
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(first("```text\n"), Some(&*printed), "{output:?}");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    #[test]
+    fn the_readme_shows_what_its_program_prints() {
+        assert_eq!(first("```text\n"), Some(&*printed("readme")));
+    }
+
+    #[test]
+    fn examples_that_are_no_tests_themselves_print_a_known_line() {
+        for (example, line) in [
+            ("temperatures", "2010: 8759 hours"),
+            ("quantiles", "Celsius of 8759 hours"),
+            ("airports_by_state", "airports"),
+            ("segments", "[[0.25, 0.75], [], [0.25, 0.25, 0.5]]"),
+            ("to_percentages", "[50.0, 25.0, 24.0]"),
+            ("filter_max", "[4, 9, 10, 1], at most 10"),
+        ] {
+            let text = printed(example);
+            assert!(text.contains(line), "{example}: {text}");
+        }
     }
 }
