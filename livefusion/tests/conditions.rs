@@ -486,3 +486,15 @@ proptest! {
         assert_as_plain(&steps)?;
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn conditions_in_long_nests_bind_in_proportion_to_their_terms(parts in prop::collection::vec(nests(true), 12)) {
+        let steps = parts.concat();
+        // Guards have copies of tests.
+        assert_bound(&lazy(&Array::from(vec![1i64]), &steps), 16);
+        assert_as_plain(&steps)?;
+    }
+}

@@ -1,6 +1,6 @@
 //! Floating: the regions in which each term is bound, found from users to operands, and the order within each region.
 
-use super::guard::{Shared, depends, each_operand};
+use super::guard::{Shared, dependents, each_operand, users};
 use super::{Item, OUTER, Placement, Region, RegionId, Regions};
 use crate::ast::{Body, Term, TermId};
 use crate::error::ErrorKind;
@@ -86,6 +86,8 @@ pub(super) struct Placer {
     used_results: Vec<u32>,
     /// Terms that are bound once, in front of the arms that use them; none if each arm is to bind its own.
     pub shared: Option<Vec<Shared>>,
+    /// The terms with each term as an operand, or as a test of their guard; none before the first guard is tried.
+    users: Vec<Vec<TermId>>,
     /// How many arms that exclude each other may have a copy of one term instead.
     most_copies: usize,
 }
@@ -131,6 +133,7 @@ impl Placer {
             }),
             used_results,
             shared,
+            users: Vec::new(),
             most_copies,
         }
     }
@@ -309,6 +312,9 @@ impl Placer {
             Term::LoopResult(l, _) => self.used_results[l as usize] == 1,
             _ => true,
         };
+        if self.users.is_empty() {
+            self.users = users(body);
+        }
         let (Some(shared), true) = (&self.shared, is_alone) else {
             return uses;
         };
@@ -316,6 +322,9 @@ impl Placer {
             return uses;
         };
         let number = shared.len() as u32;
+        for x in &tests {
+            self.users[x.index()].push(t);
+        }
         let inside = self.region(at, Entry::Guard(number));
         self.shared.get_or_insert_default().push(Shared {
             term: t,
@@ -348,7 +357,11 @@ impl Placer {
                 inner = self.placement.regions[inner.0 as usize].parent;
             }
         }
-        let is_known = |x: TermId| self.is_known(body, shared, x, (t, at));
+        let dependents = dependents(&self.users, t);
+        let is_known = |x: TermId| {
+            let is_free = !self.may_trap[x.index()];
+            is_free || self.is_bound_around(shared, x, at) && !dependents.contains(&x)
+        };
         tests.sort_unstable();
         tests.dedup();
         let mut slice = FxHashSet::default();
@@ -368,19 +381,6 @@ impl Placer {
         let mut slice: Vec<TermId> = slice.into_iter().collect();
         slice.sort_unstable();
         Some((tests, slice))
-    }
-
-    /// Whether a term is known wherever a region is entered, before another term is: it does not trap, or is
-    /// computed there anyway and does not depend on the other.
-    fn is_known(
-        &self,
-        body: &Body,
-        shared: &[Shared],
-        x: TermId,
-        (t, at): (TermId, RegionId),
-    ) -> bool {
-        let is_free = !self.may_trap[x.index()];
-        is_free || self.is_bound_around(shared, x, at) && !depends(body, shared, x, t)
     }
 
     /// Whether a term is computed wherever a region is entered, before it.

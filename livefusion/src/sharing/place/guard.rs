@@ -9,13 +9,13 @@
 //!
 //! A guard is a condition as any other, but it does not trap where it stands: its test holds only where one of the arms
 //! would have computed the term. The test joins, by strict operators, the tests on the way to these arms. The terms of a guard
-//! are in proportion to the arms that use it, and to their depth.
+//! are in proportion to the arms that use it, to their depth, and to the tests of which it has copies.
 //!
 //! A test is *known* in front if it does not trap, or is computed there anyway, and does not depend on the term. Of any other
 //! test the guard asks a copy. If the test depends on the term, by way of other arms, the term is zero in the copy. While no arm
 //! before has needed the term, the copy is the test. As soon as one has, the guard holds already. A copy never traps: its
 //! quotients are zero where a division would fail, and reads and scalar loops have no copies. Where the copy of a division
-//! would fail, the test fails itself or is not computed.
+//! would fail, the test fails itself, is not computed, or the guard holds already.
 
 use super::float::{Entry, Placer};
 use super::{RegionId, Regions};
@@ -58,25 +58,25 @@ pub(super) fn each_operand(body: &Parts, t: TermId, each: &mut dyn FnMut(TermId)
     }
 }
 
-/// Whether a term depends on an earlier one, through operands or through guards.
-pub(super) fn depends(body: &Body, shared: &[Shared], of: TermId, on: TermId) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut left = vec![of];
+/// The terms that must be computed after each one.
+pub(super) fn users(body: &Parts) -> Vec<Vec<TermId>> {
+    let mut users = vec![Vec::new(); body.terms.len()];
+    for t in (0..body.terms.len() as u32).map(TermId) {
+        each_operand(body, t, &mut |a| users[a.index()].push(t));
+    }
+    users
+}
+
+/// A term, and those that depend on it through operands or through guards.
+pub(super) fn dependents(users: &[Vec<TermId>], on: TermId) -> FxHashSet<TermId> {
+    let mut all = FxHashSet::default();
+    let mut left = vec![on];
     while let Some(t) = left.pop() {
-        if t == on {
-            return true;
-        }
-        // Terms before `on` have no guards yet.
-        if t < on || !seen.insert(t) {
-            continue;
-        }
-        each_operand(body, t, &mut |a| left.push(a));
-        // Shared terms are found from the last on.
-        if let Ok(k) = shared.binary_search_by(|s| t.cmp(&s.term)) {
-            left.extend_from_slice(&shared[k].tests);
+        if all.insert(t) {
+            left.extend_from_slice(&users[t.index()]);
         }
     }
-    false
+    all
 }
 
 /// The body in which the shared terms have guards.
@@ -176,11 +176,16 @@ impl Maker {
         let mut copies = FxHashMap::default();
         copies.insert(self.seen[s.term.index()], zero);
         for t in &s.slice {
-            let TermData { term, ty, .. } = self.body.terms[t.index()];
-            let copy = term.renamed(|a| copies.get(&a).copied().unwrap_or(a));
+            let (copy, ty) = self.renamed(*t, &copies);
             copies.insert(self.seen[t.index()], self.total(copy, ty));
         }
         copies
+    }
+
+    /// A term with copies in the place of its operands, where they have some, and its type.
+    fn renamed(&self, t: TermId, copies: &FxHashMap<TermId, TermId>) -> (Term, Ty) {
+        let TermData { term, ty, .. } = self.body.terms[t.index()];
+        (term.renamed(|a| copies.get(&a).copied().unwrap_or(a)), ty)
     }
 
     /// The test of an earlier guard, in which terms have copies.
@@ -199,10 +204,8 @@ impl Maker {
         let mut made: Vec<TermId> = made.into_iter().collect();
         made.sort_unstable();
         for t in made {
-            let TermData { term, ty, .. } = self.body.terms[t.index()];
-            let copy = term.renamed(|a| copies.get(&a).copied().unwrap_or(a));
-            let copy = self.add(copy, ty);
-            copies.insert(t, copy);
+            let (copy, ty) = self.renamed(t, copies);
+            copies.insert(t, self.add(copy, ty));
         }
         copies.get(&need).copied().unwrap_or(need)
     }

@@ -14,7 +14,7 @@
 //!
 //! Other terms that may trap are used in some arms only. If at most one of these arms is entered, and they are few, each binds
 //! a copy of the term: that costs no time. Otherwise a guard (`guard`) is bound in front of the arms, and computes the term
-//! once. The number of bound terms is then in proportion to the number of terms.
+//! once. The number of bound terms is then in proportion to the number of terms, but for tests that guards copy.
 //!
 //! Two kinds of terms have any number of copies. The first are terms in arms whose test reads or loops, and depends on
 //! the term or stands within another arm. The second are scalar loops with several results in use. If copies of copies
