@@ -55,7 +55,9 @@ fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
         return all;
     }
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
-    let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|n| (n, false)).collect();
+    // A force of roots that wait for nothing allocates nothing here.
+    let first = roots.iter().filter(|n| waits(n));
+    let mut stack: Vec<(&Arc<Node>, bool)> = first.map(|n| (n, false)).collect();
     while let Some((node, ready)) = stack.pop() {
         if ready {
             all.push(node);
