@@ -37,11 +37,22 @@ proptest! {
         prop_assert_eq!(a.labels(), b.labels());
         prop_assert_eq!((a.to_vec().unwrap(), b.to_vec().unwrap()), (xs.clone(), ys.clone()));
         let pairs = a.codes().join(b.codes()).to_vec().unwrap();
-        let mut expected = Vec::new();
+        let (mut expected, mut expected_left) = (Vec::new(), Vec::new());
         for (i, x) in xs.iter().enumerate() {
-            expected.extend(ys.iter().enumerate().filter(|(_, y)| *y == x).map(|(j, _)| (i as u64, j as u64)));
+            let equal = ys.iter().enumerate().filter(|(_, y)| *y == x).map(|(j, _)| (i as u64, j as u64));
+            let before = expected.len();
+            expected.extend(equal);
+            expected_left.extend(expected[before..].iter().map(|(i, j)| (*i, *j, true)));
+            if expected.len() == before {
+                expected_left.push((i as u64, 0, false));
+            }
         }
-        prop_assert_eq!(pairs, expected);
+        prop_assert_eq!(&pairs, &expected);
+        prop_assert_eq!(own.join(&others).to_vec().unwrap(), pairs);
+        prop_assert_eq!(own.left_join(&others).to_vec().unwrap(), expected_left);
+        let tags = own.gt("a");
+        let kept: Vec<String> = xs.iter().filter(|x| x.as_str() > "a").cloned().collect();
+        prop_assert_eq!(own.pack(&tags).to_vec().unwrap(), kept);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::naive::Data;
 use crate::program::Step;
 use crate::program::random::Making;
 use crate::scalar;
-use livefusion::ast::{Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::ast::{Buffer, Builder, Const, Field, Fields, Node, Op, Ty, trace};
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub enum Sorting {
     ArgtopK(usize),
     /// What so many hundredths of numbers are below of.
     Quantile(u8),
+    /// The least number, that one and the largest number at once.
+    Quantiles(u8),
     /// That of each segment of numbers: lengths and data.
     QuantileS(u8),
     /// Each element with how often it is there.
@@ -52,6 +54,11 @@ pub enum Sorting {
     SortS,
     /// Lengths and data: places within segments.
     ArgsortS,
+}
+
+/// None, so many hundredths, and all.
+fn shares(hundredths: u8) -> [f64; 3] {
+    [0.0, share(hundredths), 1.0]
 }
 
 /// So many hundredths.
@@ -97,6 +104,10 @@ impl Made for Sorting {
             Sorting::Quantile(hundredths) => {
                 b.quantile(first, &literal(Const::f64(share(hundredths))))
             }
+            Sorting::Quantiles(hundredths) => {
+                let shares = Buffer::from_vec(shares(hundredths).to_vec());
+                b.quantiles(first, &b.manifest(vec![Arc::new(shares)]))
+            }
             Sorting::QuantileS(hundredths) => {
                 b.quantile_s(&segments(), &literal(Const::f64(share(hundredths))))
             }
@@ -120,7 +131,7 @@ impl Made for Sorting {
         match self {
             Sorting::ByKey | Sorting::GroupKeys | Sorting::GroupValues => first.len() == last.len(),
             Sorting::SortS | Sorting::ArgsortS => first.describes(last.len()),
-            Sorting::Quantile(_) => is_number && last.len() > 0,
+            Sorting::Quantile(_) | Sorting::Quantiles(_) => is_number && last.len() > 0,
             Sorting::QuantileS(_) => {
                 is_number && first.describes(last.len()) && !first.column(0).contains(&0)
             }
@@ -171,6 +182,10 @@ impl Made for Sorting {
             Sorting::Quantile(hundredths) => {
                 let found = quantile(of.floats(0), share(hundredths));
                 Data::Scalar(vec![found.to_bits()])
+            }
+            Sorting::Quantiles(hundredths) => {
+                let found = |share| quantile(of.floats(0), share).to_bits();
+                one(shares(hundredths).map(found).to_vec())
             }
             Sorting::QuantileS(hundredths) => {
                 let (xs, segments) = (last.floats(0), of.segments().into_iter());
@@ -283,7 +298,9 @@ impl Making {
                     false => self.number(first)?,
                 };
                 match k {
-                    17 => (Sorting::Quantile(share), vec![number]),
+                    17 if share < 70 => (Sorting::Quantile(share), vec![number]),
+                    17 => (Sorting::Quantiles(share), vec![number]),
+                    _ if share < 30 => (Sorting::Quantiles(share), vec![number]),
                     _ => (
                         Sorting::QuantileS(share),
                         vec![self.filled(number)?, number],
