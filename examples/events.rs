@@ -9,7 +9,7 @@
 //! GeV. The picture is written to `target/masses.svg` if no other file is given.
 
 use livefusion::prelude::*;
-use livefusion_examples::{Outcome, best_of, picture, timed};
+use livefusion_examples::{Outcome, best_of, timed, write_svg};
 use std::fmt::Write;
 
 /// The masses that are looked at, in GeV, and their bins.
@@ -84,7 +84,7 @@ fn main() -> Outcome {
     if differ > 4 + pairs / 1_000_000 {
         return Err(format!("plain Rust counts {expected:?}").into());
     }
-    picture::write_svg(&path, &svg(&counts))?;
+    write_svg(&path, &svg(&counts))?;
     println!("\nThe picture is in {path}.");
     Ok(())
 }

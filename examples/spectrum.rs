@@ -8,7 +8,7 @@
 
 use livefusion::io;
 use livefusion::prelude::*;
-use livefusion_examples::{Outcome, best_of, data, picture, timed};
+use livefusion_examples::{Outcome, best_of, data, timed, write_svg};
 use realfft::RealFftPlanner;
 use std::f64::consts::TAU;
 use std::fmt::Write;
@@ -78,7 +78,7 @@ fn main() -> Outcome {
     if power.iter().zip(&plain_power).any(differs) || cycles(&strong) != cycles(&plain_strong) {
         return Err("plain Rust has another spectrum".into());
     }
-    picture::write_svg(&path, &svg(&plain_power))?;
+    write_svg(&path, &svg(&plain_power))?;
     println!("\nThe picture is in {path}.");
     Ok(())
 }

@@ -23,7 +23,7 @@ use lines::Lines;
 use livefusion::io;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
-use livefusion_examples::{Outcome, best_of, data, picture, timed};
+use livefusion_examples::{Outcome, best_of, data, timed, write_svg};
 
 fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -86,7 +86,7 @@ fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
         .zip(airports)
         .filter(|(p, _)| corners.contains(p))
         .collect();
-    picture::write_svg(path, &map::svg(&points, &corners, &labels))?;
+    write_svg(path, &map::svg(&points, &corners, &labels))?;
     println!("\nThe map is in {path}.");
     Ok(())
 }
@@ -100,7 +100,7 @@ fn explain(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     println!("A whole level, with the new lines in order, is\n");
     println!("{}", lines.split().explain(engine)?);
     println!("The core is {}.", one_loop(&core)?);
-    picture::write_svg(path, &core.svg())?;
+    write_svg(path, &core.svg())?;
     println!("Its picture is in {path}.");
     Ok(())
 }

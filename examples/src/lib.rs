@@ -1,10 +1,11 @@
 //! What the examples share: where their data is, and how they fail and measure.
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "all"))]
 mod book;
+#[cfg(feature = "png")]
 pub mod picture;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The result of an example: any error ends it with a message.
@@ -31,6 +32,20 @@ pub fn best_of<T>(runs: usize, mut f: impl FnMut() -> Outcome<T>) -> Outcome<Dur
         best = best.min(time);
     }
     Ok(best)
+}
+
+/// Writes a drawing, and the folder that it is to be in.
+pub fn write_svg(path: &str, drawing: &str) -> Outcome {
+    make_room(path.as_ref())?;
+    Ok(std::fs::write(path, drawing)?)
+}
+
+/// The folder of a file.
+fn make_room(path: &Path) -> Outcome {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -76,6 +91,7 @@ mod tests {
             ("airports_by_state", "airports"),
             ("segments", "[[0.25, 0.75], [], [0.25, 0.25, 0.5]]"),
             ("to_percentages", "[50.0, 25.0, 24.0]"),
+            #[cfg(feature = "cuda")]
             ("filter_max", "[4, 9, 10, 1], at most 10"),
         ] {
             let text = printed(example);

@@ -1,6 +1,6 @@
-//! Gray pictures and PNG files of them, and files of drawings.
+//! Gray pictures and PNG files of them.
 
-use crate::Outcome;
+use crate::{Outcome, make_room};
 use png::{BitDepth, ColorType, Compression, Decoder, Encoder};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -58,20 +58,6 @@ pub fn read(path: &Path) -> Outcome<Plane<u8>> {
         width: info.width as usize,
         pixels,
     })
-}
-
-/// Writes a drawing, and the folder that it is to be in.
-pub fn write_svg(path: &str, drawing: &str) -> Outcome {
-    make_room(path.as_ref())?;
-    Ok(std::fs::write(path, drawing)?)
-}
-
-/// The folder of a file.
-fn make_room(path: &Path) -> Outcome {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    Ok(())
 }
 
 /// Writes a picture.

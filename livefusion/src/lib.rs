@@ -100,6 +100,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
 pub use force::Force;
 pub use fusion::Clustering;
+#[cfg(feature = "c")]
 pub use livefusion_c::{CompilerLimits, KernelCache};
 pub use loc::Loc;
 pub use manifest::Manifest;

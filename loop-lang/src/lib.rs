@@ -27,9 +27,11 @@ pub mod filled;
 pub mod gotos;
 pub mod ir;
 pub mod levels;
+mod literal;
 pub mod liveness;
 pub mod math;
 pub mod op;
+#[cfg(feature = "text")]
 pub mod parse;
 pub mod passes;
 pub mod print;
@@ -38,6 +40,7 @@ pub mod steps;
 pub mod types;
 pub mod verify;
 pub mod walk;
+mod words;
 
 pub use ir::Loop;
 pub use op::Op;

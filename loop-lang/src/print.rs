@@ -1,8 +1,8 @@
 //! The text form: printer. `loop_lang::parse` reads back what is printed here.
 
 use crate::ir::*;
-use crate::parse::{default_owner, infer, is_reserved};
 use crate::types::{Const, Ty};
+use crate::words::{default_owner, is_reserved, let_type, names_target};
 use std::fmt::{self, Display, Formatter, Write};
 
 impl Display for Const {
@@ -306,8 +306,8 @@ impl Printer<'_, '_> {
             StmtKind::Let(v, op, args) => {
                 let types: smallvec::SmallVec<[Ty; 3]> =
                     args.iter().map(|a| l.atom_ty(*a)).collect();
-                let target = infer::names_target(*op).then(|| l.ty(*v).elem());
-                let implied = infer::let_type(*op, &types, target);
+                let target = names_target(*op).then(|| l.ty(*v).elem());
+                let implied = let_type(*op, &types, target);
                 write!(self.f, "let ")?;
                 self.define(*v, Type::Scalar(implied))?;
                 write!(self.f, " =")?;

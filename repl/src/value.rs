@@ -78,8 +78,10 @@ pub enum Columns {
     /// Text.
     Csv,
     /// Packed.
+    #[cfg(feature = "arrow")]
     Parquet,
     /// As they lie in memory.
+    #[cfg(feature = "arrow")]
     Arrow,
 }
 

@@ -19,6 +19,7 @@
 pub mod eval;
 pub mod ir;
 pub mod lower;
+#[cfg(feature = "text")]
 pub mod parse;
 mod print;
 pub mod region;

@@ -20,6 +20,14 @@ pub trait Backend: Send + Sync {
     fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         programs.iter().map(|p| self.compile(p)).collect()
     }
+    /// Writes the source of a loop, where the backend makes code from text.
+    fn source(&self, _: &Loop) -> Option<String> {
+        None
+    }
+    /// Tells why its loops run without C, where they could have it.
+    fn fallback(&self) -> Option<&str> {
+        None
+    }
     /// What became of the files that it compiled; nothing for backends that compile in memory.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()

@@ -291,6 +291,10 @@ impl Backend for CBackend {
         self.compile_batch(&[program]).pop().ok_or_else(none)?
     }
 
+    fn source(&self, program: &Loop) -> Option<String> {
+        self.text(program).ok()
+    }
+
     /// One run of the compiler for each loop, as many at once as there are processors.
     fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! Arrays from files and other libraries, and into these. With the feature `io`; what is marked * needs `arrow`, too.
+//! Arrays from files and other libraries, and into these. With the feature `io`; what is marked * needs `arrow`, ** `npz`.
 //!
 //! | format | read | written | what it holds |
 //! | --- | --- | --- | --- |
@@ -52,6 +52,7 @@ mod dtype;
 mod error;
 mod header;
 pub mod npy;
+#[cfg(feature = "npz")]
 pub mod npz;
 mod output;
 #[cfg(feature = "arrow")]

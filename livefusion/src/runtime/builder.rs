@@ -6,7 +6,12 @@ use super::programs::KEPT;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
 use livefusion_backend::memory::MUCH;
+#[cfg(feature = "c")]
 use livefusion_c::{CBackend, CompilerLimits, KernelCache};
+#[cfg(not(feature = "jit"))]
+use livefusion_interp::InterpBackend;
+#[cfg(feature = "c")]
+use livefusion_tile::schedule::Schedules;
 use loop_lang::Loop;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -27,9 +32,8 @@ pub struct EngineBuilder {
     program_limit: Option<usize>,
     threads: Option<usize>,
     eager: bool,
-    kernel_cache: KernelCache,
-    compiler_limits: CompilerLimits,
-    only_c: bool,
+    #[cfg(feature = "c")]
+    c: OwnC,
     #[cfg(feature = "cuda")]
     device: Option<Arc<livefusion_cuda::device::session::Session>>,
     deterministic: bool,
@@ -43,8 +47,9 @@ impl EngineBuilder {
     /// use livefusion::Engine;
     /// assert_eq!(Engine::builder().only_c().build().backend_name(), "c");
     /// ```
+    #[cfg(feature = "c")]
     pub fn only_c(mut self) -> Self {
-        self.only_c = true;
+        self.c.only = true;
         self
     }
 
@@ -57,7 +62,7 @@ impl EngineBuilder {
     #[cfg(feature = "cuda")]
     pub fn cuda(mut self, device: u32) -> crate::Result<Self> {
         use livefusion_cuda::device::session::Session;
-        let session = Session::open(device, self.kernel_cache.clone());
+        let session = Session::open(device, self.c.cache.clone());
         let failed =
             |fault: livefusion_cuda::driver::Fault| super::engine::backend_error(fault.to_string());
         self.device = Some(session.map_err(failed)?);
@@ -184,8 +189,9 @@ impl EngineBuilder {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "c")]
     pub fn kernel_cache(mut self, cache: KernelCache) -> Self {
-        self.kernel_cache = cache;
+        self.c.cache = cache;
         self
     }
 
@@ -200,8 +206,9 @@ impl EngineBuilder {
     /// let engine = Engine::builder().compiler_limits(limits).build();
     /// # drop(engine);
     /// ```
+    #[cfg(feature = "c")]
     pub fn compiler_limits(mut self, limits: CompilerLimits) -> Self {
-        self.compiler_limits = limits;
+        self.c.limits = limits;
         self
     }
 
@@ -262,15 +269,14 @@ impl EngineBuilder {
             program_limit: self.program_limit.unwrap_or(KEPT),
             threads: self.threads.unwrap_or_else(processors),
             eager: self.eager,
-            kernel_cache: self.kernel_cache,
-            compiler_limits: self.compiler_limits,
+            #[cfg(feature = "c")]
+            c: self.c,
             #[cfg(feature = "cuda")]
             device: self.device.map(|session| Device {
                 session,
                 deterministic: self.deterministic,
             }),
             backend: self.backend,
-            only_c: self.only_c,
             asked,
         })
     }
@@ -295,9 +301,8 @@ pub(super) struct Choices {
     pub threads: usize,
     pub eager: bool,
     backend: Option<Arc<dyn Backend>>,
-    only_c: bool,
-    kernel_cache: KernelCache,
-    compiler_limits: CompilerLimits,
+    #[cfg(feature = "c")]
+    c: OwnC,
     #[cfg(feature = "cuda")]
     device: Option<Device>,
 }
@@ -309,34 +314,60 @@ struct Device {
     deterministic: bool,
 }
 
+/// The choices about an engine's own C backend.
+#[cfg(feature = "c")]
+#[derive(Default)]
+struct OwnC {
+    cache: KernelCache,
+    limits: CompilerLimits,
+    /// Whether it is the engine's only backend.
+    only: bool,
+}
+
 impl Choices {
+    #[cfg(feature = "c")]
+    fn schedules(&self) -> Schedules {
+        self.asked.schedules().cloned().unwrap_or_default()
+    }
+
+    #[cfg(feature = "c")]
+    fn c(&self) -> Option<Arc<dyn Backend>> {
+        let c = CBackend::new()
+            .with_cache(self.c.cache.clone())
+            .with_limits(self.c.limits)
+            .with_schedules(self.schedules());
+        Some(Arc::new(c))
+    }
+
+    #[cfg(not(feature = "c"))]
+    fn c(&self) -> Option<Arc<dyn Backend>> {
+        None
+    }
+
     /// Backends that were chosen; but for one that was given they are new.
     pub fn runs_on(&self) -> RunsOn {
-        let schedules = || self.asked.schedules().cloned().unwrap_or_default();
-        let c = || {
-            CBackend::new()
-                .with_cache(self.kernel_cache.clone())
-                .with_limits(self.compiler_limits)
-                .with_schedules(schedules())
-        };
+        let c = self.c();
         #[cfg(feature = "cuda")]
         if let Some(device) = &self.device {
-            let host = RunsOn::best(c()).backend;
+            let host = RunsOn::best(c).backend;
             let cuda = livefusion_cuda::CudaBackend::on(device.session.clone(), host)
-                .with_schedules(schedules());
+                .with_schedules(self.schedules());
             return RunsOn::only(Arc::new(match device.deterministic {
                 true => cuda.exact(),
                 false => cuda,
             }));
         }
-        match &self.backend {
-            Some(backend) => RunsOn::only(backend.clone()),
-            None if self.only_c => RunsOn {
-                has_c: true,
-                ..RunsOn::only(Arc::new(c()))
-            },
-            None => RunsOn::best(c()),
+        if let Some(backend) = &self.backend {
+            return RunsOn::only(backend.clone());
         }
+        #[cfg(feature = "c")]
+        if let (true, Some(c)) = (self.c.only, &c) {
+            return RunsOn {
+                has_c: true,
+                ..RunsOn::only(c.clone())
+            };
+        }
+        RunsOn::best(c)
     }
 }
 
@@ -347,8 +378,8 @@ pub(super) struct RunsOn {
     pub has_c: bool,
     /// Whether what the backend cannot compile here is interpreted.
     pub may_fall_back: bool,
-    #[cfg(feature = "jit")]
-    pub tiers: Option<super::tier::Tiers>,
+    /// Whether the backend has tiers.
+    is_tiered: bool,
 }
 
 impl RunsOn {
@@ -357,39 +388,35 @@ impl RunsOn {
             backend,
             has_c: false,
             may_fall_back: false,
-            #[cfg(feature = "jit")]
-            tiers: None,
+            is_tiered: false,
         }
     }
 
-    /// The C that tiers make of a loop that runs long or often.
-    #[cfg(feature = "jit")]
-    pub fn text(&self, program: &Loop) -> Option<String> {
-        self.tiers.as_ref()?.text(program)
-    }
-
-    #[cfg(not(feature = "jit"))]
-    pub fn text(&self, _: &Loop) -> Option<String> {
-        None
+    /// The C of a loop that tiers run.
+    pub fn source(&self, program: &Loop) -> Option<String> {
+        let tiers = self.is_tiered.then_some(&self.backend);
+        tiers.and_then(|tiers| tiers.source(program))
     }
 
     #[cfg(feature = "jit")]
-    fn best(c: CBackend) -> RunsOn {
-        let tiers = super::tier::Tiers::new(c);
+    fn best(c: Option<Arc<dyn Backend>>) -> RunsOn {
+        let has_c = c.is_some();
         RunsOn {
-            backend: Arc::new(tiers.clone()),
-            has_c: true,
-            may_fall_back: false,
-            tiers: Some(tiers),
+            has_c,
+            is_tiered: true,
+            ..RunsOn::only(Arc::new(super::tier::Tiers::new(c)))
         }
     }
 
     #[cfg(not(feature = "jit"))]
-    fn best(c: CBackend) -> RunsOn {
-        RunsOn {
-            backend: Arc::new(c),
-            has_c: true,
-            may_fall_back: true,
+    fn best(c: Option<Arc<dyn Backend>>) -> RunsOn {
+        match c {
+            Some(c) => RunsOn {
+                has_c: true,
+                may_fall_back: true,
+                ..RunsOn::only(c)
+            },
+            None => RunsOn::only(Arc::new(InterpBackend::new())),
         }
     }
 }

@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
     pub fn new(limit: usize) -> Cache<K, V> {
         Cache {
             limit,
-            by_key: Map::new(),
+            by_key: Map::default(),
             clock: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
             shedding: Mutex::new(()),
@@ -61,7 +61,8 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<(Arc<V>, bool), E> {
         let failing = Failing(self, key);
-        let cell = self.by_key.get_or_default(key);
+        let found = self.by_key.read(key, Arc::clone);
+        let cell = found.unwrap_or_else(|| self.by_key.update(key.clone(), |cell| cell.clone()));
         let mut made_here = false;
         let value = cell.get_or_try_init(|| {
             let value = make()?;

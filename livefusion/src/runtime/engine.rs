@@ -148,6 +148,7 @@ impl Engine {
     }
 
     /// An engine on the C backend, which fails to force where there is no C compiler.
+    #[cfg(feature = "c")]
     pub fn c() -> Engine {
         Engine::builder().only_c().build()
     }
@@ -201,12 +202,10 @@ impl Engine {
     /// one that hangs; else for those that the compiler refused, or did not finish within its
     /// [limits](crate::CompilerLimits), of which this is the first one's reason.
     pub fn fallback(&self) -> Option<&str> {
-        #[cfg(feature = "jit")]
-        if let Some(tiers) = &self.here().runs_on.tiers {
-            return tiers.fallback();
-        }
-        let why = self.here().fallback.get().or(self.here().refused.get());
-        why.map(String::as_str)
+        let here = self.here();
+        let why = here.fallback.get().or(here.refused.get());
+        let why = why.map(String::as_str);
+        why.or_else(|| here.runs_on.backend.fallback())
     }
 
     /// How combinators are put into loops.
@@ -469,7 +468,7 @@ impl Engine {
 
     /// What the backend writes for its compiler, if it does: of a tiered engine the C, whoever runs the loop now.
     pub(crate) fn source(&self, program: &Loop, kernel: &dyn Kernel) -> Option<String> {
-        let own = self.here().runs_on.text(program);
+        let own = self.here().runs_on.source(program);
         own.or_else(|| kernel.source().map(str::to_string))
     }
 

@@ -1,10 +1,10 @@
 //! Graphs that were forced before, with their programs: those like them are recognised.
 
 use super::program::Program;
+use super::sync::Map;
 use crate::ast::Node;
 use crate::fusion::rates::{Pattern, length_pattern};
 use crate::sharing::{Graph, Met, Skeleton};
-use dashmap::DashMap;
 use rustc_hash::FxHasher;
 use std::collections::VecDeque;
 use std::hash::Hasher;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Graphs whose program is known, by their [`hint`], the newest first.
 #[derive(Default)]
 pub struct KnownGraphs {
-    by_hint: DashMap<u64, VecDeque<Known>>,
+    by_hint: Map<u64, VecDeque<Known>>,
     /// How many there are.
     count: AtomicUsize,
 }
@@ -54,12 +54,15 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
 impl KnownGraphs {
     /// The program of a graph like one that was forced before, with what it is to be bound to.
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
-        let known = self.by_hint.get(&hint(roots))?;
-        known.iter().find_map(|known| {
+        let of = |known: &Known| {
             let met = known.skeleton.recognise(roots)?;
             let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
             same.then(|| (known.program.clone(), met))
-        })
+        };
+        let found = self
+            .by_hint
+            .read(&hint(roots), |known| known.iter().find_map(of));
+        found.flatten()
     }
 
     /// Takes notes of a graph, so that it is recognised when it comes again.
@@ -73,15 +76,17 @@ impl KnownGraphs {
         let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
             return;
         };
-        let mut known = self.by_hint.entry(hint(roots)).or_default();
-        match known.len() < ALIKE {
-            true => _ = self.count.fetch_add(1, Ordering::Relaxed),
-            false => known.truncate(ALIKE - 1),
-        }
-        known.push_front(Known {
+        let new = Known {
             skeleton,
             lengths: length_pattern(lengths.iter().flatten().copied()),
             program: program.clone(),
+        };
+        self.by_hint.update(hint(roots), |known| {
+            match known.len() < ALIKE {
+                true => _ = self.count.fetch_add(1, Ordering::Relaxed),
+                false => known.truncate(ALIKE - 1),
+            }
+            known.push_front(new);
         });
     }
 
@@ -93,15 +98,15 @@ impl KnownGraphs {
     /// The program of each graph.
     pub fn programs(&self) -> Vec<Arc<Program>> {
         let mut programs = Vec::with_capacity(self.len());
-        for known in &self.by_hint {
+        self.by_hint.for_each(|known| {
             programs.extend(known.iter().map(|k| k.program.clone()));
-        }
+        });
         programs
     }
 
     /// Keeps the graphs of some programs.
     pub fn retain(&self, mut keep: impl FnMut(&Arc<Program>) -> bool) {
-        self.by_hint.retain(|_, known| {
+        self.by_hint.retain(|known| {
             let before = known.len();
             known.retain(|k| keep(&k.program));
             self.count

@@ -1,13 +1,15 @@
 //! What threads of the runtime meet at: the standard library's, or that of `shuttle` in models, which are
 //! run in many orders (`--cfg shuttle`, see `models`).
 //!
-//! A model sees only what goes through here. Rayon's pool and `dashmap` do not: so helpers are handed to a
-//! pool by a closure, and a [`Map`] gives out no references, under which a thread could stop half-way.
+//! A model sees only what goes through here. Rayon's pool does not: so helpers are handed to a pool by a closure.
 
 pub use means::{
-    AtomicBool, AtomicU64, AtomicUsize, Map, Mutex, MutexGuard, OnceCell, Patience, Wait,
-    thread_local,
+    AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, OnceCell, Patience, Wait, thread_local,
 };
+use means::{PARTS, RwLock, leave};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::array;
+use std::hash::{BuildHasher, Hash};
 use std::sync::PoisonError;
 pub use std::sync::atomic::Ordering;
 
@@ -21,16 +23,93 @@ pub fn into_inner<T>(m: Mutex<T>) -> T {
     m.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A map shared by threads, in parts with a lock each. Closures see its values under such a lock.
+pub struct Map<K, V>([RwLock<FxHashMap<K, V>>; PARTS]);
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Map(array::from_fn(|_| RwLock::new(FxHashMap::default())))
+    }
+}
+
+impl<K: Hash + Eq, V> Map<K, V> {
+    fn part(&self, key: &K) -> &RwLock<FxHashMap<K, V>> {
+        // Other bits than those that the part looks for its entries by.
+        &self.0[(FxBuildHasher.hash_one(key) >> 32) as usize % PARTS]
+    }
+
+    /// Reads a key's value; none if there is none.
+    pub fn read<R>(&self, key: &K, f: impl FnOnce(&V) -> R) -> Option<R> {
+        let part = self.part(key).read();
+        part.unwrap_or_else(PoisonError::into_inner).get(key).map(f)
+    }
+
+    /// Changes a key's value, put in first if there is none.
+    pub fn update<R>(&self, key: K, f: impl FnOnce(&mut V) -> R) -> R
+    where
+        V: Default,
+    {
+        let part = self.part(&key).write();
+        let mut part = part.unwrap_or_else(PoisonError::into_inner);
+        f(part.entry(key).or_default())
+    }
+
+    /// Drops a key's value if a test of it is true.
+    pub fn remove_if(&self, key: &K, goes: impl FnOnce(&V) -> bool) {
+        let part = self.part(key).write();
+        let mut part = part.unwrap_or_else(PoisonError::into_inner);
+        if part.get(key).is_some_and(goes) {
+            part.remove(key);
+        }
+        drop(part);
+        leave();
+    }
+
+    /// Visits each value.
+    pub fn for_each(&self, mut f: impl FnMut(&V)) {
+        for part in &self.0 {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            part.values().for_each(&mut f);
+        }
+    }
+
+    /// Drops the values for which a test, which may change them, is false.
+    pub fn retain(&self, mut keep: impl FnMut(&mut V) -> bool) {
+        for part in &self.0 {
+            let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
+            part.retain(|_, value| keep(value));
+        }
+    }
+
+    /// Drops all values.
+    pub fn clear(&self) {
+        self.retain(|_| false);
+    }
+
+    /// Counts the values.
+    pub fn len(&self) -> usize {
+        let lens = self
+            .0
+            .iter()
+            .map(|part| part.read().unwrap_or_else(PoisonError::into_inner).len());
+        lens.sum()
+    }
+}
+
 #[cfg(not(shuttle))]
 mod means {
-    use dashmap::DashMap;
-    use std::hash::Hash;
     use std::time::{Duration, Instant};
 
     pub use once_cell::sync::OnceCell;
     pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-    pub use std::sync::{Mutex, MutexGuard};
+    pub use std::sync::{Mutex, MutexGuard, RwLock};
     pub use std::thread_local;
+
+    /// Parts of a [`Map`](super::Map).
+    pub const PARTS: usize = 16;
+
+    /// Lets other threads run where a model could not see that they may.
+    pub fn leave() {}
 
     /// Waiting for another thread that is at work: first without giving the processor away.
     #[derive(Default)]
@@ -60,55 +139,23 @@ mod means {
             self.0.elapsed() > self.1
         }
     }
-
-    /// A map that many threads use.
-    pub struct Map<K, V>(DashMap<K, V>);
-
-    impl<K: Hash + Eq + Clone, V: Clone + Default> Map<K, V> {
-        pub fn new() -> Map<K, V> {
-            Map(DashMap::new())
-        }
-
-        /// The key's value, which is put in if there is none.
-        pub fn get_or_default(&self, key: &K) -> V {
-            match self.0.get(key) {
-                Some(value) => value.value().clone(),
-                None => self.0.entry(key.clone()).or_default().clone(),
-            }
-        }
-
-        pub fn remove_if(&self, key: &K, goes: impl FnOnce(&V) -> bool) {
-            self.0.remove_if(key, |_, value| goes(value));
-        }
-
-        pub fn for_each(&self, mut f: impl FnMut(&V)) {
-            self.0.iter().for_each(|value| f(&value));
-        }
-
-        pub fn retain(&self, mut keep: impl FnMut(&V) -> bool) {
-            self.0.retain(|_, value| keep(value));
-        }
-
-        pub fn clear(&self) {
-            self.0.clear();
-        }
-
-        pub fn len(&self) -> usize {
-            self.0.len()
-        }
-    }
 }
 
 #[cfg(shuttle)]
 mod means {
-    use std::collections::HashMap;
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
     use std::sync::OnceLock;
     use std::time::Duration;
 
     pub use shuttle::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-    pub use shuttle::sync::{Mutex, MutexGuard};
+    pub use shuttle::sync::{Mutex, MutexGuard, RwLock};
     pub use shuttle::thread_local;
+
+    pub const PARTS: usize = 2;
+
+    /// `shuttle` lets others run where a thread comes to something, not where it leaves that.
+    pub fn leave() {
+        shuttle::thread::yield_now();
+    }
 
     #[derive(Default)]
     pub struct Wait;
@@ -160,58 +207,6 @@ mod means {
                 None => f()?,
             };
             Ok(self.value.get_or_init(|| value))
-        }
-    }
-
-    /// As the real one: in parts, each with a lock.
-    pub struct Map<K, V>([Mutex<HashMap<K, V, Hasher>>; 2]);
-
-    type Hasher = BuildHasherDefault<DefaultHasher>;
-
-    impl<K: Hash + Eq + Clone, V: Clone + Default> Map<K, V> {
-        pub fn new() -> Map<K, V> {
-            Map([(); 2].map(|()| Mutex::new(HashMap::default())))
-        }
-
-        fn part(&self, key: &K) -> MutexGuard<'_, HashMap<K, V, Hasher>> {
-            super::lock(&self.0[(Hasher::default().hash_one(key) % 2) as usize])
-        }
-
-        pub fn get_or_default(&self, key: &K) -> V {
-            if let Some(value) = self.part(key).get(key) {
-                return value.clone();
-            }
-            self.part(key).entry(key.clone()).or_default().clone()
-        }
-
-        pub fn remove_if(&self, key: &K, goes: impl FnOnce(&V) -> bool) {
-            let mut part = self.part(key);
-            if part.get(key).is_some_and(goes) {
-                part.remove(key);
-            }
-            drop(part);
-            // `shuttle` lets others run where a thread comes to something, not where it leaves that.
-            shuttle::thread::yield_now();
-        }
-
-        pub fn for_each(&self, mut f: impl FnMut(&V)) {
-            for part in &self.0 {
-                super::lock(part).values().for_each(&mut f);
-            }
-        }
-
-        pub fn retain(&self, mut keep: impl FnMut(&V) -> bool) {
-            for part in &self.0 {
-                super::lock(part).retain(|_, value| keep(value));
-            }
-        }
-
-        pub fn clear(&self) {
-            self.retain(|_| false);
-        }
-
-        pub fn len(&self) -> usize {
-            self.0.iter().map(|part| super::lock(part).len()).sum()
         }
     }
 }

@@ -10,7 +10,6 @@ use livefusion_backend::process::PerProcess;
 use livefusion_backend::{
     Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass, TierRuns,
 };
-use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use loop_lang::Loop;
@@ -52,13 +51,12 @@ fn weight(program: &Loop) -> u64 {
 }
 
 /// Interpreter, Cranelift and C, each where it is best.
-#[derive(Clone)]
 pub struct Tiers(Arc<Shared>);
 
 struct Shared {
     interp: InterpBackend,
     jit: JitBackend,
-    c: CBackend,
+    c: Option<Arc<dyn Backend>>,
     /// Why there is no C.
     fallback: OnceLock<String>,
     /// Why there is none of a loop, the first of those that the compiler did not take.
@@ -69,29 +67,22 @@ struct Shared {
 }
 
 impl Tiers {
-    /// Tiers with this C backend.
-    pub fn new(c: CBackend) -> Tiers {
+    /// Makes tiers, the last of which is this C backend.
+    pub fn new(c: Option<Arc<dyn Backend>>) -> Tiers {
+        let fallback = OnceLock::new();
+        if c.is_none() {
+            fallback.get_or_init(|| "built without the feature `c`".to_string());
+        }
         Tiers(Arc::new(Shared {
             interp: InterpBackend::new(),
             jit: JitBackend::new(),
             c,
-            fallback: OnceLock::new(),
+            fallback,
             refused: OnceLock::new(),
             interp_runs: AtomicU64::new(0),
             jit_runs: AtomicU64::new(0),
             c_runs: AtomicU64::new(0),
         }))
-    }
-
-    /// The C of a loop that runs long or often.
-    pub fn text(&self, program: &Loop) -> Option<String> {
-        self.0.c.text(program).ok()
-    }
-
-    /// Why no C is compiled, or not of every loop, if that was found out.
-    pub fn fallback(&self) -> Option<&str> {
-        let why = self.0.fallback.get().or(self.0.refused.get());
-        why.map(String::as_str)
     }
 }
 
@@ -117,8 +108,19 @@ impl Backend for Tiers {
         }))))
     }
 
+    /// The C of a loop that runs long or often.
+    fn source(&self, program: &Loop) -> Option<String> {
+        self.0.c.as_ref()?.source(program)
+    }
+
+    fn fallback(&self) -> Option<&str> {
+        let why = self.0.fallback.get().or(self.0.refused.get());
+        why.map(String::as_str)
+    }
+
     fn disk_use(&self) -> DiskUse {
-        self.0.c.disk_use()
+        let c = self.0.c.as_ref();
+        c.map(|c| c.disk_use()).unwrap_or_default()
     }
 
     fn tier_runs(&self) -> TierRuns {
@@ -233,7 +235,8 @@ impl Slots {
 
     /// Compiles C. Until it is there, with the passes that were asked for, nobody sees it.
     fn compile_c(&self) {
-        let compiled = self.tiers.c.compile(&self.program);
+        let Some(c) = &self.tiers.c else { return };
+        let compiled = c.compile(&self.program);
         let compiled = compiled.and_then(|kernel| {
             let passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
             let passes = passes.clone();

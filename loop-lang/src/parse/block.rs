@@ -1,11 +1,12 @@
 //! Blocks and statements.
 
 use super::header::LENGTH;
-use super::infer::{self, Rule};
+use super::infer::Rule;
 use super::lexer::Tok;
 use super::{Fail, Parsed, Parser};
 use crate::Op;
 use crate::ir::*;
+use crate::words::names_target;
 
 /// A block being read.
 pub(super) struct Reading {
@@ -326,7 +327,7 @@ impl Parser<'_> {
             return Ok(StmtKind::Let(def.0, Op::Copy, [a].into_iter().collect()));
         };
         self.bump();
-        let target = if infer::names_target(op) {
+        let target = if names_target(op) {
             self.expect(Tok::Dot)?;
             Some(self.scalar()?)
         } else {

@@ -5,6 +5,7 @@ use super::{Fail, Parsed, Parser};
 use crate::Op;
 use crate::ir::*;
 use crate::types::Ty;
+use crate::words::default_owner;
 
 impl<'a> Parser<'a> {
     /// Finds the names of combinators, rates and functions, which may be used before the line that
@@ -294,7 +295,7 @@ impl<'a> Parser<'a> {
             _ => self.list(Self::typed)?,
         };
         self.expect(Tok::Close)?;
-        let implied = super::default_owner(name).and_then(|c| self.combs.get(c).copied());
+        let implied = default_owner(name).and_then(|c| self.combs.get(c).copied());
         let comb = self.owner(implied)?;
         self.expect(Tok::OpenBrace)?;
         let body = self.region(0)?;

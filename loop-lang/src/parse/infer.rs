@@ -1,26 +1,10 @@
 //! Types of variables that the text form leaves out: what a definition's operands imply.
 
 use crate::ir::{Atom, Type, Var};
-use crate::op::{Op, Sig};
+use crate::op::Op;
 use crate::types::Ty;
+use crate::words::let_type;
 use smallvec::SmallVec;
-
-/// The result type that the text form implies for `let v = op args`: the operator's rule, or a guess
-/// where the operands break it (the printer then writes the type, and the verifier complains).
-/// `target` is the type that a cast names.
-pub(crate) fn let_type(op: Op, args: &[Ty], target: Option<Ty>) -> Ty {
-    op.result(args, target).unwrap_or_else(|| match op.sig() {
-        Sig::Cmp | Sig::IntTest | Sig::FloatTest => Ty::Bool,
-        Sig::Select => args.get(1).copied().unwrap_or(Ty::Bool),
-        Sig::Cast | Sig::Bitcast => target.unwrap_or(Ty::U64),
-        _ => args.first().copied().unwrap_or(Ty::U64),
-    })
-}
-
-/// Whether the statement names the operator's target type.
-pub(crate) fn names_target(op: Op) -> bool {
-    matches!(op.sig(), Sig::Cast | Sig::Bitcast)
-}
 
 /// How a variable gets its type.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ pub(crate) mod infer;
 mod lexer;
 mod literal;
 
-use crate::Op;
 use crate::ir::*;
+use crate::words::default_owner;
 use infer::Rule;
 use lexer::{Tok, Token};
 use rustc_hash::FxHashMap;
@@ -40,21 +40,6 @@ pub fn parse(text: &str) -> Result<Loop, Vec<ParseError>> {
     } else {
         Err(positions(text, parser.faults))
     }
-}
-
-/// The combinator's name at the end of a variable's, function's or label's name.
-pub(crate) fn default_owner(name: &str) -> Option<&str> {
-    name.rsplit_once('_').map(|(_, comb)| comb)
-}
-
-/// Words with a meaning of their own, which cannot name variables.
-pub(crate) fn is_reserved(name: &str) -> bool {
-    const WORDS: &str = "true false inf nan let carry trap unless if else while cond do next with scan \
-        newArray scratchArray fillArray copyArray readArray arrayLength sliceArray writeArray \
-        scatterArray sortArrays goto return loop comb param rate group fn";
-    // Most variables end in a combinator's name, and no such word has an underscore.
-    !name.contains('_')
-        && (WORDS.split_whitespace().any(|w| w == name) || Op::from_name(name).is_some())
 }
 
 /// A fault has been recorded; the caller skips to the next line.

@@ -3,7 +3,7 @@
 use super::Faults;
 use crate::ir::Loop;
 use crate::op::Op;
-use crate::parse::is_reserved;
+use crate::words::is_reserved;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 

@@ -8,7 +8,9 @@ use crate::source::Span;
 use crate::syntax::Literal;
 use crate::value::{Array, Column, Columns, Elt, Save, Saved, Table, Value};
 use livefusion::ast::{Node, Shape, Ty};
-use livefusion::io::{self, arrow, npy, npz, parquet, raw};
+use livefusion::io::{self, npy, npz, raw};
+#[cfg(feature = "arrow")]
+use livefusion::io::{arrow, parquet};
 use livefusion::segmented::Segments;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -63,6 +65,7 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
         "npz" => arrays(c, &path)?,
         "csv" | "txt" => table(c, io::csv(&path))?,
         "tsv" => table(c, io::csv(&path).delimiter(b'\t'))?,
+        #[cfg(feature = "arrow")]
         "parquet" => {
             let read = match only(c)? {
                 Some(names) => {
@@ -73,10 +76,16 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
             };
             read_table(c, read)?
         }
+        #[cfg(feature = "arrow")]
         "arrow" | "feather" => {
             no_more(c, 1, "an Arrow file has no options")?;
             let read = arrow::read(&path);
             read_table(c, read)?
+        }
+        #[cfg(not(feature = "arrow"))]
+        "parquet" | "arrow" | "feather" => {
+            let message = "this `lf` is built without the feature `arrow`";
+            return c.eval.refuse(message, c.at(0));
         }
         _ => elements(c, &path)?,
     };
@@ -85,6 +94,18 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     }
     Ok(value)
 }
+
+/// The endings of files that can be loaded.
+const LOADED: &str = match cfg!(feature = "arrow") {
+    true => ".csv, .tsv, .parquet, .arrow, .npy or .npz",
+    false => ".csv, .tsv, .npy or .npz",
+};
+
+/// The endings of files that can be saved.
+const SAVED: &str = match cfg!(feature = "arrow") {
+    true => ".npy, .npz, .csv, .parquet, .arrow, .raw or .bin",
+    false => ".npy, .npz, .csv, .raw or .bin",
+};
 
 /// That there is a file of this name; else which names beside it are near.
 fn is_there(c: &Call<'_, '_>, path: &Path) -> Result<()> {
@@ -141,7 +162,7 @@ fn arrays(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
 fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     if c.from(1).is_empty() {
         let note = "of a file of elements and nothing else the type is told, and perhaps the shape: `load(\"a.bin\", \"f32\", (2, 3))`";
-        let wrong = unknown(c, 0, ".csv, .tsv, .parquet, .arrow, .npy or .npz");
+        let wrong = unknown(c, 0, LOADED);
         return Err(Box::new(wrong.note(note)));
     }
     no_more(c, 3, "expected nothing behind a type and a shape")?;
@@ -297,8 +318,7 @@ fn save(c: &mut Call<'_, '_>) -> Result<Value> {
             }
             (Some(format), value) => Saved::Columns(named_columns(c, value)?, format),
             (None, _) => {
-                let known = ".npy, .npz, .csv, .parquet, .arrow, .raw or .bin";
-                return Err(Box::new(unknown(c, 1, known)));
+                return Err(Box::new(unknown(c, 1, SAVED)));
             }
         },
     };
@@ -316,7 +336,9 @@ fn one(c: &mut Call<'_, '_>) -> Result<Arc<Node>> {
 fn columns(ending: &str) -> Option<Columns> {
     match ending {
         "csv" => Some(Columns::Csv),
+        #[cfg(feature = "arrow")]
         "parquet" => Some(Columns::Parquet),
+        #[cfg(feature = "arrow")]
         "arrow" | "feather" => Some(Columns::Arrow),
         _ => None,
     }
@@ -434,7 +456,9 @@ impl Save {
 fn write_table(path: &Path, table: &io::Table, format: Columns) -> io::Result<()> {
     match format {
         Columns::Csv => table.save(path),
+        #[cfg(feature = "arrow")]
         Columns::Parquet => parquet::write(path, table),
+        #[cfg(feature = "arrow")]
         Columns::Arrow => arrow::write(path, table),
     }
 }

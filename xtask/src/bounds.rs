@@ -1,0 +1,45 @@
+//! Counts that may fall but not grow: `bounds.txt` has the largest allowed value of each.
+
+use crate::run::Outcome;
+
+const BOUNDS: &str = include_str!("../bounds.txt");
+
+/// Counts, held against their bounds as they come.
+#[derive(Default)]
+pub struct Held {
+    broken: Vec<String>,
+}
+
+impl Held {
+    /// Prints a count beside its bound.
+    pub fn hold(&mut self, name: &str, count: usize) {
+        let bound = bound(name);
+        let note = match bound {
+            None => "has no bound",
+            Some(bound) if count > bound => "too many",
+            Some(bound) if count < bound => "the bound may fall",
+            Some(_) => "",
+        };
+        let shown = bound.map_or("-".to_string(), |bound| bound.to_string());
+        println!("{name:44} {count:>7} of {shown:>7}  {note}");
+        if bound.is_none_or(|bound| count > bound) {
+            self.broken.push(name.to_string());
+        }
+    }
+
+    /// Fails if a count was beyond its bound.
+    pub fn finish(self) -> Outcome {
+        match self.broken.as_slice() {
+            [] => Ok(()),
+            broken => Err(format!("beyond xtask/bounds.txt: {}", broken.join(", ")).into()),
+        }
+    }
+}
+
+/// The bound of a name.
+fn bound(name: &str) -> Option<usize> {
+    let lines = BOUNDS.lines().filter(|line| !line.starts_with('#'));
+    let mut pairs = lines.filter_map(|line| line.split_once('='));
+    let (_, bound) = pairs.find(|(n, _)| n.trim() == name)?;
+    bound.split('#').next()?.trim().parse().ok()
+}

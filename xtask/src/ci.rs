@@ -1,0 +1,114 @@
+//! What a change must pass, in three sizes.
+
+use crate::run::{Outcome, line, output, run};
+use crate::{tidy, times, tools};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Lints of the whole workspace.
+const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
+
+/// Sets of features that the workspace's build does not cover.
+const FEATURES: [&str; 6] = [
+    "-p livefusion --no-default-features",
+    "-p livefusion --no-default-features --features jit",
+    "-p livefusion --features ndarray,fft,half,matmul",
+    "-p livefusion --features io",
+    "-p livefusion-repl --no-default-features",
+    "-p livefusion -p livefusion-bench -p livefusion-tests \
+     --features livefusion/cuda,livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \
+     --lib --bins --bench columns",
+];
+
+/// The pages of documentation, with all features.
+const PAGES: &str = "cargo doc --workspace --no-deps --features \
+     livefusion/ndarray,livefusion/arrow,livefusion/cuda,livefusion/fft,livefusion/half,livefusion/matmul";
+
+/// Format, lints, house rules, and the tests of the packages that changed since the main branch.
+pub fn fast() -> Outcome {
+    run(&mut line("cargo fmt --check"))?;
+    tidy::check()?;
+    run(&mut line(LINTS))?;
+    let changed = changed()?;
+    if !changed.is_empty() {
+        let mut test = line("cargo test --quiet --lib --bins --tests");
+        for package in &changed {
+            test.args(["-p", package]);
+        }
+        run(&mut test)?;
+    }
+    Ok(())
+}
+
+/// All of it but what takes hours.
+pub fn full() -> Outcome {
+    run(&mut line("cargo fmt --check"))?;
+    tidy::check()?;
+    times::counts()?;
+    run(&mut line(LINTS))?;
+    for features in FEATURES {
+        run(&mut line(&format!(
+            "cargo clippy {features} -- -D warnings"
+        )))?;
+    }
+    run(line(PAGES).env("RUSTDOCFLAGS", "-D warnings"))?;
+    // The README's test command. Each failure is told, not the first alone.
+    run(&mut line("cargo test --workspace --no-fail-fast"))?;
+    run(&mut line(
+        "cargo package --workspace --no-verify --allow-dirty --quiet",
+    ))?;
+    let mut sections = vec!["short", "models"];
+    match has_sanitizer() {
+        true => sections.push("c"),
+        false => eprintln!("SKIPPED: C under sanitizers: gcc has no libasan"),
+    }
+    tools::sanitize(&sections)
+}
+
+/// Searches that take hours.
+pub fn nightly() -> Outcome {
+    full()?;
+    times::all()?;
+    run(&mut line("cargo package --workspace --allow-dirty --quiet"))?;
+    tools::sanitize(&[])?;
+    for backend in ["jit", "c", "tiered"] {
+        tools::program("hunt", &["--programs", "20000", "--backend", backend])?;
+    }
+    tools::program("loops", &["--mutants", "100000", "--backend", "jit"])?;
+    tools::program("seed_faults", &[])
+}
+
+/// The packages whose files differ from the main branch, committed or not.
+fn changed() -> Outcome<BTreeSet<String>> {
+    let base = output(&mut line("git merge-base HEAD origin/main"))
+        .or_else(|_| output(&mut line("git merge-base HEAD main")))?;
+    let files = output(line("git diff --name-only").arg(base.trim()))?;
+    let mut packages = BTreeSet::new();
+    for file in files.lines() {
+        packages.extend(package_of(file)?);
+    }
+    Ok(packages)
+}
+
+/// The package that a file belongs to.
+fn package_of(file: &str) -> Outcome<Option<String>> {
+    let mut folder = file;
+    while let Some((parent, _)) = folder.rsplit_once('/') {
+        if let Ok(manifest) = std::fs::read_to_string(format!("{parent}/Cargo.toml")) {
+            let name = manifest
+                .lines()
+                .find_map(|line| line.strip_prefix("name = "));
+            return Ok(name.map(|name| name.trim_matches('"').to_string()));
+        }
+        folder = parent;
+    }
+    Ok(None)
+}
+
+/// Whether gcc has the sanitizer's library.
+fn has_sanitizer() -> bool {
+    let library = Command::new("gcc")
+        .arg("-print-file-name=libasan.so")
+        .output();
+    library.is_ok_and(|found| found.stdout.starts_with(b"/"))
+}

@@ -1,0 +1,43 @@
+//! How many crates a build takes, and which.
+
+use crate::bounds::Held;
+use crate::run::{Outcome, line, output};
+use std::collections::BTreeSet;
+
+/// Crates that need a system under them: a browser has none.
+const NATIVE: [&str; 4] = ["libc", "libloading", "memmap2", "tempfile"];
+
+/// Holds the trees of dependencies against their bounds.
+pub fn hold(held: &mut Held) -> Outcome {
+    let bare = tree("-p livefusion --no-default-features")?;
+    held.hold("crates: bare library", bare.len());
+    let native = NATIVE
+        .iter()
+        .filter(|native| bare.iter().any(|name| name == *native));
+    held.hold("crates: native ones in the bare library", native.count());
+    held.hold("crates: default library", tree("-p livefusion")?.len());
+    held.hold(
+        "crates: first command",
+        tree("-p livefusion-examples")?.len(),
+    );
+    let all = tree("--workspace")?;
+    held.hold("crates: whole workspace", all.len());
+    Ok(())
+}
+
+/// The names of the crates that a selection is built from, once for each version.
+fn tree(selection: &str) -> Outcome<Vec<String>> {
+    let command = format!("cargo tree --locked -e normal,build --prefix none {selection}");
+    let text = output(&mut line(&command))?;
+    let versions: BTreeSet<(&str, &str)> = text
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?, words.next()?))
+        })
+        .collect();
+    Ok(versions
+        .into_iter()
+        .map(|(name, _)| name.to_string())
+        .collect())
+}

@@ -1,0 +1,27 @@
+//! First lines, and the sizes of files and lines.
+
+use super::sources::Sources;
+use crate::bounds::Held;
+
+/// Characters in a line, indentation included.
+const WIDE: usize = 120;
+/// Lines in a file.
+const LONG: usize = 500;
+
+/// Holds the counts of files and lines.
+pub fn hold(sources: &Sources, held: &mut Held) {
+    let says_purpose = |text: &str| {
+        let mut lines = text.lines().skip_while(|line| line.starts_with("#!["));
+        lines.next().is_some_and(|line| line.starts_with("//! "))
+    };
+    let nameless = sources.rust().filter(|source| source.is_product());
+    let nameless = nameless.filter(|source| !says_purpose(&source.text));
+    held.hold("files without a first line", nameless.count());
+    let long = sources
+        .rust()
+        .filter(|source| source.text.lines().count() > LONG);
+    held.hold("files of more than 500 lines", long.count());
+    let lines = sources.rust().flat_map(|source| source.text.lines());
+    let wide = lines.filter(|line| line.chars().count() > WIDE);
+    held.hold("lines of more than 120 characters", wide.count());
+}

@@ -1,0 +1,30 @@
+//! The rules of the house that no compiler knows, as counts that may fall but not grow.
+
+mod files;
+mod names;
+mod prose;
+mod sources;
+mod tests;
+
+use crate::bounds::Held;
+use crate::crates;
+use crate::run::Outcome;
+use sources::Sources;
+
+/// Checks all rules, and prints each count beside its bound.
+pub fn check() -> Outcome {
+    let sources = Sources::read()?;
+    let mut held = Held::default();
+    files::hold(&sources, &mut held);
+    names::hold(&sources, &mut held);
+    tests::hold(&sources, &mut held);
+    prose::hold(&sources, &mut held);
+    crates::hold(&mut held)?;
+    held.finish()
+}
+
+/// Lists the tests that have each combinator's name.
+pub fn list_tests() -> Outcome {
+    tests::list(&Sources::read()?);
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Names of tests, and the combinators that they speak of.
+
+use super::sources::{Source, Sources};
+use crate::bounds::Held;
+use std::collections::BTreeMap;
+
+/// Folders of the library whose public methods are combinators.
+const COMBINATORS: [&str; 7] = [
+    "array",
+    "complex",
+    "nested",
+    "random",
+    "ranked",
+    "segmented",
+    "sort",
+];
+
+/// Holds the counts of tests and of combinators without one.
+pub fn hold(sources: &Sources, held: &mut Held) {
+    let vague = names(sources).filter(|name| name.starts_with("what_"));
+    held.hold("tests named what_..", vague.count());
+    let untested = by_combinator(sources).into_values().filter(Vec::is_empty);
+    held.hold("combinators in no test's name", untested.count());
+}
+
+/// Prints each combinator with the tests of its name.
+pub fn list(sources: &Sources) {
+    for (combinator, tests) in by_combinator(sources) {
+        match tests.as_slice() {
+            [] => println!("{combinator:24} -"),
+            [first] => println!("{combinator:24} {first}"),
+            [first, ..] => println!("{combinator:24} {first} and {} more", tests.len() - 1),
+        }
+    }
+}
+
+/// The tests of each combinator: those that have its name within their own.
+fn by_combinator(sources: &Sources) -> BTreeMap<&str, Vec<&str>> {
+    let tests: Vec<&str> = names(sources).collect();
+    let product = sources.rust().filter(|source| is_combinators(source));
+    let combinators = product.flat_map(|source| methods(&source.text));
+    let of = |name: &str| {
+        let whole = |test: &&&str| format!("_{test}_").contains(&format!("_{name}_"));
+        tests.iter().filter(whole).copied().collect()
+    };
+    combinators.map(|name| (name, of(name))).collect()
+}
+
+fn is_combinators(source: &Source) -> bool {
+    let folder = source.path.strip_prefix("livefusion/src/");
+    let first = folder.and_then(|rest| rest.split(['/', '.']).next());
+    source.is_product() && first.is_some_and(|first| COMBINATORS.contains(&first))
+}
+
+/// The public methods and functions of a file, but for those of the untyped builder.
+fn methods(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_builder = false;
+    text.lines().filter_map(move |line| {
+        if line.starts_with("impl") {
+            is_builder = line.starts_with("impl Builder");
+        }
+        let rest = line.trim_start().strip_prefix("pub fn ")?;
+        (!is_builder).then(|| before_bracket(rest))
+    })
+}
+
+/// The names of all tests.
+fn names(sources: &Sources) -> impl Iterator<Item = &str> {
+    sources.rust().flat_map(|source| {
+        let mut is_test = false;
+        source.text.lines().filter_map(move |line| {
+            let line = line.trim_start();
+            if line == "#[test]" {
+                is_test = true;
+                return None;
+            }
+            let name = line.strip_prefix("fn ").filter(|_| is_test)?;
+            is_test = false;
+            Some(before_bracket(name))
+        })
+    })
+}
+
+fn before_bracket(text: &str) -> &str {
+    let end = text.find(['(', '<']).unwrap_or(text.len());
+    &text[..end]
+}

@@ -1,0 +1,152 @@
+//! The builds that users meet: how long they take, and how much there is to build.
+
+use crate::bounds::Held;
+use crate::crates;
+use crate::run::{Outcome, line, output, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A program of ten lines, as a newcomer writes it.
+const PROGRAM: &str = "\
+use livefusion::prelude::*;
+
+fn main() -> livefusion::Result<()> {
+    let prices = Array::from(vec![9.5f64, 3.0, 12.0, 4.5]);
+    let cheap = prices.filter(|p| p.lt(10.0)).map(|p| p * 1.19);
+    let (total, n) = (&cheap.sum(), &cheap.len()).force()?;
+    println!(\"{n} of {total:.2} in all\");
+    Ok(())
+}
+";
+
+/// Prints all figures: reported, not asserted, but for the counts.
+pub fn all() -> Outcome {
+    let folder = Scratch::new()?;
+    let first = folder.0.join("first");
+    let mut rows = vec![(
+        "first command, release, from nothing",
+        150.0,
+        cargo(
+            "build --release --example quickhull",
+            Path::new("."),
+            &first,
+        )?,
+    )];
+    fs::remove_dir_all(&first)?;
+    let program = folder.0.join("program");
+    let main = program.join("src/main.rs");
+    fs::create_dir_all(program.join("src"))?;
+    fs::write(&main, PROGRAM)?;
+    fs::write(program.join("Cargo.toml"), manifest()?)?;
+    fs::copy("Cargo.lock", program.join("Cargo.lock"))?;
+    let target = folder.0.join("target");
+    let mut time = |name, most, command| -> Outcome {
+        rows.push((name, most, cargo(command, &program, &target)?));
+        Ok(())
+    };
+    time("ten lines: check, from nothing", 60.0, "check")?;
+    time(
+        "ten lines: release build, from nothing",
+        150.0,
+        "build --release",
+    )?;
+    change(&main)?;
+    time(
+        "ten lines: release build after a change",
+        4.0,
+        "build --release",
+    )?;
+    time(
+        "ten lines: debug build, from nothing",
+        f64::INFINITY,
+        "build",
+    )?;
+    change(&main)?;
+    time("ten lines: debug build after a change", 2.0, "build")?;
+    println!("{:44} {:>7}    {:>7}", "build", "seconds", "target");
+    for (name, most, took) in rows {
+        let most = if most.is_finite() {
+            most.to_string()
+        } else {
+            "-".to_string()
+        };
+        println!("{name:44} {:>7.1}    {most:>7}", took.as_secs_f64());
+    }
+    let mut held = Held::default();
+    crates::hold(&mut held)?;
+    held.hold("functions: default library, debug", functions(&target)?);
+    held.finish()
+}
+
+/// Counts alone: crates, and the functions of a debug build that is there.
+pub fn counts() -> Outcome {
+    let mut held = Held::default();
+    crates::hold(&mut held)?;
+    held.finish()
+}
+
+/// Runs cargo in a folder, with this folder for what it builds.
+fn cargo(command: &str, folder: &Path, target: &Path) -> Outcome<Duration> {
+    let mut cargo = line(&format!("cargo {command} --quiet"));
+    cargo.current_dir(folder).env("CARGO_TARGET_DIR", target);
+    // Each as a newcomer has it, whatever is chosen here.
+    for chosen in ["CARGO_INCREMENTAL", "RUSTFLAGS", "CARGO_BUILD_JOBS"] {
+        cargo.env_remove(chosen);
+    }
+    run(&mut cargo)
+}
+
+/// The functions of the library that the compiler made code of, each for one choice of types.
+fn functions(target: &Path) -> Outcome<usize> {
+    let mut count = 0;
+    for entry in fs::read_dir(target.join("debug/deps"))? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if name.starts_with("liblivefusion-") && name.ends_with(".rlib") {
+            let symbols = output(line("nm --defined-only").arg(&path))?;
+            let code = |line: &&str| line.contains(" t ") || line.contains(" T ");
+            count += symbols.lines().filter(code).count();
+        }
+    }
+    Ok(count)
+}
+
+fn manifest() -> Outcome<String> {
+    let library = fs::canonicalize("livefusion")?;
+    Ok(format!(
+        "[package]\nname = \"ten-lines\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [dependencies]\nlivefusion = {{ path = {:?} }}\n\n[workspace]\n",
+        library.display().to_string()
+    ))
+}
+
+/// Changes a program a little.
+fn change(main: &Path) -> Outcome {
+    let text = fs::read_to_string(main)?;
+    Ok(fs::write(
+        main,
+        text.replacen("in all", "in all, again", 1),
+    )?)
+}
+
+/// A folder of its own below the system's temporary ones, gone at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Outcome<Scratch> {
+        let folder = std::env::temp_dir().join(format!("livefusion-times-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Scratch(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A folder that stays is no fault of the figures.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
