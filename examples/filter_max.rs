@@ -1,7 +1,7 @@
 //! What is kept of an array, its maximum, and running maxima, in one loop: here, and as a kernel for a GPU.
 //!
 //! ```sh
-//! cargo run --example filter_max [-- --cuda]
+//! cargo run --features cuda --example filter_max [-- --cuda]
 //! ```
 //!
 //! `--cuda` prints the kernel, which needs neither a GPU nor CUDA. `backends/cuda/src/prelude.cuh` has what it calls.

@@ -2,7 +2,7 @@
 //! by cell against plain Rust, and written as a picture of where life has been.
 //!
 //! ```text
-//! cargo run --release --example life [LIFE.png]
+//! cargo run --release --features png --example life [LIFE.png]
 //! ```
 //!
 //! The picture is written to `target/life.png` if no other file is given. The world is a torus, large enough that nothing comes

@@ -1,7 +1,7 @@
 //! The rhythms of a year of hourly temperatures: a window, a Fourier transform, the power and its peaks, beside plain Rust.
 //!
 //! ```text
-//! cargo run --release --example spectrum [SPECTRUM.svg]
+//! cargo run --release --features fft --example spectrum [SPECTRUM.svg]
 //! ```
 //!
 //! The picture is written to `target/spectrum.svg` if no other file is given.

@@ -2,7 +2,7 @@
 //! written as a picture.
 //!
 //! ```text
-//! cargo run --release --example edges [EDGES.png] [PHOTO.png]
+//! cargo run --release --features png --example edges [EDGES.png] [PHOTO.png]
 //! ```
 //!
 //! The picture is written to `target/edges.png` if no other file is given. The photograph is `data/camera.png`, or any other of 8

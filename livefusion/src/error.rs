@@ -17,6 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// assert!(format!("{error:#?}").contains("kind: Empty"));
 /// ```
 #[derive(Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub struct Error {
     /// The combinator (`gather`, `zip`, ...), or `force`.
     pub combinator: &'static str,

@@ -57,6 +57,8 @@
 //! unknown name, or a folder that cannot be written to, is said once on the standard error stream; results are
 //! the same in any case, and so are errors.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod array;
 pub mod ast;
 #[cfg(feature = "complex")]

@@ -69,13 +69,30 @@ pub fn full() -> Outcome {
 pub fn nightly() -> Outcome {
     full()?;
     times::all()?;
-    run(&mut line("cargo package --workspace --allow-dirty --quiet"))?;
+    package("")?;
     tools::sanitize(&[])?;
     for backend in ["jit", "c", "tiered"] {
         tools::program("hunt", &["--programs", "20000", "--backend", backend])?;
     }
     tools::program("loops", &["--mutants", "100000", "--backend", "jit"])?;
     tools::program("seed_faults", &[])
+}
+
+/// Packs the packages that are published.
+fn package(verify: &str) -> Outcome {
+    let mut cargo = line(&format!("cargo package --allow-dirty --quiet {verify}"));
+    let manifests = output(&mut line("git ls-files */Cargo.toml"))?;
+    for manifest in manifests.lines().filter(|path| !path.contains("/fuzz/")) {
+        let text = std::fs::read_to_string(manifest)?;
+        if !text.contains("publish = false") {
+            cargo.args([
+                "-p",
+                &package_name(&text).ok_or("a manifest names no package")?,
+            ]);
+        }
+    }
+    run(&mut cargo)?;
+    Ok(())
 }
 
 /// The packages whose files differ from the main branch, committed or not.
@@ -103,6 +120,14 @@ fn package_of(file: &str) -> Outcome<Option<String>> {
         folder = parent;
     }
     Ok(None)
+}
+
+/// The name of a manifest's package.
+fn package_name(manifest: &str) -> Option<String> {
+    let name = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("name = "));
+    name.map(|name| name.trim_matches('"').to_string())
 }
 
 /// Whether gcc has the sanitizer's library.

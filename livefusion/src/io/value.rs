@@ -6,6 +6,7 @@ use std::fmt;
 
 /// What a column of a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Type {
     /// Scalars of a type.
     Scalar(Ty),

@@ -69,6 +69,7 @@ use std::fmt;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Clustering {
     /// Each combinator in a loop of its own: the baseline that fusion is compared with.
     Unfused,

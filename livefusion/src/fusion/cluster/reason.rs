@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The reason for a producer and a consumer in different loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
 pub enum Reason {
     /// The result of a fold.
     Fold,

@@ -132,6 +132,7 @@ pub struct ExplainedLoop {
 
 /// What runs apart: loops fuse up to it, and behind it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum ExplainedApart {
     /// A loop over arrays.
     Loop(Box<ExplainedArrayLoop>),
