@@ -54,9 +54,7 @@ pub fn full() -> Outcome {
     run(line(PAGES).env("RUSTDOCFLAGS", "-D warnings"))?;
     // The README's test command. Each failure is told, not the first alone.
     run(&mut line("cargo test --workspace --no-fail-fast"))?;
-    run(&mut line(
-        "cargo package --workspace --no-verify --allow-dirty --quiet",
-    ))?;
+    package("--no-verify")?;
     let mut sections = vec!["short", "models"];
     match has_sanitizer() {
         true => sections.push("c"),
@@ -112,10 +110,7 @@ fn package_of(file: &str) -> Outcome<Option<String>> {
     let mut folder = file;
     while let Some((parent, _)) = folder.rsplit_once('/') {
         if let Ok(manifest) = std::fs::read_to_string(format!("{parent}/Cargo.toml")) {
-            let name = manifest
-                .lines()
-                .find_map(|line| line.strip_prefix("name = "));
-            return Ok(name.map(|name| name.trim_matches('"').to_string()));
+            return Ok(package_name(&manifest));
         }
         folder = parent;
     }
