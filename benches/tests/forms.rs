@@ -1,13 +1,29 @@
 //! The loops of every case, the shapes that C gives them, and for three targets their schedules, tiles and the C of these
-//! are as they were.
+//! are as they were: one case of each shape in full, the others by their hashes.
 //! `LOOP_BLESS=1 cargo test -p livefusion-bench --test forms` writes the golden files anew.
 
 use livefusion::Engine;
 use livefusion_bench::cases::CASES;
-use livefusion_tests::forms::{Recording, golden};
+use livefusion_tests::forms::{Recording, golden, golden_of_shapes};
 use livefusion_tile::target::Target;
 use std::path::Path;
 use std::sync::Arc;
+
+/// One case of each shape that tiles and C have.
+const SHAPES: [&str; 12] = [
+    "dotProduct",
+    "filterMax",
+    "scanInclusiveF64",
+    "segmentedSumShort",
+    "csrProduct",
+    "grid5",
+    "columnSums",
+    "histogram256",
+    "zipFilters",
+    "transpose",
+    "mandelbrot",
+    "matmul",
+];
 
 #[test]
 fn loops_and_their_shapes() {
@@ -24,6 +40,6 @@ fn loops_and_their_shapes() {
         c.push((case.name, recording.in_c(&targets)));
     }
     golden(&folder.join("forms"), &texts);
-    golden(&folder.join("tiles"), &tiles);
-    golden(&folder.join("c"), &c);
+    golden_of_shapes(&folder.join("tiles"), &tiles, &SHAPES);
+    golden_of_shapes(&folder.join("c"), &c, &SHAPES);
 }

@@ -12,6 +12,7 @@ mod explain;
 mod faults;
 mod files;
 mod first_hour;
+mod fusion;
 mod fuzz;
 mod golden;
 mod grammar;

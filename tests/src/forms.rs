@@ -149,9 +149,7 @@ pub fn golden(folder: &Path, texts: &[(&str, String)]) {
         .map(|entry| entry.expect("it can be read").path())
         .collect();
     for (name, got) in texts {
-        let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-        let words: Vec<&str> = words.filter(|w| !w.is_empty()).collect();
-        let path = folder.join(words.join("_").to_lowercase() + ".txt");
+        let path = folder.join(file_name(name));
         if std::env::var_os("LOOP_BLESS").is_some() {
             std::fs::write(&path, got).expect("golden file");
         }
@@ -164,4 +162,41 @@ pub fn golden(folder: &Path, texts: &[(&str, String)]) {
         left.remove(&path);
     }
     assert!(left.is_empty(), "nothing has these forms: {left:?}");
+}
+
+/// Holds texts against golden files as [`golden`] does: those of some names, one for each shape, in full, and each other
+/// one by its hash, a line of `others.txt`. All of them are written in full to a folder that `LOOP_TEXTS` names: two
+/// commits' folders show what a change did.
+///
+/// # Panics
+/// They differ.
+pub fn golden_of_shapes(folder: &Path, texts: &[(&str, String)], shapes: &[&str]) {
+    if let Some(all) = std::env::var_os("LOOP_TEXTS") {
+        let all = Path::new(&all).join(folder.file_name().expect("a folder's name"));
+        std::fs::create_dir_all(&all).expect("a folder for texts");
+        for (name, text) in texts {
+            std::fs::write(all.join(file_name(name)), text).expect("a text");
+        }
+    }
+    let is_shape = |text: &&(&str, String)| shapes.contains(&text.0);
+    let mut held: Vec<_> = texts.iter().filter(is_shape).cloned().collect();
+    assert_eq!(held.len(), shapes.len(), "a shape is no case");
+    let others = texts.iter().filter(|text| !is_shape(text));
+    let lines = others.map(|(name, text)| format!("{:016x} {name}\n", hash(text)));
+    held.push(("others", lines.collect()));
+    golden(folder, &held);
+}
+
+/// The golden file of a name.
+fn file_name(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|w| !w.is_empty()).collect();
+    words.join("_").to_lowercase() + ".txt"
+}
+
+/// FNV-1a: the same with every version of everything.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
