@@ -1,5 +1,13 @@
 //! The repository's own commands: `cargo xtask help`.
 
+#![cfg_attr(
+    test,
+    allow(
+        non_snake_case,
+        reason = "names of tests say feature, situation, expectation"
+    )
+)]
+
 mod bounds;
 mod ci;
 mod crates;

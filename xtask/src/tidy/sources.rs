@@ -64,6 +64,12 @@ impl Sources {
         Ok(Sources(sources))
     }
 
+    /// These files.
+    #[cfg(test)]
+    pub fn of(files: impl Iterator<Item = Source>) -> Sources {
+        Sources(files.collect())
+    }
+
     /// Each of them.
     pub fn all(&self) -> impl Iterator<Item = &Source> {
         self.0.iter()

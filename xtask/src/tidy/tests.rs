@@ -85,3 +85,29 @@ fn before_bracket(text: &str) -> &str {
     let end = text.find(['(', '<']).unwrap_or(text.len());
     &text[..end]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(files: &[(&str, &str)]) -> Sources {
+        Sources::of(files.iter().map(|(path, text)| Source {
+            path: path.to_string(),
+            text: text.to_string(),
+        }))
+    }
+
+    #[test]
+    fn combinator__with_its_name_in_a_test__is_tested() {
+        let library = "impl<T> Array<T> {\n    pub fn sum(&self) {}\n    pub fn take<I>(&self) {}\n}\n\
+            impl Builder {\n    pub fn hidden(self) {}\n}\n";
+        let tests = "#[test]\nfn sum_of_nothing() {}\nfn takes_part() {}\n";
+        let sources = sources(&[
+            ("livefusion/src/array/sum.rs", library),
+            ("tests/a.rs", tests),
+        ]);
+        let found = by_combinator(&sources);
+        let expected = [("sum", vec!["sum_of_nothing"]), ("take", vec![])];
+        assert_eq!(found, BTreeMap::from(expected));
+    }
+}
