@@ -6,9 +6,9 @@ use std::str::FromStr;
 impl FromStr for Const {
     type Err = String;
 
-    /// The literal that a text is, as it is printed; for languages that have the same ones.
+    /// Reads a literal as it is printed; for languages that have the same ones.
     ///
-    /// Errors: what is wrong with it.
+    /// Errors: the fault in the text.
     ///
     /// ```
     /// use loop_lang::types::{Const, Ty};

@@ -164,9 +164,9 @@ pub fn golden(folder: &Path, texts: &[(&str, String)]) {
     assert!(left.is_empty(), "nothing has these forms: {left:?}");
 }
 
-/// Holds texts against golden files as [`golden`] does: those of some names, one for each shape, in full, and each other
-/// one by its hash, a line of `others.txt`. All of them are written in full to a folder that `LOOP_TEXTS` names: two
-/// commits' folders show what a change did.
+/// Holds texts against golden files as [`golden`] does: the shapes in full, the others by hashes, the lines of
+/// `others.txt`. `LOOP_TEXTS` names a folder to which all texts are written in full. The folders of two commits, side by
+/// side, show the effect of a change.
 ///
 /// # Panics
 /// They differ.

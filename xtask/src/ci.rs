@@ -1,4 +1,4 @@
-//! What a change must pass, in three sizes.
+//! The gates of a change, in three sizes.
 
 use crate::run::{Outcome, line, output, run};
 use crate::{tidy, times, tools};
@@ -40,7 +40,7 @@ pub fn fast() -> Outcome {
     Ok(())
 }
 
-/// All of it but what takes hours.
+/// All checks but those that take hours.
 pub fn full() -> Outcome {
     run(&mut line("cargo fmt --check"))?;
     tidy::check()?;

@@ -27,7 +27,7 @@ cargo xtask COMMAND
   tidy [--tests]        check the house rules; --tests lists the tests of each combinator
   times [--counts]      time the builds that users meet; --counts only counts crates and functions
   ci fast               under five minutes: format, lints, tidy, tests of the changed packages
-  ci full               all that a change must pass; CI runs it
+  ci full               every gate of a change; CI runs it
   ci nightly            fuzzers, hunts, seeded faults, sanitizers
   bless [PACKAGE]       write golden texts anew; read the diff
   dist                  pack a release build of `lf` into target/dist

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a command gives; any error ends it with a message.
+/// The result of a command; any error ends it with a message.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Splits a command line at its spaces.

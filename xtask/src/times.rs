@@ -111,11 +111,11 @@ pub fn counts() -> Outcome {
     held.finish()
 }
 
-/// Runs cargo in a folder, with this folder for what it builds.
+/// Runs cargo in a folder, with this target folder.
 fn cargo(command: &str, folder: &Path, target: &Path) -> Outcome<Duration> {
     let mut cargo = line(&format!("cargo {command} --quiet"));
     cargo.current_dir(folder).env("CARGO_TARGET_DIR", target);
-    // Each as a newcomer has it, whatever is chosen here.
+    // Each as a newcomer has it: choices of this shell do not count.
     for chosen in ["CARGO_INCREMENTAL", "RUSTFLAGS", "CARGO_BUILD_JOBS"] {
         cargo.env_remove(chosen);
     }

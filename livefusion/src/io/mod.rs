@@ -1,4 +1,4 @@
-//! Arrays from files and other libraries, and into these. With the feature `io`; what is marked * needs `arrow`, ** `npz`.
+//! Arrays from files and other libraries, and into these. With the feature `io`; formats marked * need `arrow`, ** `npz`.
 //!
 //! | format | read | written | what it holds |
 //! | --- | --- | --- | --- |

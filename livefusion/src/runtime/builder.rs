@@ -371,7 +371,7 @@ impl Choices {
     }
 }
 
-/// What an engine runs loops on.
+/// The backends of an engine.
 pub(super) struct RunsOn {
     pub backend: Arc<dyn Backend>,
     /// Whether C is compiled for it, by a backend of its own.
