@@ -179,7 +179,6 @@ pub struct TrapReport {
 
 /// Why a loop could not be compiled.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum CompileError {
     /// The loop is not well formed; all faults, one a line.
     #[error("the loop is not well formed:\n{0}")]

@@ -36,7 +36,6 @@ pub trait Far: Any + Send + Sync + UnwindSafe + RefUnwindSafe {
 
 /// Why an array did not come here.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum FarError {
     /// There is no memory for so many bytes here.
     #[error("no memory for {0} bytes")]

@@ -14,7 +14,6 @@ pub(super) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// Why a stream's bytes are no array.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum ReadError {
     /// There is no memory for so many bytes.
     Memory(u64),
