@@ -38,6 +38,7 @@ fn without_schedules(e: &mut Explanation) {
                 without_schedules(&mut of.step);
             }
             ExplainedApart::External(of) => without_schedules(&mut of.inputs),
+            _ => {}
         }
     }
 }
@@ -66,6 +67,7 @@ impl Summary {
             let (name, are_inputs) = match part {
                 ExplainedApart::Loop(of) => (of.name, false),
                 ExplainedApart::External(of) => (of.name, true),
+                _ => continue,
             };
             for program in part.parts() {
                 self.add(program, are_inputs);

@@ -4,7 +4,7 @@ mod files;
 mod names;
 mod prose;
 mod sources;
-mod tests;
+mod tested;
 
 use crate::bounds::Held;
 use crate::crates;
@@ -17,7 +17,7 @@ pub fn check() -> Outcome {
     let mut held = Held::default();
     files::hold(&sources, &mut held);
     names::hold(&sources, &mut held);
-    tests::hold(&sources, &mut held);
+    tested::hold(&sources, &mut held);
     prose::hold(&sources, &mut held);
     crates::hold(&mut held)?;
     held.finish()
@@ -25,6 +25,6 @@ pub fn check() -> Outcome {
 
 /// Lists the tests that have each combinator's name.
 pub fn list_tests() -> Outcome {
-    tests::list(&Sources::read()?);
+    tested::list(&Sources::read()?);
     Ok(())
 }
