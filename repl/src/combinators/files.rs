@@ -211,6 +211,7 @@ fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
 }
 
 /// The columns that are wanted, if not all are.
+#[cfg(feature = "arrow")]
 fn only(c: &Call<'_, '_>) -> Result<Option<Vec<String>>> {
     let Some(k) = c.from(1).next() else {
         return Ok(None);
