@@ -1,5 +1,6 @@
 //! From nodes back to the calls that the user made, and what flows between them.
 
+use crate::ast::Kind;
 use crate::fusion::{Crossing, Plan};
 use crate::loc::Loc;
 use crate::sharing::{FieldRef, Graph, NodeId};
