@@ -390,3 +390,20 @@ impl Facts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn kinds_have_names_and_codes_of_their_own() {
+        let rows = Facts::ALL.iter();
+        let codes: BTreeMap<&str, u64> = rows.map(|row| (row.name, row.code)).collect();
+        let mut all: Vec<u64> = codes.values().copied().collect();
+        all.sort_unstable();
+        // A combinator of a user's has a row for each output.
+        assert_eq!(codes.len() + 2, Facts::ALL.len());
+        assert!(all.iter().copied().eq(0..codes.len() as u64), "{codes:?}");
+    }
+}

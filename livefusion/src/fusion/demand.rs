@@ -140,7 +140,7 @@ fn needs_of(
     }
     let facts = node.node.kind.facts();
     match facts.consumes {
-        // Whatever closures use, which follows, is all that their combinators need.
+        // The columns that bodies use follow.
         Consumes::Names | Consumes::Bodies => {}
         Consumes::Own => {
             let own = demanded.iter().filter_map(|f| columns.get(*f as usize));

@@ -192,9 +192,9 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
         let extent = match &node.node.kind {
             _ if node.node.rank == 0 => None,
             _ if node.leaf => Some(Extent::Of(id)),
-            kind if kind.facts().in_step() => in_step_unchecked(rates, id, &node.inputs)
-                .then(|| extents[node.inputs[0].index()])
-                .flatten(),
+            kind if kind.facts().in_step() && in_step_unchecked(rates, id, &node.inputs) => {
+                extents[node.inputs[0].index()]
+            }
             Kind::Generate(Len::Known(_), _) => Some(Extent::Of(id)),
             Kind::Generate(Len::Delayed(_), _) => node.length.and_then(|by| {
                 let (by, field) = graph.resolve(by, 0);
