@@ -44,7 +44,7 @@ fn varied(program: &Program, rng: &mut Rng) -> Program {
     for step in &mut program.steps {
         match step {
             Step::Constant(fields) => fields.iter_mut().for_each(|c| vary(c, rng)),
-            // What a merge takes is no matter of constants.
+            // The constants of a merge may decide over its end.
             Step::Merge(..) => {}
             _ => {
                 let bodies = step.bodies_mut().into_iter();

@@ -263,7 +263,7 @@ macro_rules! bodies_of {
     };
 }
 
-/// The earlier steps that a step consumes, as references like that to the step.
+/// The earlier steps that a step consumes: references, mutable if that to the step is.
 macro_rules! inputs_of {
     ($step:expr) => {
         match $step {
@@ -475,7 +475,7 @@ impl Step {
         inputs.into_iter().copied().collect()
     }
 
-    /// The lengths by which it goes, and what these cut.
+    /// The lengths of its segments, and the data that these cut.
     pub fn cut(&self) -> Option<(usize, Option<usize>)> {
         match self {
             Step::FoldS(l, d, _)

@@ -63,7 +63,7 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    /// What its combinator is told beside bodies.
+    /// Its settings, beside inputs and bodies.
     fn detail(&self) -> String {
         match self {
             Step::Generate(Length::Known(n), _) => format!(" {n}"),
