@@ -46,48 +46,61 @@ impl BodyRole {
     }
 }
 
-/// A list that has few elements.
-type Few<T> = SmallVec<[T; 3]>;
-
-/// The bodies of a kind with their roles, as references of this form, in a fixed order; then the words of its payload.
-macro_rules! parts_of {
-    ($kind:expr, $($by:tt)+) => {{
-        let none = Few::<u64>::new();
+/// Walks over a kind: its bodies with their roles, as references of this form, in a fixed order; and its payload as words.
+macro_rules! walk {
+    ($kind:expr, [$($by:tt)+], $body:ident, $word:ident) => {
         match $kind {
-            Kind::Generate(Len::Known(_), b) => (smallvec![(BodyRole::Element, b)], smallvec![0]),
-            Kind::Generate(Len::Delayed(_), b) => (smallvec![(BodyRole::Element, b)], smallvec![1]),
-            Kind::Generate(Len::Checked(l), b) => {
-                (smallvec![(BodyRole::Length, $($by)+ **l), (BodyRole::Element, b)], smallvec![2])
+            Kind::Generate(len, element) => {
+                match len {
+                    Len::Known(_) => $word(0),
+                    Len::Delayed(_) => $word(1),
+                    Len::Checked(length) => {
+                        $word(2);
+                        $body(BodyRole::Length, $($by)+ **length);
+                    }
+                }
+                $body(BodyRole::Element, element);
             }
             Kind::Map(b) | Kind::Filter(b) | Kind::Expand(b) | Kind::Merge(b) | Kind::Compute(b) => {
-                (smallvec![(BodyRole::Element, b)], none)
+                $body(BodyRole::Element, b);
             }
             Kind::TakeWhile { test, inclusive } => {
-                (smallvec![(BodyRole::Element, test)], smallvec![u64::from(*inclusive)])
+                $word(u64::from(*inclusive));
+                $body(BodyRole::Element, test);
             }
-            Kind::Take(b) => (smallvec![(BodyRole::Number, b)], none),
-            Kind::Fold(f) | Kind::FoldS(f) => {
-                let style = f.style.code();
-                (fold_of!(f, $($by)+), smallvec![style])
+            Kind::Take(number) => $body(BodyRole::Number, number),
+            Kind::Fold(fold) | Kind::FoldS(fold) => {
+                let fold = $($by)+ **fold;
+                walk_fold!(fold, [$($by)+], $body, $word);
             }
-            Kind::Scan(f, kind) | Kind::ScanS(f, kind) => {
-                let style = f.style.code();
-                (fold_of!(f, $($by)+), smallvec![style, kind.code()])
+            Kind::Scan(fold, kind) | Kind::ScanS(fold, kind) => {
+                let fold = $($by)+ **fold;
+                walk_fold!(fold, [$($by)+], $body, $word);
+                $word(kind.code());
             }
-            Kind::Scatter(None, places) => (smallvec![], smallvec![0, *places as u64]),
-            Kind::Scatter(Some(b), places) => {
-                (smallvec![(BodyRole::Operator, b)], smallvec![1, *places as u64])
+            Kind::Scatter(join, places) => {
+                $word(u64::from(join.is_some()));
+                $word(*places as u64);
+                if let Some(join) = join {
+                    $body(BodyRole::Operator, join);
+                }
             }
-            Kind::ScanByIndex(b, kind, places) => {
-                (smallvec![(BodyRole::Element, b)], smallvec![kind.code(), *places as u64])
+            Kind::ScanByIndex(step, kind, places) => {
+                $word(kind.code());
+                $word(*places as u64);
+                $body(BodyRole::Element, step);
             }
-            Kind::SortS(sorted) => (smallvec![], smallvec![*sorted as u64]),
+            Kind::SortS(sorted) => $word(*sorted as u64),
             Kind::Fields(range) => {
-                (smallvec![], smallvec![u64::from(range.start), u64::from(range.end)])
+                $word(u64::from(range.start));
+                $word(u64::from(range.end));
             }
             Kind::Input(input) => {
-                (smallvec![], smallvec![u64::from(input.number), u64::from(input.consumed)])
+                $word(u64::from(input.number));
+                $word(u64::from(input.consumed));
             }
+            // Combinators of users have keys of their own.
+            Kind::Custom(_) => {}
             Kind::Manifest
             | Kind::Zip
             | Kind::ZipShortest
@@ -95,63 +108,73 @@ macro_rules! parts_of {
             | Kind::ScanTotal
             | Kind::CountS
             | Kind::Append
-            | Kind::Custom(_)
-            | Kind::Len => (smallvec![], none),
+            | Kind::Len => {}
         }
-    }};
+    };
 }
 
-/// The bodies of a fold.
-macro_rules! fold_of {
-    ($fold:expr, $($by:tt)+) => {{
-        let fold = $($by)+ **$fold;
-        match $($by)+ fold.style {
-            FoldStyle::Associative | FoldStyle::First => {
-                smallvec![(BodyRole::Start, $($by)+ fold.start), (BodyRole::Operator, $($by)+ fold.step)]
-            }
-            FoldStyle::Sequential => {
-                smallvec![(BodyRole::Start, $($by)+ fold.start), (BodyRole::Step, $($by)+ fold.step)]
-            }
-            FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) => {
-                smallvec![
-                    (BodyRole::Start, $($by)+ fold.start),
-                    (BodyRole::Step, $($by)+ fold.step),
-                    (BodyRole::Join, join)
-                ]
-            }
+/// Walks over a fold.
+macro_rules! walk_fold {
+    ($fold:ident, [$($by:tt)+], $body:ident, $word:ident) => {
+        $word($fold.style.code());
+        $body(BodyRole::Start, $($by)+ $fold.start);
+        $body($fold.style.role(), $($by)+ $fold.step);
+        if let FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) = $($by)+ $fold.style {
+            $body(BodyRole::Join, join);
         }
-    }};
+    };
 }
+
+/// Leaves a word out.
+fn ignore(_: u64) {}
 
 impl Kind {
     /// Gives its bodies, in a fixed order.
     pub fn bodies(&self) -> SmallVec<[&Body; 3]> {
-        let all = self.bodies_by_role().into_iter();
-        all.map(|(_, body)| body).collect()
+        let mut all = SmallVec::new();
+        let mut body = |_, body| all.push(body);
+        walk!(self, [&], body, ignore);
+        all
     }
 
     /// Gives its bodies with their roles, in that order.
     pub fn bodies_by_role(&self) -> SmallVec<[(BodyRole, &Body); 3]> {
-        let (bodies, _): (Few<(BodyRole, &Body)>, Few<u64>) = parts_of!(self, &);
-        bodies
+        let mut all = SmallVec::new();
+        let mut body = |role, body| all.push((role, body));
+        walk!(self, [&], body, ignore);
+        all
     }
 
     /// Gives its bodies to be changed, in that order.
     pub fn bodies_mut(&mut self) -> SmallVec<[&mut Body; 3]> {
-        let (bodies, _): (Few<(BodyRole, &mut Body)>, Few<u64>) = parts_of!(self, &mut);
-        bodies.into_iter().map(|(_, body)| body).collect()
+        let mut all = SmallVec::new();
+        let mut body = |_, body| all.push(body);
+        walk!(self, [&mut], body, ignore);
+        all
     }
 
     /// Gives its words in keys of graphs, beside links and bodies.
-    ///
-    /// Combinators of users have keys of their own.
     pub(crate) fn words(&self) -> SmallVec<[u64; 4]> {
-        let (_, words): (Few<(BodyRole, &Body)>, Few<u64>) = parts_of!(self, &);
-        std::iter::once(self.facts().code).chain(words).collect()
+        let mut words = smallvec![self.facts().code];
+        let mut word = |word| words.push(word);
+        let body = |_, _| {};
+        walk!(self, [&], body, word);
+        words
     }
 }
 
 impl FoldStyle {
+    /// Gives the role of a step in such an order.
+    fn role(&self) -> BodyRole {
+        match self {
+            FoldStyle::Associative | FoldStyle::First => BodyRole::Operator,
+            FoldStyle::Sequential
+            | FoldStyle::Aggregate(_)
+            | FoldStyle::Exact(_)
+            | FoldStyle::Dealt(_) => BodyRole::Step,
+        }
+    }
+
     fn code(&self) -> u64 {
         match self {
             FoldStyle::Associative => 0,
