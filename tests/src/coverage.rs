@@ -7,42 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a step is, as far as its lowering differs.
 pub fn kind(step: &Step) -> &'static str {
     match step {
-        Step::Data(_) => "manifest",
-        Step::Constant(_) | Step::Compute(_) => "compute",
-        Step::Generate(Length::Known(_), _) => "generate",
         Step::Generate(Length::Delayed(_), _) => "generate of delayed length",
         Step::Generate(Length::Checked(_), _) => "slice",
-        Step::Map(..) => "map",
-        Step::Zip(_) => "zip",
-        Step::ZipShortest(_) => "zip_shortest",
-        Step::Merge(..) => "merge",
-        Step::Fields(..) => "fields",
-        Step::Filter(..) => "filter",
-        Step::Pack(..) => "pack",
         Step::Fold(_, f) => match f.style {
             Style::Associative => "fold",
             Style::First => "fold1",
             Style::Sequential => "fold_seq",
             Style::Aggregate(_) => "aggregate",
         },
-        Step::Scan(_, f, _) => match f.style {
-            Style::Sequential => "scan_seq",
-            _ => "scan",
-        },
-        Step::ScanTotal(_) => "scan total",
-        Step::Scatter(.., None) => "scatter",
+        Step::Scan(_, f, _) if matches!(f.style, Style::Sequential) => "scan_seq",
         Step::Scatter(.., Some(_)) => "scatter with",
-        Step::ScanByIndex(..) => "scan by index",
-        Step::Len(_) => "len",
-        Step::Expand(..) => "expand",
-        Step::FoldS(..) => "fold_s",
-        Step::ScanS(..) => "scan_s",
-        Step::SortS(..) => "sort_s",
-        Step::CountS(..) => "count_s",
-        Step::TakeWhile(..) => "take_while",
-        Step::Take(..) => "take",
-        Step::Append(..) => "append",
-        Step::Part(..) => "part",
+        _ => step.name(),
     }
 }
 

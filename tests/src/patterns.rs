@@ -387,13 +387,15 @@ fn uses(
             }
             _ => {}
         }
-        if let Some((lengths, data)) = cut(step) {
+        if let Some((lengths, data)) = step.cut() {
             if lengths == array {
                 add(Use::Describes);
             }
             if data == Some(array) {
                 let others = (0..program.steps.len()).filter(live).any(|s| {
-                    cut(&program.steps[s]).is_some_and(|(l, d)| l == lengths && d != data)
+                    program.steps[s]
+                        .cut()
+                        .is_some_and(|(l, d)| l == lengths && d != data)
                 });
                 add(if others {
                     Use::CutShared
@@ -432,24 +434,12 @@ fn uses(
     out
 }
 
-/// The lengths by which a step cuts, and what it cuts.
-fn cut(step: &Step) -> Option<(usize, Option<usize>)> {
-    match step {
-        Step::FoldS(l, d, _)
-        | Step::ScanS(l, d, ..)
-        | Step::SortS(l, d, _)
-        | Step::CountS(l, d) => Some((*l, Some(*d))),
-        Step::Expand(l, ..) => Some((*l, None)),
-        _ => None,
-    }
-}
-
 /// Whether a step joins an array with what folds of its segments gave.
 fn passes_twice(program: &Program, at: usize, array: usize) -> bool {
     let (Step::Map(inputs, _) | Step::Zip(inputs)) = &program.steps[at] else {
         return false;
     };
-    let folded = |v: &usize, lengths: usize| match cut(&program.steps[*v]) {
+    let folded = |v: &usize, lengths: usize| match program.steps[*v].cut() {
         Some((l, data)) => l == lengths && data == Some(array),
         None => false,
     };

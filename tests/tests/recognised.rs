@@ -8,9 +8,7 @@ use livefusion::runtime::force_nodes;
 use livefusion::stages;
 use livefusion_tests::check::data;
 use livefusion_tests::naive::Data;
-use livefusion_tests::program::{
-    Body, Fold, Graph, Length, Options, Program, Step, Style, Term, random,
-};
+use livefusion_tests::program::{Body, Graph, Options, Program, Step, Term, random};
 use livefusion_tests::rng::Rng;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -46,35 +44,15 @@ fn varied(program: &Program, rng: &mut Rng) -> Program {
     for step in &mut program.steps {
         match step {
             Step::Constant(fields) => fields.iter_mut().for_each(|c| vary(c, rng)),
-            Step::Generate(Length::Checked(length), body) => {
-                vary_body(length, rng);
-                vary_body(body, rng);
+            // The constants of a merge may decide over its end.
+            Step::Merge(..) => {}
+            _ => {
+                let bodies = step.bodies_mut().into_iter();
+                bodies.for_each(|body| vary_body(body, rng));
             }
-            Step::Generate(_, body)
-            | Step::Map(_, body)
-            | Step::Filter(_, body)
-            | Step::Compute(body)
-            | Step::Expand(_, _, body)
-            | Step::TakeWhile(_, body, _)
-            | Step::Take(_, body)
-            | Step::ScanByIndex(_, _, _, body, _)
-            | Step::Scatter(_, _, _, Some(body)) => vary_body(body, rng),
-            Step::Fold(_, fold)
-            | Step::Scan(_, fold, _)
-            | Step::FoldS(_, _, fold)
-            | Step::ScanS(_, _, fold, _) => vary_fold(fold, rng),
-            _ => {}
         }
     }
     program
-}
-
-fn vary_fold(fold: &mut Fold, rng: &mut Rng) {
-    vary_body(&mut fold.start, rng);
-    vary_body(&mut fold.step, rng);
-    if let Style::Aggregate(join) = &mut fold.style {
-        vary_body(join, rng);
-    }
 }
 
 fn vary_body(body: &mut Body, rng: &mut Rng) {

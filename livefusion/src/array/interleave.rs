@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::truth;
-use crate::ast::{Body, BodyBuilder, Builder, Field, Fields, Kind, Node, trace};
+use crate::ast::{AsLong, Body, BodyBuilder, Builder, BySegments, Field, Fields, Node, trace};
 use crate::elt::Elt;
 use crate::loc::Loc;
 use loop_lang::op::Op;
@@ -82,11 +82,12 @@ fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
             continue;
         }
         found.push(name);
-        match node.kind {
+        let facts = node.kind.facts();
+        match facts.length {
             _ if node.is_leaf() => {}
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            AsLong::Inputs => stack.extend(&node.inputs),
             // Of segments there is one element each, in step with the lengths.
-            Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.extend(node.inputs.first()),
+            _ if facts.by_segments == BySegments::Each => stack.extend(node.inputs.first()),
             _ => {}
         }
     }

@@ -286,7 +286,7 @@ impl Draft {
             name,
             loc,
             rewrite,
-            is_stream: kind.is_stream(&inputs),
+            is_stream: kind.facts().is_stream(&inputs),
             kind,
             inputs,
             types,

@@ -33,6 +33,7 @@ mod builder;
 mod check;
 mod draft;
 mod external;
+mod facts;
 mod first;
 pub(crate) mod lately;
 mod nests;
@@ -40,6 +41,7 @@ mod node;
 mod plain;
 mod red_flat;
 mod rewrite;
+mod roles;
 mod shape;
 mod simplify;
 mod term;
@@ -57,10 +59,12 @@ pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};
 pub use external::{External, Function, Gives, OfSegments};
+pub use facts::{AsLong, BySegments, Consumes, Effort, Facts, Makes, OnSide, Sequence};
 pub use node::{
     Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind, Sorted,
 };
 pub use rewrite::Rewrite;
+pub use roles::BodyRole;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
 pub use term::{Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types};

@@ -161,110 +161,6 @@ pub enum Places {
 /// How many results of a merge's body say whether lengths fit: behind what is taken, before the element.
 pub const MERGE_CHECK: usize = 3;
 
-impl Kind {
-    /// Whether it passes over its inputs, so that no element of it is computed alone.
-    pub(crate) fn passes_over(&self) -> bool {
-        match self {
-            Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Merge(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Scatter(..)
-            | Kind::ScanByIndex(..)
-            | Kind::Custom(_) => true,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Map(_)
-            | Kind::Zip
-            | Kind::ZipShortest
-            | Kind::Fields(_)
-            | Kind::Expand(_)
-            | Kind::Take(_)
-            | Kind::Append
-            | Kind::Compute(_)
-            | Kind::Len => false,
-        }
-    }
-
-    /// Whether its elements are some of its first input's, passed on as they are.
-    pub(crate) fn passes_on(&self) -> bool {
-        match self {
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => true,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Map(_)
-            | Kind::Zip
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Fields(_)
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::Append
-            | Kind::Scatter(..)
-            | Kind::ScanByIndex(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => false,
-        }
-    }
-
-    /// Whether its first input is a base: it is in memory, or a buffer is filled with it, before the others have elements.
-    pub(crate) fn has_base(&self) -> bool {
-        matches!(self, Kind::Scatter(..) | Kind::ScanByIndex(..))
-    }
-
-    /// Whether elements are made one after the other: by the kind itself, or by its inputs, none of which had its
-    /// value when the node was made.
-    pub(crate) fn is_stream(&self, inputs: &[Arc<Node>]) -> bool {
-        match self {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => inputs.iter().any(|i| i.comes_in_order()),
-            Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Scan(..)
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Append
-            | Kind::ScanByIndex(..)
-            | Kind::Custom(_) => true,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Fold(_)
-            | Kind::ScanTotal
-            | Kind::Scatter(..)
-            | Kind::Compute(_)
-            | Kind::Len => false,
-        }
-    }
-
-    /// Whether its elements end before those of its input do, and with them the loop if nothing else goes on.
-    pub(crate) fn ends(&self) -> bool {
-        matches!(self, Kind::TakeWhile { .. } | Kind::Take(_))
-    }
-}
-
 /// A combinator of a user's, with what it gives for its input.
 #[derive(Debug)]
 pub struct Custom {
@@ -479,49 +375,14 @@ fn take_links(node: &mut Node, out: &mut Links) {
     if let Some(shape) = node.shape.take() {
         shape.into_delayed(out);
     }
-    let mut body = |b: Body| {
-        for Capture::Scalar(n) | Capture::Array(n) in b.into_captures() {
+    for body in node.kind.bodies_mut() {
+        for Capture::Scalar(n) | Capture::Array(n) in std::mem::take(body).into_captures() {
             out.push(n);
         }
-    };
-    match std::mem::replace(&mut node.kind, Kind::Zip) {
-        Kind::Generate(len, b) => {
-            body(b);
-            match len {
-                Len::Known(_) => {}
-                Len::Delayed(n) => out.push(n),
-                Len::Checked(l) => body(*l),
-            }
-        }
-        Kind::Map(b)
-        | Kind::Filter(b)
-        | Kind::Compute(b)
-        | Kind::Expand(b)
-        | Kind::TakeWhile { test: b, .. }
-        | Kind::Take(b)
-        | Kind::Merge(b)
-        | Kind::ScanByIndex(b, ..)
-        | Kind::Scatter(Some(b), _) => body(b),
-        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
-            let Fold { start, step, style } = *f;
-            body(start);
-            body(step);
-            if let FoldStyle::Aggregate(b) | FoldStyle::Exact(b) | FoldStyle::Dealt(b) = style {
-                body(b);
-            }
-        }
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Scatter(None, _)
-        | Kind::Custom(_)
-        | Kind::Len => {}
+    }
+    if let Kind::Generate(len, _) = &mut node.kind
+        && let Len::Delayed(n) = std::mem::replace(len, Len::Known(0))
+    {
+        out.push(n);
     }
 }

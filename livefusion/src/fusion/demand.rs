@@ -2,8 +2,8 @@
 
 use super::pull::{Extent, Pulls};
 use super::rates::Rates;
-use crate::ast::{Kind, MERGE_CHECK, Term, TermId};
-use crate::sharing::{FieldRef, Graph, NodeId, bodies};
+use crate::ast::{Consumes, Kind, MERGE_CHECK, Term, TermId};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
 
 /// What is asked for.
@@ -131,13 +131,6 @@ fn needs_of(
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
-    let passed = |needs: &mut FxHashSet<FieldRef>| {
-        needs.extend(
-            demanded
-                .iter()
-                .filter_map(|f| columns.get(*f as usize).copied()),
-        );
-    };
     if let Some(source) = pulls.mirrors.source(id) {
         let all = demanded.iter().map(|f| graph.resolve(source, *f));
         return Needs {
@@ -145,59 +138,38 @@ fn needs_of(
             at_an_index,
         };
     }
-    match &node.node.kind {
-        Kind::Zip | Kind::Fields(_) => {}
-        Kind::ZipShortest | Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => {
-            passed(&mut needs);
+    let facts = node.node.kind.facts();
+    match facts.consumes {
+        // The columns that bodies use follow.
+        Consumes::Names | Consumes::Bodies => {}
+        Consumes::Own => {
+            let own = demanded.iter().filter_map(|f| columns.get(*f as usize));
+            needs.extend(own.copied());
+            let tags = node.inputs.iter().skip(1).filter(|_| facts.passes_on);
+            needs.extend(tags.flat_map(|tags| graph.fields(*tags)));
         }
-        Kind::Append => {
+        Consumes::Parts => {
             let parts = node.inputs.iter();
             needs.extend(parts.flat_map(|part| demanded.iter().map(|f| graph.resolve(*part, *f))));
         }
-        Kind::Pack => {
-            passed(&mut needs);
-            needs.extend(graph.fields(node.inputs[1]));
-        }
-        Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Custom(_)
-        | Kind::Scatter(..)
-        | Kind::ScanByIndex(..) => {
-            needs.extend(columns.iter().copied());
-        }
+        Consumes::All => needs.extend(columns.iter().copied()),
         // A length that is known without a loop needs no element.
-        Kind::Len => match pulls.own_extent(node.inputs[0]) {
+        Consumes::Number => match pulls.own_extent(node.inputs[0]) {
             Some(Extent::Of(_)) => {}
             Some(Extent::Scalar(by)) => at_an_index.extend([by]),
             Some(Extent::Rows(_)) | None => needs.extend(columns.first().copied()),
         },
-        Kind::Expand(_) => needs.extend(columns.first().copied()),
-        // Whatever their closures use, which follows, is all that these need.
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Merge(_)
-        | Kind::Compute(_) => {}
+        Consumes::Lengths => needs.extend(columns.first().copied()),
     }
-    for (i, body) in bodies(&node.node.kind).into_iter().enumerate() {
+    for (i, body) in node.node.kind.bodies().into_iter().enumerate() {
         let wanted: Vec<TermId> = match &node.node.kind {
-            // Only the demanded results of a map; a generator's and a scalar's likewise.
-            Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) | Kind::Expand(_)
-                if i + 1 == node.captures.len() =>
-            {
-                body.results
-                    .iter()
-                    .enumerate()
-                    .filter(|(f, _)| demanded.contains(&(*f as u32)))
-                    .map(|(_, t)| *t)
-                    .collect()
-            }
+            _ if facts.by_field && i + 1 == node.captures.len() => body
+                .results
+                .iter()
+                .enumerate()
+                .filter(|(f, _)| demanded.contains(&(*f as u32)))
+                .map(|(_, t)| *t)
+                .collect(),
             // Which elements are taken is asked for, whatever is made of them.
             Kind::Merge(_) => {
                 let first = node.inputs.len() + MERGE_CHECK;
@@ -211,7 +183,7 @@ fn needs_of(
         let live = body.live_terms(wanted.into_iter());
         for (data, _) in body.terms.iter().zip(&live).filter(|(_, live)| **live) {
             match data.term {
-                Term::Param(k) if is_column(&node.node.kind, k) => {
+                Term::Param(k) if facts.columns.is_some_and(|first| k >= first) => {
                     needs.extend(columns.get(k as usize).copied());
                 }
                 Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
@@ -232,39 +204,5 @@ fn needs_of(
     Needs {
         in_step: needs,
         at_an_index,
-    }
-}
-
-/// Whether a body's parameter is that column of the node's inputs.
-fn is_column(kind: &Kind, param: u32) -> bool {
-    match kind {
-        Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
-        // What comes behind the columns is none.
-        Kind::Merge(_) => true,
-        // An expansion's first parameter is an index, its first input the lengths.
-        Kind::Expand(_) => param > 0,
-        // Of indices, of states, or of columns that are all needed; or there are no parameters.
-        Kind::Generate(..)
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::Scatter(..)
-        | Kind::ScanByIndex(..)
-        | Kind::Take(_)
-        | Kind::Compute(_) => false,
-        // These have no bodies.
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Custom(_)
-        | Kind::Len => false,
     }
 }

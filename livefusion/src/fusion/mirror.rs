@@ -8,7 +8,7 @@
 
 use super::rates::{ClassKind, Rates, indexed_array};
 use crate::ast::{Body, Kind, Term, TermId};
-use crate::sharing::{Graph, NodeId, bodies};
+use crate::sharing::{Graph, NodeId};
 use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -205,27 +205,5 @@ impl Directions {
 
 /// Whether a node goes by the order of its elements.
 fn is_ordered(kind: &Kind) -> bool {
-    match kind {
-        Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) | Kind::Len => false,
-        Kind::Map(_) | Kind::Generate(..) => bodies(kind).into_iter().any(Body::may_trap),
-        Kind::Filter(_)
-        | Kind::ZipShortest
-        | Kind::Merge(_)
-        | Kind::Pack
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::Expand(_)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Custom(_)
-        | Kind::Compute(_) => true,
-    }
+    !kind.facts().any_order || kind.bodies().into_iter().any(Body::may_trap)
 }

@@ -491,30 +491,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
         if node.leaf || !seen.insert(n) {
             continue;
         }
-        let in_step = match node.node.kind {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
-            Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Append
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => false,
-        };
+        let in_step = node.node.kind.facts().elementwise && rates.sides(n).is_none();
         let plain = |mut class: ClassId| loop {
             match rates.kind(class) {
                 ClassKind::Root => return true,

@@ -21,7 +21,7 @@ use super::mirror::Mirrors;
 use super::rates::Rates;
 use crate::ast::{Body, Kind, Len, Term, TermId};
 use crate::sharing::uniform::is_uniform;
-use crate::sharing::{FieldRef, Graph, NodeId, bodies};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use functions::{Functions, accesses, body_nesting};
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
@@ -192,9 +192,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
         let extent = match &node.node.kind {
             _ if node.node.rank == 0 => None,
             _ if node.leaf => Some(Extent::Of(id)),
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_)
-                if in_step_unchecked(rates, id, &node.inputs) =>
-            {
+            kind if kind.facts().in_step() && in_step_unchecked(rates, id, &node.inputs) => {
                 extents[node.inputs[0].index()]
             }
             Kind::Generate(Len::Known(_), _) => Some(Extent::Of(id)),
@@ -214,31 +212,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
                 let known = extents[lengths.0.index()].is_some() && is_uniform(graph, lengths);
                 known.then_some(Extent::Rows(lengths))
             }
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Map(_)
-            | Kind::Zip
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Fields(_)
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Append
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => None,
+            _ => None,
         };
         extents.push(extent);
     }
@@ -360,7 +334,7 @@ impl<'a> Uses<'a> {
                 }
                 continue;
             }
-            let base = node.node.kind.has_base() && i == 0;
+            let base = node.node.kind.facts().has_base && i == 0;
             let how = match base {
                 // A buffer is filled with it.
                 true if constant(graph, *input).is_some() => continue,
@@ -371,7 +345,7 @@ impl<'a> Uses<'a> {
                 how[n.index()] = true;
             }
         }
-        let all = bodies(&node.node.kind);
+        let all = node.node.kind.bodies();
         for (i, body) in all.iter().enumerate() {
             let run = match node.node.kind {
                 Kind::Compute(_) => Run::Once,
@@ -398,7 +372,7 @@ impl<'a> Uses<'a> {
             known.places.sort_unstable();
             known.places.dedup();
         }
-        let all = bodies(&node.node.kind);
+        let all = node.node.kind.bodies();
         let (Some(body), Some(captures)) = (all.last(), node.captures.last()) else {
             return;
         };

@@ -22,7 +22,7 @@ pub use infer::infer;
 
 use super::phases::Families;
 use super::sides::Side;
-use crate::ast::Kind;
+use crate::ast::{Kind, Makes};
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -209,27 +209,11 @@ impl Rates {
     /// The class that a node makes of others, for whoever runs at it: what it leaves of its input, the elements that
     /// its tags admit, those of its sides, or of its parts.
     pub fn makes(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
-        match graph.node(n).kind {
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => self.output(n),
-            Kind::Append | Kind::ZipShortest | Kind::Merge(_) => self.output(n),
-            Kind::Custom(_) => self.output(n).filter(|c| Some(*c) != self.runs_at(n)),
-            Kind::CountS => self.runs_at(n),
-            Kind::Map(_) | Kind::Zip => self.output(n).filter(|_| self.sides(n).is_some()),
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Fields(_)
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Compute(_)
-            | Kind::Len => None,
+        match graph.node(n).kind.facts().makes {
+            Makes::Nothing => None,
+            Makes::Elements => self.output(n),
+            Makes::OfSides => self.output(n).filter(|_| self.sides(n).is_some()),
+            Makes::Tagged => self.runs_at(n),
         }
     }
 

@@ -25,7 +25,7 @@ pub use users::Users;
 use super::cluster::budget;
 use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
-use crate::ast::Kind;
+use crate::ast::{Kind, OnSide};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
 
@@ -153,7 +153,7 @@ impl Side {
     ) -> bool {
         // What has other names only is in memory.
         let computes = |n: &NodeId| {
-            let names = matches!(graph.node(*n).kind, Kind::Zip | Kind::Fields(_));
+            let names = graph.node(*n).kind.facts().names();
             !names || rates.sides(*n).is_some()
         };
         let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
@@ -251,31 +251,6 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     twins.dedup();
     twins.truncate(MOST_GUESTS);
     twins
-}
-
-/// Whether what consumes arrays of one class can do so wherever these are made.
-fn runs_along(kind: &Kind) -> bool {
-    match kind {
-        Kind::Map(_) | Kind::Fields(_) | Kind::Filter(_) | Kind::Fold(_) => true,
-        Kind::Zip | Kind::Pack | Kind::Scan(..) | Kind::ScanTotal | Kind::Len => true,
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::ZipShortest
-        | Kind::Merge(_)
-        | Kind::Expand(_)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Custom(_)
-        | Kind::Compute(_) => false,
-    }
 }
 
 /// The levels of a stream that delivers elements of a class, if it goes by segments wherever these are known.
@@ -384,36 +359,27 @@ impl Collecting<'_> {
         let inputs = node.inputs.iter().enumerate();
         let in_step = inputs.filter(|(k, _)| !rates.is_beside(id, *k));
         let mut needs: Vec<Need> = in_step.map(|(_, n)| Need::Elements(*n)).collect();
-        let on_demand = match node.node.kind {
-            Kind::Generate(..) => indexed_array(graph, id).is_none(),
+        let on_demand = match node.node.kind.facts().on_side {
+            OnSide::Never => false,
+            OnSide::Generated => indexed_array(graph, id).is_none(),
             // A zip on the side has sides of its own.
-            Kind::Map(_) | Kind::Zip if rates.sides(id).is_some() => !aside,
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
-            Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
-            Kind::ScanS(..) | Kind::Expand(_) if !aside => {
-                // The lengths are an input in step, and the first one.
-                needs[0] = Need::Lengths(node.inputs[0]);
-                self.depth = self.depth.max(at + 1);
-                true
-            }
-            Kind::ScanS(..) | Kind::Expand(_) => true,
-            Kind::FoldS(_) | Kind::CountS => aside,
+            OnSide::InStep if rates.sides(id).is_some() => !aside,
+            OnSide::InStep => !rates.is_fresh(id),
+            OnSide::AtLevel => !aside,
             // So has an append, unless its class is that of others, too.
-            Kind::Append => {
+            OnSide::Parts => {
                 needs.clear();
                 !aside && rates.sides(id).is_some()
             }
-            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::ZipShortest | Kind::Merge(_) => !aside,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Fold(_)
-            | Kind::ScanTotal
-            | Kind::SortS(_)
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => false,
+            OnSide::Elements => {
+                if !aside {
+                    // The lengths are an input in step, and the first one.
+                    needs[0] = Need::Lengths(node.inputs[0]);
+                    self.depth = self.depth.max(at + 1);
+                }
+                true
+            }
+            OnSide::Segments => aside,
         };
         self.stack.extend(needs);
         on_demand

@@ -20,7 +20,7 @@ pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
         if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) || is_state(node) {
             continue;
         }
-        let is_ready = matches!(node.kind, Kind::Input(_)) || node.kind.passes_over();
+        let is_ready = matches!(node.kind, Kind::Input(_)) || node.kind.facts().passes_over;
         match is_ready && !varies.contains(&Arc::as_ptr(node)) {
             true => captures.push(node.clone()),
             false => stack.extend(sources(node)),

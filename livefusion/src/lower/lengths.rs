@@ -20,7 +20,7 @@
 use super::emission::Emission;
 use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
 use super::{Lower, Source, generate, take_while};
-use crate::ast::Kind;
+use crate::ast::{BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::uniform::{Uniform, uniform_value};
 use crate::sharing::{FieldRef, NodeId};
@@ -117,9 +117,9 @@ fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
 fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rates = &p.scope.plan.rates;
     let on_first = rates.is_beside(id, inputs.start);
-    let kind = match p.scope.graph.node(id).kind {
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS => TrapKind::Segments,
-        _ => TrapKind::LengthMismatch,
+    let kind = match p.scope.graph.node(id).kind.facts().by_segments.cut() {
+        true => TrapKind::Segments,
+        false => TrapKind::LengthMismatch,
     };
     for k in inputs.filter(|k| rates.is_beside(id, *k)) {
         if let Some(len) = p.len(p.scope.inputs(id)[k]) {
@@ -209,7 +209,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
             check_own(p, by, (own, len), bound);
             // The first of what is consumed together says what is expected.
-            let first = usize::from(p.scope.graph.node(by).kind.has_base());
+            let first = usize::from(p.scope.graph.node(by).kind.facts().has_base);
             let first = p.scope.inputs(by)[first];
             let before = |own| rates.before(own, by);
             match rates.own(first).map(before) == Some(before(own)) {
@@ -289,8 +289,7 @@ impl Alike {
 }
 
 fn is_segmented(kind: &Kind) -> bool {
-    let by_elements = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
-    by_elements || matches!(kind, Kind::SortS(_) | Kind::Expand(_))
+    kind.facts().by_segments != BySegments::Never
 }
 
 /// Checks that rows are as long as those that a rate runs over, and as many, where that is not so by construction: the zip

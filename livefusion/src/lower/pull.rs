@@ -9,7 +9,7 @@ use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
 use crate::ast::Kind;
-use crate::sharing::{FieldRef, NodeId, bodies};
+use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -151,7 +151,7 @@ fn compute(
 ) -> Lower {
     let graph = e.scope.graph;
     let node = &graph.nodes[id.index()];
-    let mut all = bodies(&node.node.kind);
+    let mut all = node.node.kind.bodies();
     let (Some(body), last) = (all.pop(), all.len()) else {
         return Ok(());
     };

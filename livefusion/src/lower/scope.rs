@@ -181,7 +181,7 @@ impl<'g> Scope<'g> {
             let here = column.beside.is_none() && !self.is_in_memory(id);
             return here.then(|| self.column(id, part, field));
         }
-        let passes = self.graph.node(id).kind.passes_on();
+        let passes = self.graph.node(id).kind.facts().passes_on;
         (passes && column.beside.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))
     }

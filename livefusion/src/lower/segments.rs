@@ -17,7 +17,7 @@ use super::placement::{Context, Length, Opening, Placer, Spot, Total, no_root};
 use super::scan::scan_at;
 use super::scope::Column;
 use super::{Lower, Source, lengths};
-use crate::ast::{Body, Kind};
+use crate::ast::{Body, BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -81,14 +81,15 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
     let inputs = p.scope.inputs(user);
     let own = |len: &Length| !matches!(len, Length::Nothing);
     let runs_here = rates.consumes_at(p.scope.graph, user) == Some(class);
-    let first = match p.scope.graph.node(user).kind {
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS if runs_here => 1,
-        Kind::Map(_) | Kind::Zip | Kind::Fields(_) if runs_here => 0,
+    let kind = &p.scope.graph.node(user).kind;
+    let facts = kind.facts();
+    let segmented = facts.by_segments != BySegments::Never;
+    let first = match kind {
+        _ if runs_here && facts.by_segments.cut() => 1,
+        _ if runs_here && facts.in_step() => 0,
         Kind::Generate(..) if runs_here => return p.len(user).filter(own),
         // Of segments of segments, the lengths of the inner ones.
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS | Kind::Expand(_)
-            if rates.output(inputs[0]) == Some(class) =>
-        {
+        _ if segmented && rates.output(inputs[0]) == Some(class) => {
             return p.len(inputs[0]).filter(own);
         }
         _ => return None,

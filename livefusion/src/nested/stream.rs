@@ -10,7 +10,6 @@ use super::reads::{Place, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
 };
-use crate::sharing::bodies;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
@@ -55,7 +54,7 @@ impl Stream {
             match &node.kind {
                 // Its length is known before.
                 Kind::Generate(_, body) => all.push(body),
-                kind => all.extend(bodies(kind)),
+                kind => all.extend(kind.bodies()),
             }
         }
         all

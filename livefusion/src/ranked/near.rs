@@ -12,7 +12,7 @@ pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     while let Some(node) = stack.pop() {
         match &node.kind {
             _ if node.is_leaf() => axes.push(rank - 1),
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            kind if kind.facts().in_step() => stack.extend(&node.inputs),
             Kind::Expand(body) if body.params.len() == rank => axes.extend(reads(body)),
             _ => axes.push(rank - 1),
         }

@@ -2,7 +2,7 @@
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
 use crate::array::{Array, Ix0, Multi, Rank};
-use crate::ast::{Axis, Builder, Kind, Len, Node, Shape, show_node};
+use crate::ast::{AsLong, Axis, Builder, Kind, Len, Node, Shape, show_node};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::types_of;
@@ -147,7 +147,7 @@ fn lengthened(result: &Arc<Node>) -> &Arc<Node> {
     loop {
         let rank_1 = at.inputs.iter().find(|n| n.rank == 1);
         at = match (&at.kind, rank_1) {
-            (Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..), Some(input)) => input,
+            (kind, Some(input)) if kind.facts().length == AsLong::Inputs => input,
             (Kind::Generate(Len::Delayed(n), _), _) => match (&n.kind, n.inputs.first()) {
                 (Kind::Len, Some(of)) => of,
                 _ => return at,

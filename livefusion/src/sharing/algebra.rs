@@ -7,7 +7,7 @@
 
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, GraphNode, NodeId, address};
-use crate::ast::{Body, Ensure, Kind, Len, Node, Term, TermId, divides_all};
+use crate::ast::{AsLong, Body, Ensure, Kind, Len, Node, Term, TermId, divides_all};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -217,8 +217,9 @@ impl Algebra {
         if entry.leaf || entry.node.rank == 0 {
             return Length::Of(id);
         }
+        let facts = entry.node.kind.facts();
         match &entry.node.kind {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => {
+            _ if facts.length == AsLong::Inputs => {
                 let first = self.length(entry.inputs[0]);
                 // What consumes arrays whose lengths may differ is as long as they are if a check holds.
                 let equal = entry.inputs.iter().all(|i| self.length(*i) == first);
@@ -237,7 +238,7 @@ impl Algebra {
                 let all = self.rows_of(graph, entry.inputs[0]);
                 all.map_or(Length::Of(id), Length::Size)
             }
-            Kind::FoldS(_) | Kind::ScanS(..) | Kind::SortS(_) | Kind::CountS => {
+            _ if facts.by_segments.cut() => {
                 self.rows_of(graph, entry.inputs[0]);
                 Length::Of(id)
             }

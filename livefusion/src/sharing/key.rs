@@ -5,13 +5,13 @@
 //! Constants that shape the code stay in the structure: `bool`s, divisors, shift amounts, and what
 //! integer tests of scalar loops compare with.
 
-use super::{GraphNode, NodeId, bodies};
-use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, TermId, Value};
+use super::{GraphNode, NodeId};
+use crate::ast::{Body, Kind, Len, Node, Term, TermId, Value};
 use livefusion_backend::process::PerProcess;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::any::{Any, TypeId};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -157,13 +157,10 @@ impl Writer {
         if let Some(n) = entry.length {
             self.put(n.0 as u64);
         }
-        let functions = as_functions(&node.kind);
-        let all = bodies(&node.kind)
-            .into_iter()
-            .zip(&entry.captures)
-            .enumerate();
-        for (i, (body, captures)) in all {
-            let slots = self.body(body, captures, base, functions[i]);
+        let all = node.kind.bodies_by_role().into_iter();
+        for ((role, body), captures) in all.zip(&entry.captures) {
+            // Combine functions see nothing but their parameters, so their constants stay in the code.
+            let slots = self.body(body, captures, base, role.is_function());
             entry.constants.push(slots);
         }
         // A known length is a number that may change; its equality pattern is added by fusion.
@@ -267,51 +264,14 @@ impl Writer {
 
 /// What a kind is, without links and bodies.
 pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
-    let style = |f: &Fold| match f.style {
-        FoldStyle::Associative => 0u64,
-        FoldStyle::First => 1,
-        FoldStyle::Sequential => 2,
-        FoldStyle::Aggregate(_) => 3,
-        FoldStyle::Exact(_) => 4,
-        FoldStyle::Dealt(_) => 5,
-    };
-    let inclusive = |k: &ScanKind| u64::from(*k == ScanKind::Inclusive);
-    match kind {
-        Kind::Manifest => smallvec![0],
-        Kind::Input(input) => smallvec![1, u64::from(input.number), u64::from(input.consumed)],
-        Kind::Generate(Len::Known(_), _) => smallvec![2, 0],
-        Kind::Generate(Len::Delayed(_), _) => smallvec![2, 1],
-        Kind::Generate(Len::Checked(_), _) => smallvec![2, 2],
-        Kind::Map(_) => smallvec![3],
-        Kind::Zip => smallvec![4],
-        Kind::Fields(r) => smallvec![5, u64::from(r.start), u64::from(r.end)],
-        Kind::Filter(_) => smallvec![6],
-        Kind::Pack => smallvec![7],
-        Kind::Fold(f) => smallvec![8, style(f)],
-        Kind::Scan(f, k) => smallvec![9, style(f), inclusive(k)],
-        Kind::ScanTotal => smallvec![10],
-        Kind::Scatter(c, places) => smallvec![11, u64::from(c.is_some()), *places as u64],
-        Kind::Compute(_) => smallvec![12],
-        Kind::Len => smallvec![13],
-        Kind::Expand(_) => smallvec![14],
-        Kind::FoldS(f) => smallvec![15, style(f)],
-        Kind::ScanS(f, k) => smallvec![16, style(f), inclusive(k)],
-        Kind::CountS => smallvec![17],
-        Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
-        Kind::Take(_) => smallvec![20],
-        Kind::Append => smallvec![21],
-        Kind::ZipShortest => smallvec![22],
-        Kind::Merge(_) => smallvec![23],
-        Kind::ScanByIndex(_, k, places) => smallvec![24, inclusive(k), *places as u64],
-        Kind::SortS(sorted) => smallvec![25, *sorted as u64],
-        Kind::Custom(c) => {
-            let any: &dyn Any = &*c.combinator;
-            let key = c.combinator.key();
-            let mut words = smallvec![19, number_of(any.type_id()), key.len() as u64];
-            words.extend(key);
-            words
-        }
+    let mut words = kind.words();
+    if let Kind::Custom(c) = kind {
+        let any: &dyn Any = &*c.combinator;
+        let key = c.combinator.key();
+        words.extend([number_of(any.type_id()), key.len() as u64]);
+        words.extend(key);
     }
+    words
 }
 
 /// A number for a type, the same for it whenever this process asks.
@@ -333,44 +293,6 @@ pub(super) fn same_leaf(a: &Node, b: &Node) -> bool {
         }
         (Some(Value::Scalar(a)), Some(Value::Scalar(b))) => a == b,
         _ => false,
-    }
-}
-
-/// Which bodies of a kind become combine functions. Those see nothing but their parameters, so their
-/// constants stay in the code.
-fn as_functions(kind: &Kind) -> Vec<bool> {
-    match kind {
-        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) | FoldStyle::Dealt(_) => {
-                vec![false, false, true]
-            }
-            FoldStyle::Sequential => vec![false, false],
-            FoldStyle::Associative | FoldStyle::First => vec![false, true],
-        },
-        Kind::Scatter(Some(_), _) => vec![true],
-        Kind::Generate(Len::Checked(_), _) => vec![false, false],
-        Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Filter(_)
-        | Kind::Expand(_)
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Merge(_)
-        | Kind::ScanByIndex(..)
-        | Kind::Compute(_) => vec![false],
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Scatter(None, _)
-        | Kind::Custom(_)
-        | Kind::Len => vec![],
     }
 }
 

@@ -18,14 +18,13 @@ pub mod place;
 mod skeleton;
 pub mod uniform;
 
-use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node, Rewrite};
+use crate::ast::{Capture, Kind, Len, Node, Rewrite};
 use crate::error::{Error, ErrorKind, Result};
 use crate::loc::Loc;
 use crate::nested;
 use algebra::Algebra;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,7 +60,7 @@ pub struct GraphNode {
     pub leaf: bool,
     /// Inputs; empty for leaves.
     pub inputs: Vec<NodeId>,
-    /// Captures of each body, in the order of [`bodies`]; empty for leaves.
+    /// Captures of each body, in the order of [`Kind::bodies`]; empty for leaves.
     pub captures: Vec<Vec<NodeId>>,
     /// The delayed length of a `Generate`.
     pub length: Option<NodeId>,
@@ -128,30 +127,7 @@ impl Graph {
                 None
             }
             Kind::Fields(range) => Some((0, (*node.inputs.first()?, field + range.start))),
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Map(_)
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Append
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => None,
+            _ => None,
         }
     }
 
@@ -163,48 +139,10 @@ impl Graph {
     }
 }
 
-/// The bodies of a kind, in a fixed order.
-pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
-    match kind {
-        Kind::Generate(Len::Checked(l), b) => smallvec![&**l, b],
-        Kind::Generate(_, b)
-        | Kind::Map(b)
-        | Kind::Filter(b)
-        | Kind::Compute(b)
-        | Kind::Expand(b)
-        | Kind::TakeWhile { test: b, .. }
-        | Kind::Take(b)
-        | Kind::Merge(b)
-        | Kind::ScanByIndex(b, ..) => smallvec![b],
-        Kind::Scatter(Some(b), _) => smallvec![b],
-        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) | FoldStyle::Dealt(c) => {
-                smallvec![&f.start, &f.step, c]
-            }
-            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
-                smallvec![&f.start, &f.step]
-            }
-        },
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Scatter(None, _)
-        | Kind::Custom(_)
-        | Kind::Len => smallvec![],
-    }
-}
-
 /// Everything that a node depends on: inputs, then captures, then a delayed length.
 pub fn links(node: &Node) -> Vec<&Arc<Node>> {
     let mut out: Vec<&Arc<Node>> = node.inputs.iter().collect();
-    for body in bodies(&node.kind) {
+    for body in node.kind.bodies() {
         out.extend(body.captures.iter().map(Capture::node));
     }
     if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
@@ -306,7 +244,7 @@ impl Recovery<'_> {
             let rewrite = node.rewrite.map(|r| (r, node.name, node.loc));
             self.graph.rewrites.extend(rewrite);
             entry.inputs = node.inputs.iter().map(id_of).collect();
-            for body in bodies(&node.kind) {
+            for body in node.kind.bodies() {
                 if let Some(e) = &body.error {
                     return Err((**e).clone());
                 }

@@ -6,7 +6,7 @@
 //! where that has changed, the graph is not recognised.
 
 use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
-use super::{BodyConstants, Graph, NodeId, address, bodies, links, numbered};
+use super::{BodyConstants, Graph, NodeId, address, links, numbered};
 use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -173,7 +173,8 @@ impl Expected {
             kind => Some(Computed {
                 kind: kind_words(kind),
                 inputs: node.inputs.len(),
-                bodies: bodies(kind)
+                bodies: kind
+                    .bodies()
                     .into_iter()
                     .zip(constants)
                     .map(|(body, constants)| Pattern::of(body, constants))
@@ -317,7 +318,7 @@ impl<'a> Walk<'a> {
             doubles,
         } = self;
         let mut like = computed.bodies.iter().rev();
-        for body in bodies(&node.kind).into_iter().rev() {
+        for body in node.kind.bodies().into_iter().rev() {
             let found = |slot, c| match met.constants.get_mut(slot) {
                 Some(place) if kept => *place = c,
                 _ => doubles.push(Double::Constant(slot, c)),

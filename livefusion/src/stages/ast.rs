@@ -5,7 +5,7 @@ use super::graph::write_what;
 use crate::ast::{After, Capture, Input, Kind, Len, Node};
 use crate::error::Result;
 use crate::force::Force;
-use crate::sharing::{address, bodies, links, recover};
+use crate::sharing::{address, links, recover};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Numbers {
     /// What a node is made of: its inputs, then its captures, then a delayed length.
     fn operands(&self, node: &Node) -> String {
         let mut text = self.list(&node.inputs);
-        let all = bodies(&node.kind).into_iter();
+        let all = node.kind.bodies().into_iter();
         let captures = all.flat_map(|b| b.captures.iter()).map(Capture::node);
         let captures = self.list(captures);
         if !captures.is_empty() {

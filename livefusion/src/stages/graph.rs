@@ -1,12 +1,12 @@
 //! The first stage: the graph in which every computation stands once.
 
 use super::{FieldRef, Plan, ast, ast_of};
-use crate::ast::{Body, FoldStyle, Kind, Len, Node};
+use crate::ast::{Body, Kind, Node};
 use crate::error::Result;
 use crate::force::Force;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::fusion::{self, Clustering};
-use crate::sharing::{self, GraphNode, NodeId, bodies};
+use crate::sharing::{self, GraphNode, NodeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -158,11 +158,13 @@ fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt:
     if entry.leaf {
         return Ok(());
     }
-    let all = bodies(&node.kind);
-    let roles = roles(&node.kind).iter().zip(all).zip(&entry.captures);
-    roles
-        .into_iter()
-        .try_for_each(|((role, body), captures)| write_body(f, role, body, captures))
+    let all = node.kind.bodies_by_role();
+    let several = all.len() > 1;
+    let mut all = all.into_iter().zip(&entry.captures);
+    all.try_for_each(|((role, body), captures)| {
+        let role = if several { role.name() } else { "" };
+        write_body(f, role, body, captures)
+    })
 }
 
 /// What the user called, or where a leaf is.
@@ -171,42 +173,6 @@ pub(super) fn write_what(f: &mut fmt::Formatter<'_>, leaf: bool, node: &Node) ->
         (true, Kind::Input(input)) => write!(f, "input {}", input.number),
         (true, _) => f.write_str("in memory"),
         (false, _) => f.write_str(node.name),
-    }
-}
-
-/// What each of the [`bodies`] of a kind is for, where there are several.
-fn roles(kind: &Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Generate(Len::Checked(_), _) => &["length", "element"],
-        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match f.style {
-            FoldStyle::Aggregate(_) | FoldStyle::Exact(_) | FoldStyle::Dealt(_) => {
-                &["start", "step", "join"]
-            }
-            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => &["start", "step"],
-        },
-        Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Filter(_)
-        | Kind::Expand(_)
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Merge(_)
-        | Kind::Scatter(Some(_), _)
-        | Kind::ScanByIndex(..)
-        | Kind::Compute(_) => &[""],
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Scatter(None, _)
-        | Kind::Custom(_)
-        | Kind::Len => &[],
     }
 }
 

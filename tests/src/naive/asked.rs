@@ -31,7 +31,7 @@
 //! exit*.
 
 use super::pulled::columns;
-use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, bodies, reachable};
+use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable};
 use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Node, ScanKind, Term};
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
@@ -261,7 +261,7 @@ impl<'a> Asked<'a> {
                     let handed_on = self.either(needed, mine.shared);
                     self.add_column(node, *f, &before(handed_on));
                 }
-                match bodies(&node.kind).first() {
+                match node.kind.bodies().first() {
                     Some(test) => {
                         for column in params(test, built, |_| true) {
                             self.add_column(node, column, &tested);
@@ -306,7 +306,7 @@ impl<'a> Asked<'a> {
                 for (f, positions) in &mine.fields {
                     let wanted = self.either(positions.steps(), elements);
                     let segments = self.segments_to(&node.inputs[0], wanted);
-                    for column in params(bodies(&node.kind)[0], built, |g| g == *f) {
+                    for column in params(node.kind.bodies()[0], built, |g| g == *f) {
                         // The first one is the index within the segment.
                         if let Some(value) = column.checked_sub(1) {
                             let beside_lengths = value + node.inputs[0].types.len() as u32;
@@ -457,7 +457,7 @@ impl<'a> Asked<'a> {
             Kind::Compute(body) => self.least_of(body),
             _ => None,
         };
-        let bodies = bodies(&node.kind).into_iter();
+        let bodies = node.kind.bodies().into_iter();
         for scalar in bodies.flat_map(|b| &b.captures).map(Capture::node) {
             let n = match &least {
                 Some(least) if wanted as u64 <= least.n => wanted,
@@ -586,7 +586,7 @@ impl<'a> Asked<'a> {
 
 /// The parameters that some results of a node's first body need, as the builder left it.
 fn params(plain: &Body, built: &Node, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
-    let simplified = bodies(&built.kind).first().copied();
+    let simplified = built.kind.bodies().first().copied();
     let body = simplified.filter(|b| b.params == plain.params);
     let body = body.unwrap_or(plain);
     let results = (0..).zip(&body.results).filter(|(f, _)| wanted(*f));

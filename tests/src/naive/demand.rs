@@ -1,7 +1,7 @@
 //! Which fields of each node anything asks for: what nobody asks for is not computed, and cannot trap.
 
-use super::{Key, bodies, links, reachable};
-use livefusion::ast::{Body, Kind, Len, MERGE_CHECK, Node, Term, TermId};
+use super::{Key, links, reachable};
+use livefusion::ast::{Body, Consumes, Kind, Len, MERGE_CHECK, Node, Term, TermId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -81,62 +81,39 @@ impl Demand {
             .flatten()
             .copied()
             .collect();
-        match &node.kind {
-            Kind::Zip
-            | Kind::ZipShortest
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_) => {
-                mine.iter().for_each(|f| self.add_column(node, *f));
+        let facts = node.kind.facts();
+        match facts.consumes {
+            Consumes::Names | Consumes::Own => {
+                let first = match &node.kind {
+                    Kind::Fields(range) => range.start,
+                    _ => 0,
+                };
+                mine.iter().for_each(|f| self.add_column(node, first + f));
             }
-            Kind::Append => mine
+            Consumes::Parts => mine
                 .iter()
                 .for_each(|f| node.inputs.iter().for_each(|i| self.add(i, *f))),
-            Kind::Fields(range) => mine
-                .iter()
-                .for_each(|f| self.add(&node.inputs[0], f + range.start)),
-            Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..) => {
-                node.inputs.iter().for_each(|i| self.add_all(i));
-            }
-            Kind::Len if self.generous => self.add(&node.inputs[0], 0),
+            Consumes::All => node.inputs.iter().for_each(|i| self.add_all(i)),
+            Consumes::Number if self.generous => self.add(&node.inputs[0], 0),
+            Consumes::Lengths => self.add_all(&node.inputs[0]),
             // What their bodies use follows.
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Map(_)
-            | Kind::Merge(_)
-            | Kind::Expand(_)
-            | Kind::Compute(_)
-            | Kind::Custom(_)
-            | Kind::Len => {}
+            Consumes::Bodies | Consumes::Number => {}
         }
         if self.generous {
             node.inputs.iter().for_each(|i| self.add(i, 0));
         }
-        if let Kind::Pack = node.kind {
-            self.add_all(&node.inputs[1]);
-        }
-        if let Kind::Expand(_) = node.kind {
-            self.add_all(&node.inputs[0]);
+        if facts.passes_on {
+            node.inputs
+                .iter()
+                .skip(1)
+                .for_each(|tags| self.add_all(tags));
         }
         if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
             self.add_all(n);
         }
-        let all = bodies(&node.kind);
+        let all = node.kind.bodies();
         for (i, body) in all.iter().enumerate() {
-            let by_field = matches!(
-                node.kind,
-                Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) | Kind::Expand(_)
-            ) && i + 1 == all.len();
+            let by_field = facts.by_field && i + 1 == all.len();
             // What a merge takes is asked for, whatever it makes.
             let always = match node.kind {
                 Kind::Merge(_) => node.inputs.len() + MERGE_CHECK,
@@ -157,46 +134,18 @@ impl Demand {
     }
 
     fn body(&mut self, node: &Arc<Node>, body: &Body, wanted: &[TermId]) {
+        let columns = node.kind.facts().columns;
         for t in live(body, wanted) {
             match body.terms[t.index()].term {
-                Term::Param(k) if is_column(&node.kind, k) => self.add_column(node, k),
+                Term::Param(k) if columns.is_some_and(|first| k >= first) => {
+                    self.add_column(node, k);
+                }
                 Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
                     self.add(body.captures[capture as usize].node(), field);
                 }
                 _ => {}
             }
         }
-    }
-}
-
-/// Whether a body's parameter is that column of the inputs. The first one of an expansion is an index.
-fn is_column(kind: &Kind, param: u32) -> bool {
-    match kind {
-        Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
-        // There are no columns behind those of the inputs.
-        Kind::Merge(_) => true,
-        Kind::Expand(_) => param > 0,
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Custom(_)
-        | Kind::Compute(_)
-        | Kind::Len => false,
     }
 }
 

@@ -15,7 +15,7 @@ mod segments;
 pub use demand::Demand;
 pub use order::{Expected, Schedule};
 
-use livefusion::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
+use livefusion::ast::{Capture, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::cell::RefCell;
@@ -213,41 +213,10 @@ impl Naive {
     }
 }
 
-/// The bodies of a kind.
-pub fn bodies(kind: &Kind) -> Vec<&Body> {
-    match kind {
-        Kind::Generate(Len::Checked(l), b) => vec![l, b],
-        Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
-        Kind::Scatter(Some(b), _) | Kind::ScanByIndex(b, ..) | Kind::Expand(b) => vec![b],
-        Kind::TakeWhile { test: b, .. } | Kind::Take(b) | Kind::Merge(b) => vec![b],
-        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) | FoldStyle::Exact(c) | FoldStyle::Dealt(c) => {
-                vec![&f.start, &f.step, c]
-            }
-            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
-                vec![&f.start, &f.step]
-            }
-        },
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Scatter(None, _)
-        | Kind::Custom(_)
-        | Kind::Len => vec![],
-    }
-}
-
 /// Everything that a node depends on.
 pub fn links(node: &Node) -> Vec<Arc<Node>> {
     let mut out = node.inputs.to_vec();
-    for body in bodies(&node.kind) {
+    for body in node.kind.bodies() {
         out.extend(body.captures.iter().map(Capture::node).cloned());
     }
     if let Kind::Generate(Len::Delayed(n), _) = &node.kind {

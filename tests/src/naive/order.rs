@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
-use livefusion::ast::{Kind, Len, Node};
+use livefusion::ast::{AsLong, BySegments, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::collections::HashSet;
@@ -105,19 +105,10 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
         least.takes(node, read.when, read.field)
     });
     let anyway = pulled::computed(naive, roots, schedule, &generous, |_, _| true);
-    let is_segmented = |kind: &Kind| {
-        matches!(
-            kind,
-            Kind::Expand(_)
-                | Kind::FoldS(_)
-                | Kind::ScanS(..)
-                | Kind::SortS(_)
-                | Kind::CountS
-                | Kind::Append
-        )
-    };
+    let is_segmented =
+        |kind: &Kind| kind.facts().by_segments != BySegments::Never || matches!(kind, Kind::Append);
     let segmented = loops_with(roots, schedule, is_segmented);
-    let ends = |kind: &Kind| matches!(kind, Kind::TakeWhile { .. } | Kind::Take(_));
+    let ends = |kind: &Kind| kind.facts().ends;
     let ended = loops_with(roots, schedule, ends);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
@@ -219,28 +210,13 @@ fn is_counted(node: &Node) -> bool {
 fn is_of_segments(node: &Arc<Node>) -> bool {
     let mut stack = vec![node];
     while let Some(n) = stack.pop() {
-        match n.kind {
-            Kind::Expand(_) | Kind::ScanS(..) | Kind::SortS(_) => return true,
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => stack.extend(&n.inputs),
-            Kind::ScanByIndex(..) => stack.extend(&n.inputs[1..]),
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Fold(_)
-            | Kind::ScanTotal
-            | Kind::FoldS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Append
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_)
-            | Kind::Len => {}
+        let facts = n.kind.facts();
+        match (facts.by_segments, facts.length) {
+            (BySegments::Makes | BySegments::Elements, _) => return true,
+            (BySegments::Each, _) => {}
+            (BySegments::Never, AsLong::Inputs) => stack.extend(&n.inputs),
+            (BySegments::Never, AsLong::Input(k)) => stack.extend(&n.inputs[k..]),
+            (BySegments::Never, AsLong::Own | AsLong::Base) => {}
         }
     }
     false
@@ -271,8 +247,7 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
         if !is_in_loop(&producer, at, schedule) {
             return i;
         }
-        if let Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) = producer.kind
-        {
+        if producer.kind.facts().passes_on {
             let e: Option<&Rc<Evaluated>> = naive.get(&producer);
             i = e.and_then(|e| e.origin.get(i).copied()).unwrap_or(i);
         }
@@ -297,28 +272,8 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
     match node.kind {
         // The indices of an array may be made where the array is.
         Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
-        Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
-        Kind::Scatter(..) | Kind::ScanByIndex(..) => node.inputs.get(1),
-        Kind::Map(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Merge(_)
-        | Kind::Fields(_)
-        | Kind::Filter(_)
-        | Kind::Pack
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::Expand(_)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::Custom(_)
-        | Kind::Len => node.inputs.first(),
+        // A base advances nothing.
+        ref kind => node.inputs.get(usize::from(kind.facts().has_base)),
     }
 }
 

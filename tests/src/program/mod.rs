@@ -263,6 +263,36 @@ macro_rules! bodies_of {
     };
 }
 
+/// The earlier steps that a step consumes: references, mutable if that to the step is.
+macro_rules! inputs_of {
+    ($step:expr) => {
+        match $step {
+            Step::Map(inputs, _)
+            | Step::Zip(inputs)
+            | Step::ZipShortest(inputs)
+            | Step::Merge(inputs, _)
+            | Step::Append(inputs)
+            | Step::Part(_, inputs) => inputs.into_iter().collect(),
+            Step::Fields(i, _)
+            | Step::Filter(i, _)
+            | Step::Fold(i, _)
+            | Step::Scan(i, ..)
+            | Step::ScanTotal(i)
+            | Step::Len(i)
+            | Step::TakeWhile(i, ..)
+            | Step::Take(i, _) => vec![i],
+            Step::Pack(a, b)
+            | Step::FoldS(a, b, _)
+            | Step::ScanS(a, b, ..)
+            | Step::SortS(a, b, _)
+            | Step::CountS(a, b) => vec![a, b],
+            Step::Expand(lengths, values, _) => std::iter::once(lengths).chain(values).collect(),
+            Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![b, i, v],
+            Step::Data(_) | Step::Constant(_) | Step::Generate(..) | Step::Compute(_) => vec![],
+        }
+    };
+}
+
 impl Step {
     /// The node of the step at position `at`; `nodes` are those before it.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
@@ -425,37 +455,10 @@ impl Step {
 
     /// Gives the steps that it needs their new numbers.
     pub fn renumber(&mut self, number: &[usize]) {
-        match self {
-            Step::Map(inputs, _)
-            | Step::Zip(inputs)
-            | Step::ZipShortest(inputs)
-            | Step::Merge(inputs, _)
-            | Step::Append(inputs)
-            | Step::Part(_, inputs) => {
-                inputs.iter_mut().for_each(|i| *i = number[*i]);
-            }
-            Step::Fields(i, _)
-            | Step::Filter(i, _)
-            | Step::Fold(i, _)
-            | Step::Scan(i, ..)
-            | Step::ScanTotal(i)
-            | Step::Len(i)
-            | Step::TakeWhile(i, ..)
-            | Step::Take(i, _)
-            | Step::Generate(Length::Delayed(i), _) => *i = number[*i],
-            Step::Pack(a, b)
-            | Step::FoldS(a, b, _)
-            | Step::ScanS(a, b, ..)
-            | Step::SortS(a, b, _)
-            | Step::CountS(a, b) => (*a, *b) = (number[*a], number[*b]),
-            Step::Expand(lengths, values, _) => {
-                *lengths = number[*lengths];
-                values.iter_mut().for_each(|v| *v = number[*v]);
-            }
-            Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => {
-                (*b, *i, *v) = (number[*b], number[*i], number[*v])
-            }
-            _ => {}
+        let inputs: Vec<&mut usize> = inputs_of!(self);
+        inputs.into_iter().for_each(|i| *i = number[*i]);
+        if let Step::Generate(Length::Delayed(length), _) = self {
+            *length = number[*length];
         }
         for body in self.bodies_mut() {
             for t in &mut body.terms {
@@ -468,29 +471,50 @@ impl Step {
 
     /// The earlier steps that it consumes.
     pub fn inputs(&self) -> Vec<usize> {
+        let inputs: Vec<&usize> = inputs_of!(self);
+        inputs.into_iter().copied().collect()
+    }
+
+    /// The lengths of its segments, and the data that these cut.
+    pub fn cut(&self) -> Option<(usize, Option<usize>)> {
         match self {
-            Step::Map(inputs, _)
-            | Step::Zip(inputs)
-            | Step::ZipShortest(inputs)
-            | Step::Merge(inputs, _)
-            | Step::Append(inputs)
-            | Step::Part(_, inputs) => inputs.clone(),
-            Step::Fields(i, _)
-            | Step::Filter(i, _)
-            | Step::Fold(i, _)
-            | Step::Scan(i, ..)
-            | Step::ScanTotal(i)
-            | Step::Len(i)
-            | Step::TakeWhile(i, ..)
-            | Step::Take(i, _) => vec![*i],
-            Step::Pack(a, b)
-            | Step::FoldS(a, b, _)
-            | Step::ScanS(a, b, ..)
-            | Step::SortS(a, b, _)
-            | Step::CountS(a, b) => vec![*a, *b],
-            Step::Expand(lengths, values, _) => [&[*lengths], values.as_slice()].concat(),
-            Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![*b, *i, *v],
-            _ => vec![],
+            Step::FoldS(l, d, _)
+            | Step::ScanS(l, d, ..)
+            | Step::SortS(l, d, _)
+            | Step::CountS(l, d) => Some((*l, Some(*d))),
+            Step::Expand(l, ..) => Some((*l, None)),
+            _ => None,
+        }
+    }
+
+    /// The name of its combinator.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Step::Data(_) => "manifest",
+            Step::Constant(_) | Step::Compute(_) => "compute",
+            Step::Generate(..) => "generate",
+            Step::Map(..) => "map",
+            Step::Zip(_) => "zip",
+            Step::ZipShortest(_) => "zip_shortest",
+            Step::Merge(..) => "merge",
+            Step::Fields(..) => "fields",
+            Step::Filter(..) => "filter",
+            Step::Pack(..) => "pack",
+            Step::Fold(..) => "fold",
+            Step::Scan(..) => "scan",
+            Step::ScanTotal(_) => "scan total",
+            Step::Scatter(..) => "scatter",
+            Step::ScanByIndex(..) => "scan by index",
+            Step::Len(_) => "len",
+            Step::Expand(..) => "expand",
+            Step::FoldS(..) => "fold_s",
+            Step::ScanS(..) => "scan_s",
+            Step::SortS(..) => "sort_s",
+            Step::CountS(..) => "count_s",
+            Step::TakeWhile(..) => "take_while",
+            Step::Take(..) => "take",
+            Step::Append(..) => "append",
+            Step::Part(..) => "part",
         }
     }
 

@@ -43,38 +43,38 @@ impl fmt::Display for Step {
                     .collect();
                 write!(f, "constant {}", fields.join(", "))
             }
-            Step::Generate(Length::Known(n), b) => write!(f, "generate {n} {b}"),
-            Step::Generate(Length::Delayed(s), b) => write!(f, "generate step{s} {b}"),
-            Step::Generate(Length::Checked(l), b) => write!(f, "generate {l} {b}"),
-            Step::Map(inputs, b) => write!(f, "map {} {b}", steps(inputs)),
-            Step::Zip(inputs) => write!(f, "zip {}", steps(inputs)),
-            Step::ZipShortest(inputs) => write!(f, "zip_shortest {}", steps(inputs)),
-            Step::Merge(inputs, b) => write!(f, "merge {} {b}", steps(inputs)),
-            Step::Fields(i, range) => write!(f, "fields step{i} {range:?}"),
-            Step::Filter(i, b) => write!(f, "filter step{i} {b}"),
-            Step::Pack(d, t) => write!(f, "pack step{d} step{t}"),
-            Step::Fold(i, fold) => write!(f, "fold step{i} {fold}"),
-            Step::Scan(i, fold, kind) => write!(f, "scan {kind:?} step{i} {fold}"),
-            Step::ScanTotal(i) => write!(f, "total step{i}"),
-            Step::Scatter(b, i, v, None) => write!(f, "scatter step{b} step{i} step{v}"),
-            Step::Scatter(b, i, v, Some(c)) => {
-                write!(f, "scatter step{b} step{i} step{v} with {c}")
-            }
-            Step::ScanByIndex(b, i, v, step, kind) => {
-                write!(f, "scan by index {kind:?} step{b} step{i} step{v} {step}")
-            }
-            Step::Compute(b) => write!(f, "compute {b}"),
-            Step::Len(i) => write!(f, "len step{i}"),
-            Step::Expand(l, values, b) => write!(f, "expand step{l} {} {b}", steps(values)),
-            Step::FoldS(l, i, fold) => write!(f, "fold_s step{l} step{i} {fold}"),
-            Step::ScanS(l, i, fold, kind) => write!(f, "scan_s {kind:?} step{l} step{i} {fold}"),
-            Step::SortS(l, k, sorted) => write!(f, "sort_s {sorted:?} step{l} step{k}"),
-            Step::CountS(l, t) => write!(f, "count_s step{l} step{t}"),
             Step::Part(part, inputs) => write!(f, "{part:?} {}", steps(inputs)),
-            Step::Append(parts) => write!(f, "append {}", steps(parts)),
-            Step::Take(i, b) => write!(f, "take step{i} {b}"),
-            Step::TakeWhile(i, b, true) => write!(f, "take_while and one more step{i} {b}"),
-            Step::TakeWhile(i, b, false) => write!(f, "take_while step{i} {b}"),
+            _ => {
+                write!(f, "{}{}", self.name(), self.detail())?;
+                let inputs = steps(&self.inputs());
+                if !inputs.is_empty() {
+                    write!(f, " {inputs}")?;
+                }
+                match self {
+                    Step::Fold(.., fold)
+                    | Step::Scan(_, fold, _)
+                    | Step::FoldS(.., fold)
+                    | Step::ScanS(.., fold, _) => write!(f, " {fold}"),
+                    _ => self.bodies().iter().try_for_each(|b| write!(f, " {b}")),
+                }
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Its settings, beside inputs and bodies.
+    fn detail(&self) -> String {
+        match self {
+            Step::Generate(Length::Known(n), _) => format!(" {n}"),
+            Step::Generate(Length::Delayed(s), _) => format!(" step{s}"),
+            Step::Fields(_, range) => format!(" {range:?}"),
+            Step::Scan(.., kind) | Step::ScanS(.., kind) | Step::ScanByIndex(.., kind) => {
+                format!(" {kind:?}")
+            }
+            Step::SortS(.., sorted) => format!(" {sorted:?}"),
+            Step::TakeWhile(.., true) => " and one more".into(),
+            _ => String::new(),
         }
     }
 }

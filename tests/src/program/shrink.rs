@@ -344,16 +344,9 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
         }
         let inputs = q.steps[i].inputs();
         let mut len = |s: usize| naive.eval(&nodes.plain[s]).data.len();
-        let together: &[usize] = match &q.steps[i] {
-            Step::Map(inputs, _) | Step::Zip(inputs) => inputs,
-            Step::Pack(..) => &inputs,
-            Step::Scatter(..) | Step::ScanByIndex(..) => &inputs[1..],
-            Step::Expand(..) => &inputs,
-            Step::FoldS(l, d, _)
-            | Step::ScanS(l, d, ..)
-            | Step::SortS(l, d, _)
-            | Step::CountS(l, d) => {
-                let (l, d) = (*l, *d);
+        let base = usize::from(nodes.plain[i].kind.facts().has_base);
+        let together: &[usize] = match (&q.steps[i], q.steps[i].cut()) {
+            (_, Some((l, Some(d)))) => {
                 let n = len(d);
                 let lengths = naive.eval(&nodes.plain[l]).data.clone();
                 let all: u64 = lengths.columns()[0]
@@ -380,8 +373,14 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
                 }
                 continue;
             }
-            _ => continue,
+            (Step::ZipShortest(_) | Step::Merge(..) | Step::Append(_) | Step::Part(..), _) => {
+                continue;
+            }
+            _ => inputs.get(base..).unwrap_or_default(),
         };
+        if together.len() < 2 {
+            continue;
+        }
         let lengths: Vec<usize> = together.iter().map(|s| len(*s)).collect();
         let together = together.to_vec();
         let of_memory = |s: &usize| matches!(q.steps[*s], Step::Data(_));

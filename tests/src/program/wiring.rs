@@ -306,11 +306,7 @@ impl Making {
         let n = self.data[array].len();
         let mut fit = self.descriptors(|all| all == n);
         fit.retain(|l| {
-            let describes = |s: &Step| {
-                matches!(s,
-                Step::FoldS(d, ..) | Step::ScanS(d, ..) | Step::SortS(d, ..) | Step::CountS(d, _) | Step::Expand(d, ..)
-                if d == l)
-            };
+            let describes = |s: &Step| s.cut().is_some_and(|(d, _)| d == *l);
             *l != array && self.program.steps.iter().any(describes) != own
         });
         if !fit.is_empty() && self.rng.chance(if own { 30 } else { 90 }) {

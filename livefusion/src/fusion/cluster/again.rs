@@ -20,7 +20,7 @@ use super::problem::{Again, Item, Problem};
 use crate::ast::{Body, Kind, Term, TermId};
 use crate::fusion::pull::{Pulls, is_shifted};
 use crate::fusion::rates::Rates;
-use crate::sharing::{Graph, NodeId, bodies};
+use crate::sharing::{Graph, NodeId};
 use smallvec::{SmallVec, smallvec};
 
 /// How many bytes operators are applied to in the time in which one is read.
@@ -42,47 +42,28 @@ pub fn operated(
     n: NodeId,
 ) -> Option<u64> {
     let node = &graph.nodes[n.index()];
-    let own = match &node.node.kind {
-        Kind::Map(_) | Kind::Expand(_) | Kind::Generate(..) => 0,
-        // An element is admitted, or not.
-        Kind::Filter(_) | Kind::Pack => {
-            graph.node(n).types.iter().map(|t| t.size() as u64).max()?
-        }
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Merge(_)
-        | Kind::Fields(_)
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Custom(_)
-        | Kind::Compute(_)
-        | Kind::Len => return None,
+    let facts = node.node.kind.facts();
+    if !facts.again {
+        return None;
+    }
+    // An element is admitted, or not.
+    let own = match facts.passes_on {
+        true => graph.node(n).types.iter().map(|t| t.size() as u64).max()?,
+        false => 0,
     };
     if rates.sides(n).is_some() || rates.cursors_of(n).is_some() {
         return None;
     }
     let in_order = matches!(node.node.kind, Kind::Generate(..));
     let mut sum = own;
-    for (body, captures) in bodies(&node.node.kind).iter().zip(&node.captures) {
+    for (body, captures) in node.node.kind.bodies().iter().zip(&node.captures) {
         sum += of_body(body, |capture, field, index| {
             let (array, _) = graph.resolve(captures[capture as usize], field);
             in_order && is_shifted(body, index) && !pulls.is_pulled(array)
         })?;
     }
     for input in node.inputs.iter().filter(|i| free[i.index()]) {
-        for body in bodies(&graph.node(*input).kind) {
+        for body in graph.node(*input).kind.bodies() {
             sum += of_body(body, |_, _, _| false)?;
         }
     }

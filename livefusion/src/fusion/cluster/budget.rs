@@ -9,9 +9,9 @@
 //! A combinator that weighs more than the budget by itself has a loop of its own.
 
 use super::problem::{Item, Problem};
-use crate::ast::{Body, Kind, Term};
+use crate::ast::{Body, BodyRole, Kind, Term};
 use crate::fusion::pull::Pulls;
-use crate::sharing::{Graph, NodeId, bodies};
+use crate::sharing::{Graph, NodeId};
 use smallvec::SmallVec;
 
 /// What the combinators of one loop weigh together at most.
@@ -88,42 +88,19 @@ pub fn alone(graph: &Graph, id: NodeId) -> u32 {
 
 /// The bodies of a kind that are computed in its loop: a function that joins states is called where parts meet.
 fn in_loop(kind: &Kind) -> SmallVec<[&Body; 3]> {
-    let mut all = bodies(kind);
-    if let Kind::Fold(f) | Kind::FoldS(f) = kind
-        && f.style.join().is_some()
-    {
-        all.pop();
-    }
-    all
+    let all = kind.bodies_by_role().into_iter();
+    let here = all.filter(|(role, _)| *role != BodyRole::Join || kind.facts().scans());
+    here.map(|(_, body)| body).collect()
 }
 
 /// What a kind adds to the terms of its bodies.
 fn own(kind: &Kind, fields: u32) -> u32 {
-    match kind {
-        Kind::Fold(_) | Kind::FoldS(_) => CARRIED * fields,
-        Kind::Scan(..) | Kind::ScanS(..) => SCAN * fields,
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) | Kind::CountS => {
-            CARRIED + EFFECT
-        }
-        Kind::Append => CARRIED + EFFECT,
-        // Of each of two inputs whether it is asked for its next element, or where that is.
-        Kind::Merge(_) => 2 * CARRIED,
-        // Of each field room that is written, sorted and read.
-        Kind::SortS(_) => 2 * EFFECT * fields,
-        Kind::Scatter(..) => EFFECT * fields,
-        Kind::ScanByIndex(..) => (SCAN + EFFECT) * fields,
-        Kind::Custom(_) => CARRIED + EFFECT,
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::ScanTotal
-        | Kind::Expand(_)
-        | Kind::Compute(_)
-        | Kind::Len => 0,
+    let effort = kind.facts().effort;
+    let once = CARRIED * effort.carried + SCAN * effort.scans + EFFECT * effort.effects;
+    if effort.each_field {
+        once * fields
+    } else {
+        once
     }
 }
 

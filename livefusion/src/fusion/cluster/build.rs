@@ -181,7 +181,7 @@ impl Builder<'_> {
         // A base, and so what a scatter makes, may be of any class.
         let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
-            .skip(usize::from(node.node.kind.has_base()))
+            .skip(usize::from(node.node.kind.facts().has_base))
             .filter(|(i, _)| !self.rates.is_beside(id, *i));
         let read = in_step.map(|(_, input)| self.rates.output(*input));
         let above = read.chain([output.filter(|_| !scatters)]).flatten();

@@ -55,32 +55,6 @@ pub fn constant(graph: &Graph, id: NodeId) -> Option<NodeId> {
 pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
     let known_equal = |i: &NodeId| rates.known_equal(*i, node.inputs[0]);
-    match node.node.kind {
-        Kind::Fields(_) => true,
-        Kind::Zip => !rates.is_fresh(id) && node.inputs.iter().all(known_equal),
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::ZipShortest
-        | Kind::Merge(_)
-        | Kind::Filter(_)
-        | Kind::Pack
-        | Kind::Fold(_)
-        | Kind::Scan(..)
-        | Kind::ScanTotal
-        | Kind::Expand(_)
-        | Kind::FoldS(_)
-        | Kind::ScanS(..)
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::TakeWhile { .. }
-        | Kind::Take(_)
-        | Kind::Append
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Custom(_)
-        | Kind::Compute(_)
-        | Kind::Len => false,
-    }
+    let equal = !rates.is_fresh(id) && node.inputs.iter().all(known_equal);
+    node.node.kind.facts().names() && equal
 }

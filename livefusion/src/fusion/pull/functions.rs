@@ -1,9 +1,9 @@
 //! Index functions: what tells any element from its index alone, what an element costs, and whether it may trap.
 
 use super::{Extent, in_step_unchecked};
-use crate::ast::{Body, Kind, Term, TermId};
+use crate::ast::{Body, Term, TermId};
 use crate::fusion::rates::Rates;
-use crate::sharing::{Graph, NodeId, bodies};
+use crate::sharing::{Graph, NodeId};
 
 /// How many arrays are computed inside of each other at most: lowering is recursive.
 const MAX_CHAIN: u32 = 64;
@@ -33,39 +33,13 @@ impl Functions {
         let (mut chain, mut nesting) = (vec![0u32; n], vec![0u32; n]);
         for id in graph.ids() {
             let node = &graph.nodes[id.index()];
-            let is_function = match &node.node.kind {
-                _ if node.leaf || extents[id.index()].is_none() => false,
-                Kind::Generate(..) => true,
-                Kind::Expand(_) => node.inputs.iter().all(|i| found.tells_elements(graph, *i)),
-                Kind::Map(_) => {
-                    in_step_unchecked(rates, id, &node.inputs)
-                        && node.inputs.iter().all(|i| found.tells_elements(graph, *i))
-                }
-                Kind::Manifest
-                | Kind::Input(_)
-                | Kind::Zip
-                | Kind::ZipShortest
-                | Kind::Merge(_)
-                | Kind::Fields(_)
-                | Kind::Filter(_)
-                | Kind::Pack
-                | Kind::Fold(_)
-                | Kind::Scan(..)
-                | Kind::ScanTotal
-                | Kind::FoldS(_)
-                | Kind::ScanS(..)
-                | Kind::SortS(_)
-                | Kind::CountS
-                | Kind::TakeWhile { .. }
-                | Kind::Take(_)
-                | Kind::Append
-                | Kind::ScanByIndex(..)
-                | Kind::Scatter(..)
-                | Kind::Custom(_)
-                | Kind::Compute(_)
-                | Kind::Len => false,
-            };
-            let Some(body) = bodies(&node.node.kind).pop().filter(|_| is_function) else {
+            let facts = node.node.kind.facts();
+            let is_function = facts.by_field
+                && !node.leaf
+                && extents[id.index()].is_some()
+                && (!facts.in_step() || in_step_unchecked(rates, id, &node.inputs))
+                && node.inputs.iter().all(|i| found.tells_elements(graph, *i));
+            let Some(body) = node.node.kind.bodies().pop().filter(|_| is_function) else {
                 continue;
             };
             let below = |of: &[u32]| {
@@ -118,7 +92,7 @@ fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
     let in_step = node.inputs.iter().flat_map(|i| graph.fields(*i));
     let mut nodes: Vec<NodeId> = in_step.map(|(n, _)| n).collect();
     nodes.dedup();
-    if let (Some(body), Some(captures)) = (bodies(&node.node.kind).pop(), node.captures.last()) {
+    if let (Some(body), Some(captures)) = (node.node.kind.bodies().pop(), node.captures.last()) {
         nodes.extend(accesses(graph, body, captures).into_iter().map(|a| a.0));
     }
     nodes.into_iter()

@@ -1,7 +1,7 @@
 //! The inference of rates: node by node, in the order of the graph.
 
 use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
-use crate::ast::{Kind, Len};
+use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
 use crate::fusion::sides::{self, Users};
 use crate::sharing::algebra::Length;
@@ -158,31 +158,10 @@ impl Inference<'_> {
     /// Whatever was joined to what, a node that is in step with an input has that input's own class.
     fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
         let node = &self.graph.nodes[id.index()];
-        let in_step = match node.node.kind {
-            Kind::ScanS(..) | Kind::SortS(_) | Kind::ScanByIndex(..) => node.inputs.get(1),
-            Kind::Map(_)
-            | Kind::Zip
-            | Kind::Fields(_)
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Scan(..)
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::CountS
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Scatter(..)
-            | Kind::Custom(_) => node.inputs.first(),
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Fold(_)
-            | Kind::ScanTotal
-            | Kind::Append
-            | Kind::Compute(_)
-            | Kind::Len => None,
+        let in_step = match node.node.kind.facts().length {
+            AsLong::Own => None,
+            AsLong::Inputs | AsLong::Base => node.inputs.first(),
+            AsLong::Input(k) => node.inputs.get(k),
         };
         let own = in_step
             .filter(|_| !node.leaf)
@@ -358,7 +337,7 @@ impl Inference<'_> {
         let (mut maps, mut next) = (vec![data], 0);
         while let Some(id) = maps.get(next).copied() {
             let node = &graph.nodes[id.index()];
-            let is_map = matches!(node.node.kind, Kind::Map(_) | Kind::Zip | Kind::Fields(_));
+            let is_map = node.node.kind.facts().in_step();
             if node.leaf || !is_map || self.rates.is_fresh(id) || maps.len() > MOST_ALONG {
                 return false;
             }

@@ -4,7 +4,7 @@
 //! arrays in memory. Some are made later than the zip, when nobody has inferred their classes yet: what these will be
 //! follows from those of what they consume.
 
-use super::{MOST_GUESTS, Side, Users, end_apart, runs_along};
+use super::{MOST_GUESTS, Side, Users, end_apart};
 use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{Graph, NodeId};
@@ -41,7 +41,10 @@ impl Side {
             return false;
         }
         // What is behind an end on the side has no further elements for others.
-        let ends = self.nodes.iter().filter(|n| graph.node(**n).kind.ends());
+        let ends = self
+            .nodes
+            .iter()
+            .filter(|n| graph.node(**n).kind.facts().ends);
         let ended: Vec<ClassId> = ends.filter_map(|n| rates.output(*n)).collect();
         let has_all = |n: NodeId| {
             let is_behind =
@@ -108,7 +111,7 @@ fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<N
         let too_many = guests.len() > MOST_GUESTS;
         if too_many
             || node.leaf
-            || !runs_along(&node.node.kind)
+            || !node.node.kind.facts().runs_along
             || goes_on && users.is_captured[id.index()]
         {
             return None;

@@ -39,7 +39,7 @@ impl Users {
         for id in graph.ids().rev().filter(|id| !graph.nodes[id.index()].leaf) {
             let node = &graph.nodes[id.index()];
             let goes_on = node.node.rank > 0 && users.may_end[id.index()];
-            if node.node.kind.ends() || goes_on {
+            if node.node.kind.facts().ends || goes_on {
                 for used in node.inputs.iter().copied().chain(indexed_array(graph, id)) {
                     users.may_end[used.index()] = true;
                 }

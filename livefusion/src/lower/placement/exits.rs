@@ -54,7 +54,7 @@ impl Asking {
     /// Finds it for a loop, of which these are the combinators, each behind what it needs.
     pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Asking {
         let ends = |n: &&NodeId| {
-            scope.graph.node(**n).kind.ends() && scope.plan.rates.side_of(**n).is_none()
+            scope.graph.node(**n).kind.facts().ends && scope.plan.rates.side_of(**n).is_none()
         };
         let mut asking = Asking {
             ends: order.iter().filter(ends).copied().collect(),

@@ -1,7 +1,7 @@
 //! Where each length comes from, and which are known to be equal.
 
 use super::{Check, Context, Opening, Placer, no_root};
-use crate::ast::Kind;
+use crate::ast::{AsLong, Kind};
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
 use crate::lower::{Lower, Source, generate};
@@ -150,46 +150,23 @@ impl Placer<'_> {
                 return Some(Length::Array((first, field)));
             }
             let node = &graph.nodes[first.index()];
-            match node.node.kind {
-                Kind::Generate(..) => {
-                    let asked = self.lengths.generators.contains(&first);
-                    let array = indexed_array(graph, first).filter(|_| !asked);
-                    match array.filter(|a| self.scope.existing_field(*a).is_some()) {
-                        Some(array) => {
-                            follows.get_or_insert(first);
-                            stack.push(array);
-                        }
-                        None => return Some(self.generator_len(first)),
+            if let Kind::Generate(..) = node.node.kind {
+                let asked = self.lengths.generators.contains(&first);
+                let array = indexed_array(graph, first).filter(|_| !asked);
+                match array.filter(|a| self.scope.existing_field(*a).is_some()) {
+                    Some(array) => {
+                        follows.get_or_insert(first);
+                        stack.push(array);
                     }
+                    None => return Some(self.generator_len(first)),
                 }
+            }
+            match node.node.kind.facts().length {
                 // Whichever input has a length of its own.
-                Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
-                Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
-                Kind::ScanS(..) | Kind::SortS(_) | Kind::ScanByIndex(..) => {
-                    stack.push(node.inputs[1])
-                }
-                Kind::Custom(_) => {
-                    let rates = &self.scope.plan.rates;
-                    let in_step = rates.known_equal(first, node.inputs[0]);
-                    stack.extend(in_step.then_some(node.inputs[0]));
-                }
-                // How many elements these have is found by running them.
-                Kind::ZipShortest
-                | Kind::Merge(_)
-                | Kind::Filter(_)
-                | Kind::Pack
-                | Kind::TakeWhile { .. }
-                | Kind::Take(_)
-                | Kind::Append
-                | Kind::Expand(_) => {}
-                // A scatter's elements are there behind this loop only, and scalars have no length.
-                Kind::Scatter(..)
-                | Kind::Fold(_)
-                | Kind::ScanTotal
-                | Kind::Compute(_)
-                | Kind::Len => {}
-                // Arrays in memory have returned, and fields are never those of an alias.
-                Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) => {}
+                AsLong::Inputs => stack.extend(node.inputs.iter().rev()),
+                AsLong::Input(k) => stack.push(node.inputs[k]),
+                // A run tells, or this loop does at its end.
+                AsLong::Own | AsLong::Base => {}
             }
         }
         // What counts an array is as long, whether anybody keeps the array or not.

@@ -187,7 +187,7 @@ impl<'g> Counting<'g> {
     pub(super) fn reads(&self, at: usize) -> Vec<Moved> {
         let members = &self.plan.loops[at].nodes;
         let kind = |id: &NodeId| &self.graph.node(*id).kind;
-        let may_end_early = members.iter().any(|id| kind(id).ends());
+        let may_end_early = members.iter().any(|id| kind(id).facts().ends);
         let mut found: FxHashMap<FieldRef, Bytes> = FxHashMap::default();
         let mut seen: FxHashSet<NodeId> = members.iter().copied().collect();
         let mut stack = members.clone();

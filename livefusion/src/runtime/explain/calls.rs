@@ -314,7 +314,7 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
             Some(l) => Some(Place::Loop(l)),
             None if used[id.index()].is_none() => None,
             None if entry.leaf => Some(Place::Input),
-            None if matches!(node.kind, Kind::Zip | Kind::Fields(_)) => None,
+            None if node.kind.facts().names() => None,
             None => match used[id.index()] {
                 Some(Users::In(place)) => Some(place),
                 _ => Some(Place::Free),

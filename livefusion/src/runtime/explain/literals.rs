@@ -2,7 +2,7 @@
 
 use crate::ast::{Body, Term, TermId};
 use crate::loc::Loc;
-use crate::sharing::{BodyConstants, Graph, bodies};
+use crate::sharing::{BodyConstants, Graph};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt;
@@ -50,7 +50,7 @@ pub(super) fn in_code(graph: &Graph) -> Vec<Literal> {
     let mut all = Vec::new();
     let mut known = FxHashSet::default();
     for entry in graph.nodes.iter().filter(|n| !n.leaf) {
-        let bodies = bodies(&entry.node.kind).into_iter().zip(&entry.constants);
+        let bodies = entry.node.kind.bodies().into_iter().zip(&entry.constants);
         for (body, constants) in bodies {
             in_body(body, constants, |role, value, loc| {
                 let place = loc.address();

@@ -3,16 +3,16 @@
 use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
 use super::Builder;
-use crate::ast::{Capture, Kind, Len};
+use crate::ast::{Capture, Kind};
 use crate::fusion::rates::indexed_array;
-use crate::sharing::{FieldRef, NodeId, bodies};
+use crate::sharing::{FieldRef, NodeId};
 
 impl Builder<'_> {
     /// Links an item to what makes a node's inputs.
     pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
-            let base = node.node.kind.has_base() && i == 0;
+            let base = node.node.kind.facts().has_base && i == 0;
             let beside = self.rates.is_beside(id, i);
             let appends = matches!(node.node.kind, Kind::Append);
             let in_order = || {
@@ -111,9 +111,10 @@ impl Builder<'_> {
         for (n, _) in self.graph.fields(input) {
             if self.free[n.index()] {
                 let node = &self.graph.nodes[n.index()];
-                for (k, captures) in node.captures.iter().enumerate() {
+                let roles = node.node.kind.bodies_by_role().into_iter();
+                for ((role, _), captures) in roles.zip(&node.captures) {
                     for captured in captures {
-                        let prevents = match runs_for_elements(&node.node.kind, k) {
+                        let prevents = match role.runs_for_elements() {
                             true => self.captured_scalar(*captured, at),
                             false => Some(self.scalar_reason(*captured)),
                         };
@@ -137,14 +138,12 @@ impl Builder<'_> {
         let node = &self.graph.nodes[id.index()];
         let is_scalar = self.rates.runs_at(id).is_none();
         let kind = &node.node.kind;
-        for (k, (body, captures)) in bodies(kind).iter().zip(&node.captures).enumerate() {
+        for ((role, body), captures) in kind.bodies_by_role().iter().zip(&node.captures) {
             for (capture, n) in body.captures.iter().zip(captures) {
                 let prevents = match capture {
                     // A delayed scalar computed from others may be computed where they are.
                     Capture::Scalar(_) if is_scalar => None,
-                    Capture::Scalar(_) if runs_for_elements(kind, k) => {
-                        self.captured_scalar(*n, id)
-                    }
+                    Capture::Scalar(_) if role.runs_for_elements() => self.captured_scalar(*n, id),
                     Capture::Scalar(_) => Some(self.scalar_reason(*n)),
                     Capture::Array(_) => Some(Reason::RandomAccess),
                 };
@@ -267,37 +266,5 @@ impl Builder<'_> {
         } else {
             Reason::Fold
         }
-    }
-}
-
-/// Whether one of the bodies of a kind is run for elements. What a fold starts from, what a take takes, and a length
-/// that is checked, are there before a loop.
-fn runs_for_elements(kind: &Kind, body: usize) -> bool {
-    match kind {
-        Kind::Fold(_) | Kind::Scan(..) | Kind::FoldS(_) | Kind::ScanS(..) => body > 0,
-        Kind::Generate(Len::Checked(_), _) => body > 0,
-        Kind::Take(_) => false,
-        Kind::Generate(..)
-        | Kind::Map(_)
-        | Kind::Filter(_)
-        | Kind::TakeWhile { .. }
-        | Kind::Expand(_)
-        | Kind::ScanByIndex(..)
-        | Kind::Scatter(..)
-        | Kind::Merge(_)
-        | Kind::Compute(_) => true,
-        // These have no bodies.
-        Kind::Manifest
-        | Kind::Input(_)
-        | Kind::Zip
-        | Kind::ZipShortest
-        | Kind::Fields(_)
-        | Kind::Pack
-        | Kind::ScanTotal
-        | Kind::SortS(_)
-        | Kind::CountS
-        | Kind::Append
-        | Kind::Custom(_)
-        | Kind::Len => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Who asks for what: how long each combinator of a loop is needed, and each of its fields.
 
-use crate::ast::{Body, Kind};
+use crate::ast::{Body, BySegments, Consumes};
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
 use crate::lower::body;
@@ -70,16 +70,14 @@ impl Asked {
     pub fn makers(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
-            if let Kind::Zip | Kind::Fields(_) = scope.graph.node(input).kind {
+            if scope.graph.node(input).kind.facts().names() {
                 self.node(input, needed);
                 inputs.extend(scope.inputs(input));
             }
             for (maker, _) in scope.graph.fields(input) {
-                match scope.graph.node(maker).kind {
-                    Kind::Scan(..) | Kind::ScanS(..) | Kind::ScanByIndex(..) => {
-                        self.counts.entry(maker).or_default().join(needed)
-                    }
-                    _ => self.node(maker, needed),
+                match scope.graph.node(maker).kind.facts().scans() {
+                    true => self.counts.entry(maker).or_default().join(needed),
+                    false => self.node(maker, needed),
                 }
                 inputs.extend(indexed_array(scope.graph, maker));
             }
@@ -137,7 +135,7 @@ impl Asked {
         let columns: Vec<FieldRef> = inputs.flat_map(|i| scope.graph.fields(*i)).collect();
         if let Some(body) = by_field(scope, id) {
             // An expansion's first parameter is an index, and stands where the lengths are.
-            if let Kind::Expand(_) = node.kind {
+            if node.kind.facts().by_segments == BySegments::Makes {
                 self.field(columns[0], &needed);
             }
             for f in 0..node.types.len() {
@@ -148,24 +146,19 @@ impl Asked {
             }
             return;
         }
-        match &node.kind {
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+        let facts = node.kind.facts();
+        match facts.consumes {
+            Consumes::Own if facts.passes_on => {
                 let (own, tags) = columns.split_at(node.types.len());
                 for (f, field) in own.iter().enumerate() {
                     self.field(*field, &of_field(self, f));
                 }
-                let tested = match &node.kind {
-                    Kind::Filter(test) | Kind::TakeWhile { test, .. } => {
-                        body::used_params(test, None)
-                            .into_iter()
-                            .map(|k| own[k])
-                            .collect()
-                    }
-                    _ => tags.to_vec(),
-                };
-                tested.iter().for_each(|f| self.field(*f, &needed));
+                let tests = node.kind.bodies().into_iter();
+                let tested = tests.flat_map(|test| body::used_params(test, None));
+                let tested = tested.map(|k| &own[k]).chain(tags);
+                tested.for_each(|f| self.field(*f, &needed));
             }
-            Kind::Append => {
+            Consumes::Parts => {
                 for f in 0..node.types.len() {
                     let needed = of_field(self, f);
                     for part in scope.inputs(id) {
@@ -174,29 +167,13 @@ impl Asked {
                 }
             }
             // Nothing but lengths.
-            Kind::Zip | Kind::Fields(_) | Kind::Len => {}
-            Kind::Generate(..) => {
+            Consumes::Names | Consumes::Number => {}
+            Consumes::All | Consumes::Own | Consumes::Lengths | Consumes::Bodies => {
+                columns.iter().for_each(|f| self.field(*f, &needed));
                 if let Some(source) = scope.plan.pulls.mirrors.source(id) {
                     self.all(scope, source, &needed);
                 }
             }
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Map(_)
-            | Kind::ZipShortest
-            | Kind::Merge(_)
-            | Kind::Fold(_)
-            | Kind::Scan(..)
-            | Kind::ScanTotal
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::SortS(_)
-            | Kind::CountS
-            | Kind::ScanByIndex(..)
-            | Kind::Scatter(..)
-            | Kind::Custom(_)
-            | Kind::Compute(_) => columns.iter().for_each(|f| self.field(*f, &needed)),
         }
     }
 }
@@ -209,12 +186,9 @@ pub fn only(field: usize, of: usize) -> Vec<bool> {
 /// What computes the fields of a node, if each is computed for itself.
 pub fn by_field<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
     let rates = &scope.plan.rates;
-    match &scope.graph.node(id).kind {
-        Kind::Map(body) | Kind::Expand(body)
-            if rates.sides(id).is_none() && rates.cursors_of(id).is_none() =>
-        {
-            Some(body)
-        }
-        _ => None,
-    }
+    let kind = &scope.graph.node(id).kind;
+    let facts = kind.facts();
+    let alone = rates.sides(id).is_none() && rates.cursors_of(id).is_none();
+    let by_field = facts.by_field && facts.columns.is_some() && alone;
+    kind.bodies().pop().filter(|_| by_field)
 }
