@@ -117,14 +117,28 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
     pub fn sort<W: Word>(
         &self,
         varying: u64,
-        [sorted, scratch]: [&mut [W]; 2],
+        arrays: [&mut [W]; 2],
         threads: &dyn Threads,
         finish: impl Fn(&mut [W]) + Sync,
     ) where
         F: Fn(usize, K) -> W + Sync,
     {
+        let threads = fitting(threads, self.keys.len());
+        let share = self.keys.len().div_ceil(threads.count()).max(SHARE);
+        self.sort_in_shares(varying, arrays, (threads, share), finish);
+    }
+
+    /// As [`sort`](Source::sort). Each thread has a share of the scratch memory, of so many words.
+    fn sort_in_shares<W: Word>(
+        &self,
+        varying: u64,
+        [sorted, scratch]: [&mut [W]; 2],
+        (threads, share): (&dyn Threads, usize),
+        finish: impl Fn(&mut [W]) + Sync,
+    ) where
+        F: Fn(usize, K) -> W + Sync,
+    {
         let len = self.keys.len();
-        let threads = fitting(threads, len);
         let bits = Bits::of(varying);
         let is_low = |bits: &Bits| match bits.passes() {
             2 => true,
@@ -149,7 +163,6 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
         let rest = varying & digit.below();
         let buckets = pieces(sorted, &ends).filter(|bucket| !bucket.is_empty());
         let buckets = buckets.map(|words| Bucket { words, rest }).collect();
-        let share = len.div_ceil(threads.count()).max(SHARE);
         let small = match threads.count() {
             1 => buckets,
             _ => split_large(buckets, share / 2, scratch, threads, &finish),
