@@ -191,6 +191,35 @@ fn many_are_in_order() -> Result<()> {
     Ok(())
 }
 
+/// The engine's own threads help, or those of the pool that forces.
+#[test]
+fn sorts_have_the_same_bits_for_any_number_of_threads() -> Result<()> {
+    let mut xs: Vec<f64> = (0..200_000u64)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as f64 - 5e5)
+        .collect();
+    for (k, x) in [f64::NAN, -f64::NAN, -0.0, 0.0, f64::INFINITY]
+        .iter()
+        .enumerate()
+    {
+        xs[40_000 * k + 7] = *x;
+    }
+    let (mut sorted, mut places) = (xs.clone(), (0..xs.len() as u64).collect::<Vec<_>>());
+    sorted.sort_by(by_value);
+    places.sort_by(|a, b| by_value(&xs[*a as usize], &xs[*b as usize]));
+    let check = |threads| -> Result<()> {
+        let engine = Engine::builder().threads(threads).build();
+        let array = Array::from(xs.clone());
+        assert_eq!(bits(&array.sort().force_with(&engine)?), bits(&sorted));
+        assert_eq!(array.argsort().force_with(&engine)?, places[..]);
+        Ok(())
+    };
+    for threads in [1, 2, 3, 16] {
+        check(threads)?;
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    pool.expect("two threads").install(|| check(3))
+}
+
 /// Tuples are compared field by field.
 #[test]
 fn tuples_are_in_order() -> Result<()> {

@@ -1,10 +1,10 @@
 //! Sorts, with equal keys among them; the largest few, the median, short segments, sums by groups.
 
 use super::segments::cut;
-use super::{Agreement, Case, Ours, Rust, fused, prepared};
+use super::{Agreement, Case, Ours, Rust, fused, prepared, rayon};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
-use rdst::{RadixKey, RadixSort};
+use rayon::slice::ParallelSliceMut;
 use std::collections::BTreeMap;
 
 const fn case(
@@ -25,13 +25,14 @@ const fn case(
     }
 }
 
-/// As this crate is called without a library around it, on one thread.
-const fn radix(run: fn(&Input) -> Vec<Data>) -> Rust {
-    Rust {
-        name: "rdst",
-        parallel: false,
-        run,
-    }
+/// A sort in Rust, by std's sort on one thread and by rayon's on several.
+macro_rules! by_std {
+    ($sort:ident $(::<$($t:ty),*>)?, $($with:expr),*) => {
+        &[
+            fused(|input| $sort $(::<$($t),*>)?(input, false $(, $with)*)),
+            rayon(|input| $sort $(::<$($t),*>)?(input, true $(, $with)*)),
+        ]
+    };
 }
 
 /// Words of 40 bits: about half of what `n` of them are is there twice or more often.
@@ -63,7 +64,7 @@ pub const U64: Case = case(
     "sortU64",
     words,
     |engine, input| prepared(engine, input[0].array::<u64>(), |xs: Array<u64>| xs.sort()),
-    &[radix(|input| sorted::<u64, u64>(input, |x| x, |x| x))],
+    by_std!(sorted::<u64, u64>, |x| x, |x| x),
 );
 
 /// Floats.
@@ -71,7 +72,7 @@ pub const F64: Case = case(
     "sortF64",
     floats,
     |engine, input| prepared(engine, input[0].array::<f64>(), |xs: Array<f64>| xs.sort()),
-    &[radix(|input| sorted(input, to_key, from_key))],
+    by_std!(sorted, to_key, from_key),
 );
 
 /// The places of numbers in order.
@@ -83,7 +84,7 @@ pub const PLACES_U64: Case = case(
             xs.argsort()
         })
     },
-    &[radix(|input| places(input, |x: u64| x))],
+    by_std!(places, |x: u64| x),
 );
 
 /// The places of floats in order.
@@ -95,7 +96,7 @@ pub const PLACES_F64: Case = case(
             xs.argsort()
         })
     },
-    &[radix(|input| places(input, to_key))],
+    by_std!(places, to_key),
 );
 
 /// Values in the order of numbers.
@@ -110,7 +111,7 @@ pub const BY_U64: Case = case(
             |(keys, values): (Array<u64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    &[radix(|input| values(input, |x: u64| x))],
+    by_std!(values, |x: u64| x),
 );
 
 /// Values in the order of floats.
@@ -125,7 +126,7 @@ pub const BY_F64: Case = case(
             |(keys, values): (Array<f64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    &[radix(|input| values(input, to_key))],
+    by_std!(values, to_key),
 );
 
 /// The largest ten.
@@ -268,22 +269,21 @@ fn from_key(key: u64) -> f64 {
     f64::from_bits(word)
 }
 
-/// std's sort for few, the radix sort for many.
-fn in_order<K: RadixKey + Ord + Copy + Send + Sync>(keys: &mut [K]) {
-    if keys.len() < 100_000 {
-        return keys.sort_unstable();
+fn in_order<K: Ord + Send>(keys: &mut [K], parallel: bool) {
+    match parallel {
+        true => keys.par_sort_unstable(),
+        false => keys.sort_unstable(),
     }
-    let sort = keys.radix_sort_builder().with_single_threaded_tuner();
-    sort.with_parallel(false).sort();
 }
 
 fn sorted<T: livefusion_backend::Prim, U: livefusion_backend::Prim>(
     input: &Input,
+    parallel: bool,
     key: fn(T) -> u64,
     element: fn(u64) -> U,
 ) -> Vec<Data> {
     let mut keys: Vec<u64> = input[0].of::<T>().iter().map(|x| key(*x)).collect();
-    in_order(&mut keys);
+    in_order(&mut keys, parallel);
     vec![Data::result(keys.into_iter().map(element).collect())]
 }
 
@@ -293,37 +293,37 @@ struct Placed {
     place: u32,
 }
 
-impl RadixKey for Placed {
-    const LEVELS: usize = 12;
-
-    #[inline]
-    fn get_level(&self, level: usize) -> u8 {
-        match level {
-            0..4 => (self.place >> (8 * level)) as u8,
-            _ => (self.key >> (8 * (level - 4))) as u8,
-        }
-    }
-}
-
-fn placed<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Placed> {
+fn placed<T: livefusion_backend::Prim>(
+    input: &Input,
+    parallel: bool,
+    key: fn(T) -> u64,
+) -> Vec<Placed> {
     let keys = input[0].of::<T>().iter().zip(0u32..);
     let placed = keys.map(|(x, place)| Placed {
         key: key(*x),
         place,
     });
     let mut placed: Vec<Placed> = placed.collect();
-    in_order(&mut placed);
+    in_order(&mut placed, parallel);
     placed
 }
 
-fn places<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
-    let placed = placed(input, key);
+fn places<T: livefusion_backend::Prim>(
+    input: &Input,
+    parallel: bool,
+    key: fn(T) -> u64,
+) -> Vec<Data> {
+    let placed = placed(input, parallel, key);
     let places = placed.iter().map(|p| u64::from(p.place));
     vec![Data::result(places.collect())]
 }
 
-fn values<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
-    let (placed, values) = (placed(input, key), input[1].of::<u64>());
+fn values<T: livefusion_backend::Prim>(
+    input: &Input,
+    parallel: bool,
+    key: fn(T) -> u64,
+) -> Vec<Data> {
+    let (placed, values) = (placed(input, parallel, key), input[1].of::<u64>());
     let values = placed.iter().map(|p| values[p.place as usize]);
     vec![Data::result(values.collect())]
 }

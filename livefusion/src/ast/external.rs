@@ -15,6 +15,12 @@ pub trait Function: Send + Sync + RefUnwindSafe {
     /// Errors: what is wrong with the inputs.
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind>;
 
+    /// As [`call`](Function::call), on threads that are lent to it: those of the engine that calls it.
+    #[doc(hidden)]
+    fn call_on(&self, inputs: &[Value], threads: &dyn Threads) -> Result<Value, ErrorKind> {
+        self.call(inputs, threads.count())
+    }
+
     /// What does the same for each of some segments, if there is anything, for closures on segments.
     fn of_segments(&self) -> Option<OfSegments> {
         None
@@ -29,6 +35,20 @@ pub trait Function: Send + Sync + RefUnwindSafe {
     fn is_reproducible(&self) -> bool {
         true
     }
+}
+
+/// Threads that a function may use.
+#[doc(hidden)]
+pub trait Threads: Sync {
+    /// How many, the calling one included.
+    fn count(&self) -> usize;
+
+    /// Does the work on the calling thread, and on each other one that comes before the calling one has done it; comes back when all
+    /// of them have.
+    fn together(&self, work: &(dyn Fn() + Sync));
+
+    /// Whether nobody looks at the result any more.
+    fn is_cancelled(&self) -> bool;
 }
 
 /// What does the same as a function for each of some segments. Before its inputs it is given the lengths of the segments; in place

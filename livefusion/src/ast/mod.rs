@@ -58,7 +58,7 @@ pub use apart::{After, Apart};
 pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};
-pub use external::{External, Function, Gives, OfSegments};
+pub use external::{External, Function, Gives, OfSegments, Threads};
 pub use facts::{AsLong, BySegments, Consumes, Effort, Facts, Makes, OnSide, Sequence};
 pub use node::{
     Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind, Sorted,

@@ -4,8 +4,9 @@
 use super::Engine;
 use super::engine::force_kept;
 use super::iterate::run;
+use super::parallel::called;
 use super::program::cancelled;
-use crate::ast::{After, Apart, Buffer, External, Node, Value};
+use crate::ast::{After, Apart, Buffer, External, Node, Threads, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, waits};
 use livefusion_backend::process;
@@ -110,12 +111,10 @@ pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
         let here = column.here();
         here.map_err(|fault| error(ErrorKind::Backend(fault.to_string())))?;
     }
-    // Functions share the process's threads, which a forked child may not have.
-    let threads = match process::is_forked() {
-        true => 1,
-        false => engine.threads(),
-    };
-    let result = of.function.call(inputs, threads);
+    let result = of.function.call_on(inputs, &Lent(engine));
+    if engine.watch().is_cancelled() {
+        return Err(cancelled());
+    }
     let result = result.map_err(error)?;
     if let Some(kind) = of.unfit(inputs, &result) {
         return Err(error(kind));
@@ -127,6 +126,30 @@ pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
     match bytes > limit {
         true => Err(error(ErrorKind::Memory { bytes, limit })),
         false => Ok(result),
+    }
+}
+
+/// An engine's threads, for functions.
+struct Lent<'e>(&'e Engine);
+
+impl Threads for Lent<'_> {
+    fn count(&self) -> usize {
+        // Some functions share the process's threads, which a forked child may not have.
+        match process::is_forked() {
+            true => 1,
+            false => self.0.threads(),
+        }
+    }
+
+    fn together(&self, work: &(dyn Fn() + Sync)) {
+        match self.count() {
+            1 => work(),
+            n => called(self.0, n - 1).share(work, work),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.watch().is_cancelled()
     }
 }
 

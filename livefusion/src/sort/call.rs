@@ -1,17 +1,14 @@
-//! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sorts where there are few,
-//! a radix sort where there are many.
+//! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sort where there are few,
+//! a [radix sort](super::radix) where there are many.
 
-use crate::ast::{Buffer, Builder, Function, OfSegments, Sorted, Value};
+use super::radix::{Alone, Bits, Found, SOME, Source, Word, each, fitting, varying};
+use crate::ast::{Buffer, Builder, Function, OfSegments, Sorted, Threads, Value};
 use crate::error::ErrorKind;
-use crate::external::{no_memory, room, uncleared};
+use crate::external::uncleared;
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
-use rdst::{RadixKey, RadixSort};
 use std::cmp::Ordering;
 use std::sync::Arc;
-
-/// From so many on a radix sort is faster.
-const MANY: usize = 100_000;
 
 /// Keys in order.
 pub struct Sort;
@@ -20,18 +17,21 @@ pub struct Sort;
 pub struct Argsort;
 
 impl Function for Sort {
-    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        self.call_on(inputs, &Alone)
+    }
+
+    fn call_on(&self, inputs: &[Value], threads: &dyn Threads) -> Result<Value, ErrorKind> {
         let [column] = columns(inputs)? else {
             return Err(unfit());
         };
-        let mut sorted = Buffer::copy_of(column.view()).ok_or_else(|| no_memory(column.bytes()))?;
-        match column.ty() {
-            Ty::U8 => sort::<u8>(&mut sorted, threads),
-            Ty::U16 => sort::<u16>(&mut sorted, threads),
-            Ty::U32 => sort::<u32>(&mut sorted, threads),
-            Ty::U64 => sort::<u64>(&mut sorted, threads),
-            _ => return Err(unfit()),
-        }
+        let sorted = match column.ty() {
+            Ty::U8 => sort::<u8>(column, threads),
+            Ty::U16 => sort::<u16>(column, threads),
+            Ty::U32 => sort::<u32>(column, threads),
+            Ty::U64 => sort::<u64>(column, threads),
+            _ => Err(unfit()),
+        }?;
         Ok(Value::Array(vec![Arc::new(sorted)]))
     }
 
@@ -47,7 +47,11 @@ impl Function for Sort {
 }
 
 impl Function for Argsort {
-    fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind> {
+    fn call(&self, inputs: &[Value], _: usize) -> Result<Value, ErrorKind> {
+        self.call_on(inputs, &Alone)
+    }
+
+    fn call_on(&self, inputs: &[Value], threads: &dyn Threads) -> Result<Value, ErrorKind> {
         let columns = columns(inputs)?;
         let order = match columns {
             [column] => match column.ty() {
@@ -87,93 +91,108 @@ pub fn unfit() -> ErrorKind {
     }
 }
 
-/// What may be in any order where it is equal: then it is the same bits.
-fn in_order<K: Ord + RadixKey + Copy + Send + Sync>(keys: &mut [K], threads: usize) {
-    match (keys.len() < MANY, threads) {
-        (true, _) => keys.sort_unstable(),
-        (false, 1) => {
-            let sort = keys.radix_sort_builder().with_single_threaded_tuner();
-            sort.with_parallel(false).sort();
+/// Keys may be in any order where they are equal: then they are the same bits.
+fn sort<K: Prim + Word + Ord>(column: &Buffer, threads: &dyn Threads) -> Result<Buffer, ErrorKind> {
+    let keys = column.as_slice::<K>().unwrap_or_default();
+    let mut made = uncleared(K::TY, keys.len())?;
+    let sorted = made.as_mut_slice::<K>().unwrap_or_default();
+    let found = match keys.len() <= SOME {
+        true => {
+            sorted.copy_from_slice(keys);
+            sorted.sort_unstable();
+            return Ok(made);
         }
-        (false, _) => keys.radix_sort_unstable(),
-    }
-}
-
-fn sort<W: Prim + Ord + RadixKey + Copy + Send + Sync>(sorted: &mut Buffer, threads: usize) {
-    in_order(sorted.as_mut_slice::<W>().unwrap_or_default(), threads);
-}
-
-/// A key with its place: no two are equal, so that the order of equal keys is that of their places.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Placed<W, I> {
-    key: W,
-    place: I,
-}
-
-impl<W: RadixKey, I: RadixKey> RadixKey for Placed<W, I> {
-    const LEVELS: usize = I::LEVELS + W::LEVELS;
-
-    #[inline]
-    fn get_level(&self, level: usize) -> u8 {
-        match level.checked_sub(I::LEVELS) {
-            Some(level) => self.key.get_level(level),
-            None => self.place.get_level(level),
+        false => Found::of(keys, true),
+    };
+    match found {
+        Found::Rising => sorted.copy_from_slice(keys),
+        Found::Falling => {
+            sorted.copy_from_slice(keys);
+            sorted.reverse();
+        }
+        Found::Mixed => {
+            let threads = fitting(threads, keys.len());
+            let varying = varying(keys, threads);
+            let source = Source {
+                keys,
+                word: |_, key| key,
+            };
+            if !source.count(varying, sorted, K::from_word, threads) {
+                let mut scratch = uncleared(K::TY, keys.len())?;
+                let scratch = scratch.as_mut_slice::<K>().unwrap_or_default();
+                source.sort(varying, [sorted, scratch], threads, |_| {});
+            }
         }
     }
+    Ok(made)
 }
 
-/// A number of an element.
-trait Number: RadixKey + Ord + Copy + Send + Sync {
-    fn of(place: usize) -> Self;
-    fn word(self) -> u64;
+fn write<'a, T: 'a>(to: impl Iterator<Item = &'a mut T>, from: impl Iterator<Item = T>) {
+    to.zip(from).for_each(|(to, from)| *to = from);
 }
 
-impl Number for u32 {
-    fn of(place: usize) -> u32 {
-        place as u32
-    }
-    fn word(self) -> u64 {
-        self.into()
-    }
-}
-
-impl Number for u64 {
-    fn of(place: usize) -> u64 {
-        place as u64
-    }
-    fn word(self) -> u64 {
-        self
-    }
-}
-
-fn places<W: Prim + Ord + RadixKey + Copy + Send + Sync>(
+fn places<K: Prim + Word + Ord>(
     column: &Buffer,
-    threads: usize,
+    threads: &dyn Threads,
 ) -> Result<Buffer, ErrorKind> {
-    let keys = column.as_slice::<W>().unwrap_or_default();
-    match u32::try_from(keys.len()) {
-        Ok(_) => placed::<W, u32>(keys, threads),
-        Err(_) => placed::<W, u64>(keys, threads),
+    let keys = column.as_slice::<K>().unwrap_or_default();
+    let mut made = uncleared(Ty::U64, keys.len())?;
+    let order = made.as_mut_slice::<u64>().unwrap_or_default();
+    match Found::of(keys, false) {
+        Found::Rising => write(order.iter_mut(), 0..),
+        Found::Falling => write(order.iter_mut().rev(), 0..),
+        Found::Mixed => order_mixed(keys, order, fitting(threads, keys.len()))?,
     }
+    Ok(made)
 }
 
-fn placed<W: Ord + RadixKey + Copy + Send + Sync, I: Number>(
-    keys: &[W],
-    threads: usize,
-) -> Result<Buffer, ErrorKind> {
-    let mut all = room::<Placed<W, I>>(keys.len())?;
-    let keys = keys.iter().copied().enumerate();
-    all.extend(keys.map(|(place, key)| Placed {
-        key,
-        place: I::of(place),
-    }));
-    in_order(&mut all, threads);
-    let mut order = uncleared(Ty::U64, all.len())?;
-    let places = order.as_mut_slice().unwrap_or_default();
-    for (place, placed) in places.iter_mut().zip(all) {
-        *place = placed.place.word();
+/// The bits in which keys differ are in one word with their place, if they fit; else beside it.
+fn order_mixed<K: Word>(
+    keys: &[K],
+    order: &mut [u64],
+    threads: &dyn Threads,
+) -> Result<(), ErrorKind> {
+    let (len, varying) = (keys.len(), varying(keys, threads));
+    let Some(bits) = Bits::of(varying) else {
+        return Ok(());
+    };
+    let of_place = (len as u64).ilog2() + 1;
+    if bits.count() + of_place <= u64::BITS {
+        let mut scratch = uncleared(Ty::U64, len)?;
+        let scratch = scratch.as_mut_slice::<u64>().unwrap_or_default();
+        let (low, places) = (bits.low(), (1 << of_place) - 1);
+        let above = u64::MAX >> (u64::BITS - bits.count());
+        let source = Source {
+            keys,
+            word: |place, key: K| (key.key() >> low & above) << of_place | place as u64,
+        };
+        let varying = varying >> low << of_place;
+        source.sort(varying, [order, scratch], threads, |words| {
+            words.iter_mut().for_each(|word| *word &= places);
+        });
+        return Ok(());
     }
-    Ok(order)
+    let twice = || uncleared(Ty::U64, len.saturating_mul(2));
+    let (mut words, mut scratch) = (twice()?, twice()?);
+    let [words, scratch] = [&mut words, &mut scratch].map(|buffer| {
+        let words = buffer.as_mut_slice::<u64>().unwrap_or_default();
+        words.as_chunks_mut::<2>().0
+    });
+    let source = Source {
+        keys,
+        word: |place, key: K| [key.key(), place as u64],
+    };
+    source.sort(varying, [&mut *words, scratch], threads, |_| {});
+    let size = len.div_ceil(threads.count()).max(1);
+    let pairs = order.chunks_mut(size).zip(words.chunks(size)).collect();
+    each(
+        threads,
+        pairs,
+        |(order, words): (&mut [u64], &[[u64; 2]])| {
+            write(order.iter_mut(), words.iter().map(|[_, place]| *place));
+        },
+    );
+    Ok(())
 }
 
 /// By several columns.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `order` | the order of scalars, as that of unsigned integers |
 //! | `call` | the functions that sort columns of these |
+//! | `radix` | the radix sort that these call |
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
 //! | `between` | interpolation between two numbers |
@@ -25,6 +26,7 @@ mod groups;
 mod join;
 mod order;
 mod quantile;
+mod radix;
 mod search;
 mod segments;
 mod top;
@@ -133,9 +135,11 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A sort of std's for few elements, a radix sort for many (the crate `rdst`). It runs apart, since it looks at
-    /// all elements before it gives the first one: nothing fuses across it, as [`explain`](crate::Force::explain) says; but what makes
-    /// the elements, and what is made of them in order, is in the loops before and behind it.
+    /// *Cost and fusion.* A sort of std's for few elements, a radix sort for many, on the engine's threads. The radix sort splits keys by
+    /// their topmost digit that varies, and sorts each part alone, from the lowest digit on; keys in order already are copied. It needs
+    /// one scratch array as large as the result. It runs apart, since it looks at all elements before it gives the first one: nothing
+    /// fuses across it, as [`explain`](crate::Force::explain) says; but what makes the elements, and what is made of them in order, is
+    /// in the loops before and behind it.
     ///
     /// # Errors
     /// When forced: if there is no memory for it.

@@ -160,6 +160,11 @@ pub fn in_order(
     }
 }
 
+/// Calls so many threads to help with something that is no loop.
+pub fn called(engine: &Engine, helpers: usize) -> Team {
+    Team::call(|| engine.pool(), helpers, || true)
+}
+
 impl Run<'_> {
     /// Runs a fresh frame to the loop's end.
     pub fn to_end(&self, frame: &mut Frame) -> Ended {
@@ -299,7 +304,10 @@ impl Run<'_> {
 
     fn call(&self, shape: &Shape) -> Team {
         let helpers = self.engine.threads() - 1;
-        Team::call(|| self.engine.pool(), helpers, self.kernel, &shape.passes())
+        let (kernel, passes) = (self.kernel.clone(), shape.passes());
+        // Before helpers arrive they compile the passes that they will need.
+        let ready = move || passes.iter().all(|pass| kernel.prepare(*pass).is_ok());
+        Team::call(|| self.engine.pool(), helpers, ready)
     }
 
     /// Whether a helper has come. An eager engine waits for it.

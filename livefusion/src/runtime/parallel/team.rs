@@ -9,7 +9,7 @@
 //! is below it on its own stack. So a thread that is in a loop helps with none.
 
 use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, Patience, Wait, lock, thread_local};
-use livefusion_backend::{Kernel, Pass, process, processor};
+use livefusion_backend::{process, processor};
 use rayon::ThreadPool;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -54,14 +54,12 @@ struct Shared(*const Work);
 unsafe impl Send for Shared {}
 
 impl Team {
-    /// Calls `helpers` threads: of the pool that this thread belongs to, or of the engine's. Before they
-    /// arrive they compile the passes of a kernel that they will need. In a forked child the pool that a thread belongs to
-    /// may have no other threads.
+    /// Calls `helpers` threads: of the pool that this thread belongs to, or of the engine's. Each goes away again that is not `ready`
+    /// to help. In a forked child the pool that a thread belongs to may have no other threads.
     pub fn call(
         pool: impl FnOnce() -> Option<Arc<ThreadPool>>,
         helpers: usize,
-        kernel: &Arc<dyn Kernel>,
-        passes: &[Pass],
+        ready: impl Fn() -> bool + Clone + Send + 'static,
     ) -> Team {
         let team = Team::gather(processor::here());
         let inside = rayon::current_thread_index().is_some() && !process::is_forked();
@@ -70,10 +68,10 @@ impl Team {
             false => (pool(), helpers),
         };
         for _ in 0..helpers {
-            let (helper, kernel, passes) = (team.helper(), kernel.clone(), passes.to_vec());
+            let (helper, ready) = (team.helper(), ready.clone());
             let help = move || {
-                if passes.iter().all(|pass| kernel.prepare(*pass).is_ok()) {
-                    drop(kernel);
+                if ready() {
+                    drop(ready);
                     helper.help();
                 }
             };
