@@ -1,10 +1,9 @@
 //! Sorts, with equal keys among them; the largest few, the median, short segments, sums by groups.
 
 use super::segments::cut;
-use super::{Agreement, Case, Ours, Rust, fused, prepared, rayon};
+use super::{Agreement, Case, Ours, Rust, fused, prepared};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
-use rayon::slice::ParallelSliceMut;
 use std::collections::BTreeMap;
 
 const fn case(
@@ -25,14 +24,13 @@ const fn case(
     }
 }
 
-/// A sort in Rust, by std's sort on one thread and by rayon's on several.
-macro_rules! by_std {
-    ($sort:ident $(::<$($t:ty),*>)?, $($with:expr),*) => {
-        &[
-            fused(|input| $sort $(::<$($t),*>)?(input, false $(, $with)*)),
-            rayon(|input| $sort $(::<$($t),*>)?(input, true $(, $with)*)),
-        ]
-    };
+/// By std's sort, on one thread.
+const fn std(run: fn(&Input) -> Vec<Data>) -> Rust {
+    Rust {
+        name: "Rust, std",
+        parallel: false,
+        run,
+    }
 }
 
 /// Words of 40 bits: about half of what `n` of them are is there twice or more often.
@@ -64,7 +62,7 @@ pub const U64: Case = case(
     "sortU64",
     words,
     |engine, input| prepared(engine, input[0].array::<u64>(), |xs: Array<u64>| xs.sort()),
-    by_std!(sorted::<u64, u64>, |x| x, |x| x),
+    &[std(|input| sorted::<u64, u64>(input, |x| x, |x| x))],
 );
 
 /// Floats.
@@ -72,7 +70,7 @@ pub const F64: Case = case(
     "sortF64",
     floats,
     |engine, input| prepared(engine, input[0].array::<f64>(), |xs: Array<f64>| xs.sort()),
-    by_std!(sorted, to_key, from_key),
+    &[std(|input| sorted(input, to_key, from_key))],
 );
 
 /// The places of numbers in order.
@@ -84,7 +82,7 @@ pub const PLACES_U64: Case = case(
             xs.argsort()
         })
     },
-    by_std!(places, |x: u64| x),
+    &[std(|input| places(input, |x: u64| x))],
 );
 
 /// The places of floats in order.
@@ -96,7 +94,7 @@ pub const PLACES_F64: Case = case(
             xs.argsort()
         })
     },
-    by_std!(places, to_key),
+    &[std(|input| places(input, to_key))],
 );
 
 /// Values in the order of numbers.
@@ -111,7 +109,7 @@ pub const BY_U64: Case = case(
             |(keys, values): (Array<u64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    by_std!(values, |x: u64| x),
+    &[std(|input| values(input, |x: u64| x))],
 );
 
 /// Values in the order of floats.
@@ -126,7 +124,7 @@ pub const BY_F64: Case = case(
             |(keys, values): (Array<f64>, Array<u64>)| values.sort_by_key(&keys),
         )
     },
-    by_std!(values, to_key),
+    &[std(|input| values(input, to_key))],
 );
 
 /// The largest ten.
@@ -269,21 +267,13 @@ fn from_key(key: u64) -> f64 {
     f64::from_bits(word)
 }
 
-fn in_order<K: Ord + Send>(keys: &mut [K], parallel: bool) {
-    match parallel {
-        true => keys.par_sort_unstable(),
-        false => keys.sort_unstable(),
-    }
-}
-
 fn sorted<T: livefusion_backend::Prim, U: livefusion_backend::Prim>(
     input: &Input,
-    parallel: bool,
     key: fn(T) -> u64,
     element: fn(u64) -> U,
 ) -> Vec<Data> {
     let mut keys: Vec<u64> = input[0].of::<T>().iter().map(|x| key(*x)).collect();
-    in_order(&mut keys, parallel);
+    keys.sort_unstable();
     vec![Data::result(keys.into_iter().map(element).collect())]
 }
 
@@ -293,37 +283,25 @@ struct Placed {
     place: u32,
 }
 
-fn placed<T: livefusion_backend::Prim>(
-    input: &Input,
-    parallel: bool,
-    key: fn(T) -> u64,
-) -> Vec<Placed> {
+fn placed<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Placed> {
     let keys = input[0].of::<T>().iter().zip(0u32..);
     let placed = keys.map(|(x, place)| Placed {
         key: key(*x),
         place,
     });
     let mut placed: Vec<Placed> = placed.collect();
-    in_order(&mut placed, parallel);
+    placed.sort_unstable();
     placed
 }
 
-fn places<T: livefusion_backend::Prim>(
-    input: &Input,
-    parallel: bool,
-    key: fn(T) -> u64,
-) -> Vec<Data> {
-    let placed = placed(input, parallel, key);
+fn places<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
+    let placed = placed(input, key);
     let places = placed.iter().map(|p| u64::from(p.place));
     vec![Data::result(places.collect())]
 }
 
-fn values<T: livefusion_backend::Prim>(
-    input: &Input,
-    parallel: bool,
-    key: fn(T) -> u64,
-) -> Vec<Data> {
-    let (placed, values) = (placed(input, parallel, key), input[1].of::<u64>());
+fn values<T: livefusion_backend::Prim>(input: &Input, key: fn(T) -> u64) -> Vec<Data> {
+    let (placed, values) = (placed(input, key), input[1].of::<u64>());
     let values = placed.iter().map(|p| values[p.place as usize]);
     vec![Data::result(values.collect())]
 }
