@@ -60,7 +60,7 @@ fn on_rows(f: impl Fn(Array<i64>) -> Array<i64>, plain: impl Fn(&[i64]) -> Vec<i
         for computed in [false, true] {
             let all = Segmented::from_vecs(rows.clone());
             let all = if computed {
-                all.filter_s(|x| x.ge(0))
+                all.filter(|x| x.ge(0))
             } else {
                 all
             };
@@ -124,7 +124,7 @@ fn in_closures_in_closures() {
             let total = row.sum();
             // Pieces without elements have no largest.
             let full = row.filter(|x| (x % 7).gt(0));
-            let pieces = indices_s(&full.map(|x| x % 7));
+            let pieces = Segmented::indices(&full.map(|x| x % 7));
             pieces.map_segments(|piece| {
                 let piece = piece.map(|i| i.cast::<i64>() + &total);
                 sums(&piece).max() + counts(&piece).sum()
@@ -155,7 +155,8 @@ fn in_closures_on_rows() {
         let m = Array::from_vec((7, 11), all.clone());
         let sums = m.map_rows(|row| sums(&row)).flatten();
         let counts = m
-            .map_axis(0, |column| counts(&column))
+            .along(0)
+            .map(|column| counts(&column))
             .transpose()
             .flatten();
         let (sums, counts) = (&sums, &counts).force_with(&engine).unwrap();

@@ -37,20 +37,23 @@ impl Builder {
         let len = self.compute(len.clone());
         self.shared_out(&self.transformed(Transform::ToReal, None, zs, Some(&len)))
     }
+}
 
+/// Of segments.
+impl Segments {
     /// The Fourier transform of each segment of pairs.
-    pub fn fft_s(self, of: &Segments) -> Segments {
-        self.of_each(of, |row| self.fft(row))
+    pub fn fft(&self, builder: Builder) -> Segments {
+        builder.of_each(self, |row| builder.fft(row))
     }
 
     /// The inverse of each segment's.
-    pub fn ifft_s(self, of: &Segments) -> Segments {
-        self.of_each(of, |row| self.ifft(row))
+    pub fn ifft(&self, builder: Builder) -> Segments {
+        builder.of_each(self, |row| builder.ifft(row))
     }
 
     /// The first half of the Fourier transform of each segment of floats, as pairs.
-    pub fn rfft_s(self, of: &Segments) -> Segments {
-        let loc = self.loc();
+    pub fn rfft(&self, builder: Builder) -> Segments {
+        let loc = builder.loc();
         let op = |op, n: Field, by| Field::op(op, &[n, Field::literal(Const::u64(by))], loc);
         let halves = trace::trace(&[Ty::U64], |n| {
             let (half, some) = (op(Op::Div, n[0], 2), op(Op::Ne, n[0], 0));
@@ -58,22 +61,24 @@ impl Builder {
             Fields::from_slice(&[Field::op(Op::Add, &[half, some], loc)])
         });
         Segments {
-            lengths: self.map(std::slice::from_ref(&of.lengths), halves),
-            data: self.transformed(Transform::Real, Some(&of.lengths), &of.data, None),
+            lengths: builder.map(std::slice::from_ref(&self.lengths), halves),
+            data: builder.transformed(Transform::Real, Some(&self.lengths), &self.data, None),
         }
     }
 
-    /// What [`rfft_s`](Builder::rfft_s) gave back, of segments of these lengths, one integer each.
-    pub fn irfft_s(self, of: &Segments, lengths: &Arc<Node>) -> Segments {
-        let wanted = self.segments(lengths, &of.data).lengths;
+    /// What [`rfft`](Segments::rfft) gave back, of segments of these lengths, one integer each.
+    pub fn irfft(&self, builder: Builder, lengths: &Arc<Node>) -> Segments {
+        let wanted = builder.segments(lengths, &self.data).lengths;
         let to_real = Transform::ToReal;
         let sums = Segments {
-            data: self.transformed(to_real, Some(&of.lengths), &of.data, Some(&wanted)),
+            data: builder.transformed(to_real, Some(&self.lengths), &self.data, Some(&wanted)),
             lengths: wanted,
         };
-        self.of_each(&sums, |row| self.shared_out(row))
+        builder.of_each(&sums, |row| builder.shared_out(row))
     }
+}
 
+impl Builder {
     /// A transform of an array, or of segments of these lengths, to one that is as long, or as long as is wanted.
     fn transformed(
         self,
@@ -209,8 +214,8 @@ impl<T: Float> Segmented<Complex<T>> {
     /// use livefusion::prelude::*;
     /// let row = |xs: &[f64]| xs.iter().map(|x| Complex::new(*x, 0.0)).collect();
     /// let rows = Segmented::from_vecs(vec![row(&[1.0, 0.0, 0.0, 0.0]), row(&[]), row(&[3.0, 1.0])]);
-    /// assert_eq!(rows.fft_s().data().re().force()?, [1.0, 1.0, 1.0, 1.0, 4.0, 2.0]);
-    /// assert_eq!(rows.fft_s().ifft_s().data().re().force()?, [1.0, 0.0, 0.0, 0.0, 3.0, 1.0]);
+    /// assert_eq!(rows.fft().data().re().force()?, [1.0, 1.0, 1.0, 1.0, 4.0, 2.0]);
+    /// assert_eq!(rows.fft().ifft().data().re().force()?, [1.0, 0.0, 0.0, 0.0, 3.0, 1.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -220,8 +225,8 @@ impl<T: Float> Segmented<Complex<T>> {
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.
     #[track_caller]
-    pub fn fft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("fft_s").fft_s(&self.nodes()))
+    pub fn fft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().fft(Builder::named("fft")))
     }
 
     /// The inverse of [`fft_s`](Segmented::fft_s), over the length of each segment: as [`Array::ifft`].
@@ -229,8 +234,8 @@ impl<T: Float> Segmented<Complex<T>> {
     /// # Errors
     /// As of [`fft_s`](Segmented::fft_s).
     #[track_caller]
-    pub fn ifft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("ifft_s").ifft_s(&self.nodes()))
+    pub fn ifft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().ifft(Builder::named("ifft")))
     }
 
     /// The segments of real numbers, of these lengths, of which [`rfft_s`](Segmented::rfft_s) gave these: as [`Array::irfft`].
@@ -238,7 +243,7 @@ impl<T: Float> Segmented<Complex<T>> {
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0, 4.0], vec![], vec![5.0, 0.0]]);
-    /// let again = rows.rfft_s().irfft_s(rows.lengths());
+    /// let again = rows.rfft().irfft(rows.lengths());
     /// assert!((again.data() - rows.data()).map(|e| e.abs()).max().force()? < 1e-14);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -247,8 +252,8 @@ impl<T: Float> Segmented<Complex<T>> {
     /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
     /// where none are); and as of [`fft_s`](Segmented::fft_s).
     #[track_caller]
-    pub fn irfft_s<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
-        Segmented::wrap(Builder::named("irfft_s").irfft_s(&self.nodes(), lengths.node()))
+    pub fn irfft<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
+        Segmented::wrap(self.nodes().irfft(Builder::named("irfft"), lengths.node()))
     }
 }
 
@@ -263,9 +268,9 @@ impl<T: Float> Segmented<T> {
     /// let turn = 2.0 * std::f64::consts::PI / n as f64;
     /// let signal = iota(4 * n).map(|i| ((i / n + 5).cast::<f64>() * i.cast::<f64>() * turn).sin());
     /// let window = iota(4 * n).map(|i| 0.5 - 0.5 * ((i % n).cast::<f64>() * turn).cos());
-    /// let power = (signal * window).chunks(n).rfft_s().map(|z| z.norm_sqr());
+    /// let power = (signal * window).chunks(n).rfft().map(|z| z.norm_sqr());
     /// assert_eq!(power.lengths().force()?, [33; 4]);
-    /// assert_eq!(power.max_index_s().force()?, [5, 6, 7, 8]);
+    /// assert_eq!(power.max_index().force()?, [5, 6, 7, 8]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -276,7 +281,7 @@ impl<T: Float> Segmented<T> {
     /// As of [`fft_s`](Segmented::fft_s).
     #[doc(alias("spectrogram", "stft"))]
     #[track_caller]
-    pub fn rfft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("rfft_s").rfft_s(&self.nodes()))
+    pub fn rfft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().rfft(Builder::named("rfft")))
     }
 }
