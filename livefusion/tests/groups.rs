@@ -159,7 +159,14 @@ fn sums_by_codes_are_one_loop() {
         let (codes, found) = Array::from(keys.clone()).map(|k| k + 1).factorize();
         let three = Array::from(values.clone()).map(|x| (x, x * x, 1i64));
         let add = |(a, b, c): (Exp<i64>, Exp<i64>, Exp<i64>), (x, y, z)| (a + x, b + y, c + z);
-        let sums = reduce_by_index(found.len(), (0i64, 0i64, 0i64), &codes, &three, add);
+        let sums = three.reduce_by_index(
+            &codes,
+            Bins {
+                count: found.len(),
+                start: (0i64, 0i64, 0i64),
+            },
+            add,
+        );
         let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
         assert_eq!(explained.loops.len(), 1, "{explained}");
         // The codes, and how many there are.

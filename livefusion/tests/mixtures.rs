@@ -43,7 +43,14 @@ fn codes_of_filtered_keys_reduce_what_a_scan_gives() -> Result<()> {
             let (keys, values) = both.unzip();
             let (codes, of) = keys.factorize();
             let running = values.cumsum();
-            let got = reduce_by_index(of.len(), 0i64, &codes, &running, |a, b| a + b);
+            let got = running.reduce_by_index(
+                &codes,
+                Bins {
+                    count: of.len(),
+                    start: 0i64,
+                },
+                |a, b| a + b,
+            );
             let (of, got) = (&of, &got).force_with(&engine)?;
             assert_eq!((&of[..], &got[..]), (&found[..], &sums[..]), "{n}");
         }

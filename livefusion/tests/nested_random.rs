@@ -272,14 +272,26 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
             OfKinds(m) => {
                 let start = at.sum().map(|s| s % 7);
                 let kinds = at.map(|x| x % *m);
-                scan_by_index(*m as u64, &start, &kinds, &at, |kind, x| {
-                    small(kind * 2 + x)
-                })
+                at.scan_by_index(
+                    &kinds,
+                    Bins {
+                        count: *m as u64,
+                        start: &start,
+                    },
+                    |kind, x| small(kind * 2 + x),
+                )
             }
             Before => {
                 let n = at.len();
                 let kinds = at.map(|x| x.cast::<u64>() % &n);
-                scan_exclusive_by_index(&n, 0i64, &kinds, &at, |kind, _| kind + 1)
+                at.scan_exclusive_by_index(
+                    &kinds,
+                    Bins {
+                        count: &n,
+                        start: 0i64,
+                    },
+                    |kind, _| kind + 1,
+                )
             }
         };
     }

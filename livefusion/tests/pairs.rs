@@ -49,7 +49,14 @@ fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
         let events = Segmented::from_vecs(all);
         let bins = distances(&events).map(|d| (d * 10.0).cast::<u64>());
         let ones = bins.map(|_| 1u64);
-        let counts = reduce_by_index(20, 0u64, bins.data(), ones.data(), |a, b| a + b);
+        let counts = ones.data().reduce_by_index(
+            bins.data(),
+            Bins {
+                count: 20,
+                start: 0u64,
+            },
+            |a, b| a + b,
+        );
         // The counts alone are written.
         assert_eq!(shape(&[counts.node()])?, (1, 1));
         assert_eq!(counts.force_with(&engine)?, expected[..]);

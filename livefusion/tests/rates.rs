@@ -165,7 +165,14 @@ fn what_is_kept_of_segments_put_at_indices() -> Result<()> {
         let indices = Array::from(vec![2u64, 0, 2]);
         let kept = kept();
         let put = Array::from(vec![0.5f64; 4]).scatter(&indices, kept.data());
-        let added = reduce_by_index(3, 0.0, &indices, kept.data(), |a, b| a + b);
+        let added = kept.data().reduce_by_index(
+            &indices,
+            Bins {
+                count: 3,
+                start: 0.0,
+            },
+            |a, b| a + b,
+        );
         (put, (added, kept.sum()))
     };
     both(build, |put, (added, sums)| {
@@ -304,7 +311,14 @@ fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
     let build = || {
         let keys = Array::from(vec![1u64, 0, 2, 1, 5, 2]).map(|k| k % 3);
         let ones = keys.map(|_| 1u64);
-        let counts = reduce_by_index(3, 0u64, &keys, &ones, |a, b| a + b);
+        let counts = ones.reduce_by_index(
+            &keys,
+            Bins {
+                count: 3,
+                start: 0u64,
+            },
+            |a, b| a + b,
+        );
         let places = Array::from(vec![4u64, 5, 6]).map(|x| x + 1);
         let rows = Segmented::new(&counts, &keys);
         ((rows.sum(), keys.max()), (places.sum(), &places + &counts))

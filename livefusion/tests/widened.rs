@@ -46,11 +46,31 @@ fn index_of_an_unsigned_type_is_told_as_an_unsigned_one() {
         );
         assert_eq!(index(|| xs.update(u64::MAX, 1.0), engine), most);
         assert_eq!(
-            index(|| reduce_by_index(3, 0.0, &at, &one, |a, b| a + b), engine),
+            index(
+                || one.reduce_by_index(
+                    &at,
+                    Bins {
+                        count: 3,
+                        start: 0.0
+                    },
+                    |a, b| a + b
+                ),
+                engine
+            ),
             most
         );
         assert_eq!(
-            index(|| scan_by_index(3, 0.0, &at, &one, |a, b| a + b), engine),
+            index(
+                || one.scan_by_index(
+                    &at,
+                    Bins {
+                        count: 3,
+                        start: 0.0
+                    },
+                    |a, b| a + b
+                ),
+                engine
+            ),
             most
         );
         let within = Segmented::from_vecs(vec![vec![u64::MAX]]);

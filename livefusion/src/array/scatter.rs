@@ -18,16 +18,15 @@ impl Builder {
         self.scatter(xs, &index, &value, None)
     }
 
-    /// A histogram: bins, so many, that begin with a value; each value is joined onto the bin that its index names, in order, by
-    /// `step` of (bin, value).
+    /// Joins each value onto the bin that its index names, in order, by `step` of (bin, value).
     pub fn reduce_by_index(
         self,
-        (n, start): (Len, &Body),
-        indices: &Arc<Node>,
         values: &Arc<Node>,
+        indices: &Arc<Node>,
+        bins: Bins<Len, &Body>,
         step: Body,
     ) -> Arc<Node> {
-        let bins = self.bins(n, start);
+        let bins = self.bins(bins.count, bins.start);
         self.scatter(&bins, &self.indices_of(indices), values, Some(step))
     }
 

@@ -133,10 +133,14 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
+    /// *Cost and fusion.* Fuses as a `zip_with` does. The values may come from folds of the segments
+    /// themselves: then the loop runs over each segment twice, while it is in the cache.
+    ///
     /// # Errors
     /// When forced: if there are not as many values as segments, or the lengths do not match the data.
+    #[doc(alias = "map_s")]
     #[track_caller]
-    pub fn map_s<U: Elt, R: IntoExp>(
+    pub fn zip_with_each<U: Elt, R: IntoExp>(
         &self,
         values: &Array<U>,
         f: impl FnOnce(T::Exp, U::Exp) -> R,

@@ -63,7 +63,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m @ b" => m.dot(&b), "fuses with what uses it";
         "np.tril(m)" => m.triangle_lower(0, 0.0), "";
         "np.apply_along_axis(lambda r: r / r.sum(), 1, m)" => m.map_rows(|r| { let s = r.sum(); r.map(|x| x / &s) }), "traced once; fuses into one nested loop";
-        "np.bincount(keys, xs)" => reduce_by_index(3, 0.0, &keys, &xs, |a, b| a + b), "any operator, in the order of the elements";
+        "np.bincount(keys, xs)" => xs.reduce_by_index(&keys, Bins { count: 3, start: 0.0 }, |a, b| a + b), "any operator, in the order of the elements";
         "np.bincount(keys, minlength=3)" => keys.bincount(3), "a key that is not below 3 is an error";
         "np.histogram(xs, bins=4, range=(0.0, 2.0))[0]" => xs.histogram_uniform(0.0, 2.0, 4), "in the loop that makes the elements";
         "np.histogram(xs, bins=ys)[0]" => xs.histogram(&ys.sort()), "edges are in order";

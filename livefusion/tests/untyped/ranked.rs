@@ -11,6 +11,7 @@ use livefusion::ErrorKind;
 use livefusion::ast::{
     Axis, Body, Builder, Const, Field, Fields, Fold, Node, Op, ScanKind, Shape, Ty, trace,
 };
+use livefusion::over::Domain;
 use livefusion::prelude::*;
 use livefusion::ranked::{Amount, Border, Item};
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use crate::{call, error, mistake, place, same, words, words_of};
 use livefusion::ErrorKind;
 use livefusion::ast::{Axis, Body, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
 use livefusion::nested::{OfAll, Part};
+use livefusion::over::Domain;
 use livefusion::prelude::*;
 use livefusion::prepare::values_of;
 use livefusion::runtime::Prepared;
@@ -95,13 +96,16 @@ fn folds_and_scans() {
         Fold::associative(literal(2), add()),
         ScanKind::Exclusive,
     );
-    same_segments(&before, &typed.scan_exclusive(2, |a, b| a + b));
+    same_segments(
+        &of.with_data(before),
+        &typed.scan_exclusive(2, |a, b| a + b),
+    );
     let less = call("scan_seq").scan(
         &of,
         Fold::sequential(literal(2), operator(Op::Sub, Ty::I64)),
         ScanKind::Inclusive,
     );
-    same_segments(&less, &typed.scan_seq(2, |a, b| a - b));
+    same_segments(&of.with_data(less), &typed.scan_seq(2, |a, b| a - b));
 }
 
 #[test]
@@ -479,16 +483,16 @@ fn anything_gives_a_value_or_an_error() {
                     made.extend([b.count(&of, f.clone()), b.fold(&of, Fold::first(f.clone()))]);
                     made.push(b.fold(&of, Fold::sequential(literal(1), f.clone())));
                     made.push(b.fold(&of, Fold::aggregate(literal(1), f.clone(), f.clone())));
-                    made.extend(all(b.scan(
+                    made.push(b.scan(
                         &of,
                         Fold::associative(literal(1), f.clone()),
                         ScanKind::Exclusive,
-                    )));
-                    made.extend(all(b.scan(
+                    ));
+                    made.push(b.scan(
                         &of,
                         Fold::sequential(f.clone(), f.clone()),
                         ScanKind::Inclusive,
-                    )));
+                    ));
                     made.extend(all(of.filter(b, f.clone())));
                     made.extend(all(of.zip_with_each(b, x, f)));
                 }

@@ -884,11 +884,11 @@ mod p65 {
 
 #[allow(warnings, clippy::all)]
 mod p66 {
-    // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // ([5, 6, 7]).reduce_by_index([0, 1, 0], Bins { count: 2, start: 0 }, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", reduce_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        println!("{:?}", (Array::from([5i64, 6, 7])).reduce_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b).force()?);
         Ok(())
     }
 
@@ -897,11 +897,11 @@ mod p66 {
 
 #[allow(warnings, clippy::all)]
 mod p67 {
-    // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // ([5, 6, 7]).scan_by_index([0, 1, 0], Bins { count: 2, start: 0 }, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", scan_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        println!("{:?}", (Array::from([5i64, 6, 7])).scan_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b).force()?);
         Ok(())
     }
 
@@ -910,11 +910,11 @@ mod p67 {
 
 #[allow(warnings, clippy::all)]
 mod p68 {
-    // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // ([5, 6, 7]).scan_exclusive_by_index([0, 1, 0], Bins { count: 2, start: 0 }, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", scan_exclusive_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        println!("{:?}", (Array::from([5i64, 6, 7])).scan_exclusive_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b).force()?);
         Ok(())
     }
 
