@@ -160,8 +160,8 @@ fn mistakes_in_segments() {
     mistake(&call("max").max(&paired), "max", NUMBERS, "(i64, f64)");
     let index = call("min_index").min_index(&paired);
     mistake(&index, "min_index", NUMBERS, "(i64, f64)");
-    let mean = call("mean").mean(&rows().nodes());
-    mistake(&mean, "mean", "elements of one float each", "i64");
+    let mean = call("mean").mean(&flagged);
+    mistake(&mean, "mean", NUMBERS, "bool");
     let no_test = call("any").any(&rows().nodes(), with(Op::Add, 1));
     mistake(&no_test, "any", "a test to bool", "i64");
     let kept = rows().nodes().filter(call("filter"), with(Op::Add, 1));

@@ -5,9 +5,10 @@ use crate::combinators::{self, Combinator, Elements, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::PatternKind;
-use crate::value::{Array, Elt, Named, Segmented, Value};
+use crate::value::{Along, Array, Elt, Named, Segmented, Value};
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Body, Builder, Node};
+use livefusion::over::Domain;
 use livefusion::ranked::{Amount, Item};
 use livefusion::segmented::Segments;
 use loop_lang::Ty;
@@ -16,6 +17,52 @@ use std::sync::Arc;
 /// The note where a function of elements treats one as an array.
 const OF_WHOLE: &str = "an element is one scalar: `r.map_segments(|s| s.sum())` gives whole segments, \
                         `m.map_rows(|r| r.sum())` whole rows";
+
+/// What a fold or a scan goes over.
+pub enum Over {
+    /// All elements.
+    All(Array),
+    /// Those along axes.
+    Along(Along),
+    /// Those of each segment.
+    Segments(Segmented),
+}
+
+impl Over {
+    /// The elements.
+    pub fn elt(&self) -> &Elt {
+        match self {
+            Over::All(xs) => &xs.elt,
+            Over::Along(along) => &along.array.elt,
+            Over::Segments(s) => &s.data.elt,
+        }
+    }
+
+    /// Whether it is all elements of an array.
+    pub fn is_all(&self) -> bool {
+        matches!(self, Over::All(_))
+    }
+
+    /// As the library's builder takes it.
+    pub fn domain(&self) -> Domain<'_> {
+        match self {
+            Over::All(xs) => Domain::All(&xs.node),
+            Over::Along(along) => Domain::Along(&along.array.node, &along.axes),
+            Over::Segments(s) => Domain::Segments(&s.lengths, &s.data.node),
+        }
+    }
+}
+
+impl Elements {
+    /// The elements that a combinator takes of these.
+    fn of(self, elt: &Elt) -> Elt {
+        match self {
+            Elements::Numbers => promote::numbers(elt),
+            Elements::Signed => promote::signed(elt),
+            Elements::Kept | Elements::Alike => elt.clone(),
+        }
+    }
+}
 
 /// The arguments of one call, checked for their number.
 pub struct Call<'e, 's> {
@@ -38,11 +85,17 @@ impl<'e, 's> Call<'e, 's> {
         spans: Vec<Span>,
         span: Span,
     ) -> Result<Value> {
+        let first = match args.first() {
+            Some(Value::Segmented(_)) => Kind::Segments,
+            Some(Value::Along(_)) => Kind::Along,
+            _ => Kind::Array,
+        };
+        let of = combinators::form(of, first, args.len());
         if !of.takes(args.len()) {
             let message = format!("`{}` takes {}, got {}", of.name, of.arity(), args.len());
             let mut wrong = Diagnostic::new(message, span);
-            if of.params.len() == 1 && combinators::find(&format!("{}_axis", of.name)).is_some() {
-                wrong = wrong.note(format!("along an axis it is `m.{}(axis = 0)`", of.name));
+            if of.params == [Kind::Over] {
+                wrong = wrong.note(format!("along an axis it is `m.along(0).{}()`", of.name));
             }
             return Err(Box::new(
                 wrong
@@ -112,14 +165,19 @@ impl<'e, 's> Call<'e, 's> {
                     self.args[k] = Value::Segmented(Segmented { data, ..s });
                     continue;
                 }
+                Value::Along(a) => {
+                    let (want, a) = (elements.of(&a.array.elt), a.clone());
+                    let array = self.eval.retyped(a.array, &want, span)?;
+                    self.args[k] = Value::Along(Along { array, ..a });
+                    continue;
+                }
                 Value::Array(a) if a.node.rank > 0 => a.clone(),
                 Value::Range(_) if all.is_some() => self.array(k)?,
                 _ => continue,
             };
-            let want = match elements {
-                Elements::Numbers => promote::numbers(&array.elt),
-                Elements::Signed => promote::signed(&array.elt),
-                _ => all.clone().unwrap_or(array.elt.clone()),
+            let want = match &all {
+                Some(all) => all.clone(),
+                None => elements.of(&array.elt),
             };
             self.args[k] = Value::Array(self.eval.retyped(array, &want, span)?);
         }
@@ -156,6 +214,45 @@ impl<'e, 's> Call<'e, 's> {
                     false => wrong,
                 }))
             }
+        }
+    }
+
+    /// An array along one axis.
+    pub fn along(&mut self, k: usize) -> Result<(Array, usize)> {
+        match &self.args[k] {
+            Value::Along(Along { array, axes }) if axes.len() == 1 => Ok((array.clone(), axes[0])),
+            other => {
+                let message = format!("expected an array along one axis, got {}", other.describe());
+                Err(Box::new(
+                    Diagnostic::new(message, self.at(k)).note("`m.along(0)` is one"),
+                ))
+            }
+        }
+    }
+
+    /// What a fold or a scan goes over: all elements of an array, those along axes, or those of each segment.
+    pub fn over(&mut self, k: usize) -> Result<Over> {
+        Ok(match self.args[k].clone() {
+            Value::Along(along) => Over::Along(along),
+            Value::Segmented(s) => Over::Segments(s),
+            _ => Over::All(self.array(k)?),
+        })
+    }
+
+    /// The result of a scan: segments, if it is one of segments.
+    pub fn give_over(&mut self, of: &Over, node: Arc<Node>, elt: Elt) -> Result<Value> {
+        match of {
+            Over::Segments(s) => {
+                let lengths = s.lengths.clone();
+                self.give_segments(
+                    Segments {
+                        lengths,
+                        data: node,
+                    },
+                    elt,
+                )
+            }
+            _ => self.give(node, elt),
         }
     }
 
@@ -309,17 +406,19 @@ impl<'e, 's> Call<'e, 's> {
 
     /// An axis.
     pub fn axis(&mut self, k: usize) -> Result<usize> {
-        let n = self.known(k)?;
+        let (value, at) = (self.args[k].clone(), self.at(k));
+        self.axis_of(&value, at)
+    }
+
+    /// The axis that a value names, counted from the last one if it is negative.
+    fn axis_of(&mut self, value: &Value, at: Span) -> Result<usize> {
+        let n = self.eval.known(value, at)?;
         let rank = match self.args.iter().find(|a| matches!(a, Value::Array(_))) {
             Some(Value::Array(a)) => i128::from(a.node.rank),
             _ => 1,
         };
-        // Counted from the last one.
         let axis = if n < 0 { n + rank } else { n };
-        usize::try_from(axis).map_or_else(
-            |_| wrong(format!("expected an axis, got {n}"), self.at(k)),
-            Ok,
-        )
+        usize::try_from(axis).map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)
     }
 
     /// A number of elements that is known.
@@ -354,9 +453,7 @@ impl<'e, 's> Call<'e, 's> {
         };
         let mut axes = Vec::new();
         for part in &parts {
-            let n = self.eval.known(part, at)?;
-            let axis = usize::try_from(n);
-            axes.push(axis.map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)?);
+            axes.push(self.axis_of(part, at)?);
         }
         Ok(axes)
     }

@@ -3,7 +3,7 @@
 use super::code::{Code, level, tuple};
 use super::expression::{Writer, refuse};
 use super::notes::Note;
-use crate::combinators::{self, Combinator, Elements, Kind, SCALARS};
+use crate::combinators::{self, Combinator, Elements, Keywords, Kind, SCALARS};
 use crate::eval::{Result, promote};
 use crate::syntax::{Expr, ExprKind};
 use crate::value::Elt;
@@ -16,9 +16,6 @@ const FREE: &[&str] = &[
     "replicate",
     "enum_from_step",
     "linspace",
-    "reduce_by_index",
-    "scan_by_index",
-    "scan_exclusive_by_index",
     "random::bits",
     "random::uniform",
     "random::uniform2",
@@ -26,9 +23,9 @@ const FREE: &[&str] = &[
     "random::normal2",
     "random::integers",
     "random::permutation",
-    "replicate_s",
-    "indices_s",
-    "enum_from_step_s",
+    "Segmented::replicate",
+    "Segmented::indices",
+    "Segmented::enum_from_step",
     "iterate_n",
     "iterate_while",
     "iterate",
@@ -40,7 +37,6 @@ const SUFFIXED: &[&str] = &[
     "replicate",
     "enum_from_step",
     "aggregate",
-    "aggregate_s",
     "reduce_by_index",
     "scan_by_index",
     "scan_exclusive_by_index",
@@ -125,27 +121,60 @@ impl Writer<'_> {
 
     /// A call with arguments that have names.
     fn with_names(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
+        let places = match combinators::find(name).map(|c| c.keywords) {
+            Some(Keywords::At(places)) => places,
+            _ => &[],
+        };
         let mut plain: Vec<Expr> = Vec::new();
-        let mut axis = None;
+        let (mut axis, mut placed) = (None, Vec::new());
         for arg in args {
             match &arg.kind {
-                ExprKind::Keyword { name, value } if name.text == "axis" => {
-                    axis = Some((**value).clone())
-                }
-                ExprKind::Keyword { .. } => {
-                    return refuse("there is no Rust for this argument", arg.span);
+                ExprKind::Keyword { name, value } if name.text == "axis" => axis = Some(value),
+                ExprKind::Keyword { name, value } => {
+                    match places.iter().find(|(place, _)| *place == name.text) {
+                        Some((_, k)) => placed.push((*k, (**value).clone())),
+                        None => return refuse("there is no Rust for this argument", arg.span),
+                    }
                 }
                 _ => plain.push(arg.clone()),
             }
         }
-        let along =
-            combinators::find(name).and_then(|c| combinators::find(&format!("{}_axis", c.name)));
-        match (along, axis) {
-            (Some(along), Some(axis)) if !plain.is_empty() => {
-                plain.insert(1, axis);
-                self.combinator(e, along, &plain)
+        placed.sort_by_key(|(k, _)| *k);
+        for (k, value) in placed {
+            plain.insert(k.min(plain.len()), value);
+        }
+        match (combinators::find(name), axis) {
+            (Some(c), Some(axis)) if combinators::goes_along(c) && !plain.is_empty() => {
+                let of = self.input(c, &plain, 0)?;
+                let of = of.call("along", &[self.axes(axis)?]);
+                self.method(e, c, of, &plain)
             }
+            (Some(c), None) if !places.is_empty() => self.combinator(e, c, &plain),
             _ => refuse("there is no Rust for these arguments", e.span),
+        }
+    }
+
+    /// One axis, or several.
+    fn axes(&mut self, axes: &Expr) -> Result<String> {
+        Ok(match self.parts(axes)?.as_slice() {
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        })
+    }
+
+    /// The receiver of a method. Elements are converted before axes are named.
+    fn receiver(&mut self, c: &Combinator, args: &[Expr]) -> Result<Code> {
+        match &args[0].kind {
+            ExprKind::Call {
+                callee, args: of, ..
+            } if matches!(&callee.kind, ExprKind::Name(name) if name == "along")
+                && of.len() == 2 =>
+            {
+                let array = self.input(c, of, 0)?;
+                Ok(array.call("along", &[self.axes(&of[1])?]))
+            }
+            _ if matches!(self.note(&args[0])?, Note::Along(_)) => self.expr(&args[0]),
+            _ => self.input(c, args, 0),
         }
     }
 
@@ -173,7 +202,13 @@ impl Writer<'_> {
         self.converted(code, &args[k], want.and_then(|elt| elt.scalar()))
     }
 
-    pub fn combinator(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
+    pub fn combinator(&mut self, e: &Expr, c: &'static Combinator, args: &[Expr]) -> Result<Code> {
+        let kind = match args.first().map(|a| self.note(a)).transpose()? {
+            Some(Note::Segments(_)) => Kind::Segments,
+            Some(Note::Along(_)) => Kind::Along,
+            _ => Kind::Array,
+        };
+        let c = combinators::form(c, kind, args.len());
         let refs = |w: &mut Self, of: &[Expr]| -> Result<Vec<String>> {
             of.iter().map(|a| Ok(w.borrowed(a)?.text)).collect()
         };
@@ -205,7 +240,7 @@ impl Writer<'_> {
                 }
                 return Ok(self.expr(&args[0])?.call("reshape", &[shape]));
             }
-            "fold" | "fold_seq" | "fold_seq_s" | "fold_seq_axis" | "scan" | "scan_seq"
+            "fold" | "fold_seq" | "scan" | "scan_seq"
                 if elt(self, e)? != self.element(&args[0])?.map(|elt| promote::signed(&elt)) =>
             {
                 return refuse(
@@ -221,7 +256,7 @@ impl Writer<'_> {
                 let all = refs(self, args)?.join(", ");
                 return Ok(free("concat", &[format!("[{all}]")]));
             }
-            "concat_axis" | "stack" => {
+            "concatenate" | "stack" => {
                 let axis = self.expr_as_count(&args[0])?;
                 let all = refs(self, &args[1..])?.join(", ");
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
@@ -237,7 +272,7 @@ impl Writer<'_> {
                 let of = self.expr(&args[0])?.call(c.name, &[]);
                 return Ok(of.call("clone", &[]));
             }
-            "flatten" if matches!(self.note(&args[0])?, Note::Segments(_)) => {
+            "flatten" if args.len() == 1 && matches!(self.note(&args[0])?, Note::Segments(_)) => {
                 return Ok(self.expr(&args[0])?.call("concat", &[]));
             }
             "with_data" => {
@@ -247,6 +282,10 @@ impl Writer<'_> {
             "map_segments" => {
                 let (of, f) = (self.borrowed(&args[0])?, self.function(&args[1], 1)?);
                 return Ok(of.call(c.name, &[f]));
+            }
+            "along" => {
+                let axes = self.axes(&args[1])?;
+                return Ok(self.rows(&args[0])?.call(c.name, &[axes]));
             }
             "permute_axes" => {
                 let order = self.parts(&args[1])?;
@@ -278,27 +317,38 @@ impl Writer<'_> {
             "Boundary::Constant" => return Ok(free(c.name, &[self.expr(&args[0])?.text])),
             _ => {}
         }
+        if FREE.contains(&c.name) {
+            let texts = self.arguments(e, c, args, 0)?;
+            return Ok(free(c.name, &texts));
+        }
+        let of = self.receiver(c, args)?;
+        self.method(e, c, of, args)
+    }
+
+    /// The texts of the arguments from one on.
+    fn arguments(
+        &mut self,
+        e: &Expr,
+        c: &Combinator,
+        args: &[Expr],
+        first: usize,
+    ) -> Result<Vec<String>> {
         let ty = match c.name {
             "histogram_uniform" => self.element(&args[0])?.and_then(|elt| elt.scalar()),
             _ => self.note(e)?.elt().and_then(Elt::scalar),
         };
         let suffix = SUFFIXED.contains(&c.name);
         let mut texts = Vec::new();
-        for (k, arg) in args.iter().enumerate() {
+        for (k, arg) in args.iter().enumerate().skip(first) {
             let kind = c.params.get(k).or(c.params.last()).copied();
-            let method = k == 0 && !FREE.contains(&c.name);
             texts.push(match kind.unwrap_or(Kind::Any) {
-                _ if method => continue,
-                Kind::Array | Kind::Segments => self.input(c, args, k)?.borrowed().text,
+                Kind::Array | Kind::Segments | Kind::Along | Kind::Over => {
+                    self.input(c, args, k)?.borrowed().text
+                }
                 Kind::Function(n) => self.function(arg, n)?,
-                Kind::Key => match &arg.kind {
-                    ExprKind::Function(f) if f.params.len() == 1 => {
-                        return self.by_key(c.name, &args[0], arg);
-                    }
-                    _ => self.function(arg, 2)?,
-                },
+                Kind::Key => self.function(arg, 2)?,
                 Kind::Count | Kind::Axis => self.expr_as_count(arg)?,
-                Kind::Any if c.name == "slice_axis" => self.item(arg)?,
+                Kind::Any if c.name == "slice" => self.item(arg)?,
                 Kind::Shape | Kind::Any => match self.parts(arg)?.as_slice() {
                     [one] => one.clone(),
                     parts => tuple(parts).text,
@@ -308,12 +358,25 @@ impl Writer<'_> {
                 Kind::Text => self.expr(arg)?.text,
             });
         }
-        if FREE.contains(&c.name) {
-            return Ok(free(c.name, &texts));
+        Ok(texts)
+    }
+
+    /// A call of a method, whose receiver is written.
+    fn method(&mut self, e: &Expr, c: &Combinator, of: Code, args: &[Expr]) -> Result<Code> {
+        if let (Some(Kind::Key), Some(key)) = (c.params.get(1), args.get(1))
+            && matches!(&key.kind, ExprKind::Function(f) if f.params.len() == 1)
+        {
+            return self.by_key(c.name, &args[0], key);
         }
-        let of = self.input(c, args, 0)?;
+        let mut texts = self.arguments(e, c, args, 1)?;
+        if matches!(c.keywords, Keywords::At(_))
+            && let [_, count, start, _] = texts.as_slice()
+        {
+            let bins = format!("Bins {{ count: {count}, start: {start} }}");
+            texts.splice(1..3, [bins]);
+        }
         // Complex numbers, which are pairs in the shell.
-        let (takes, gives) = match c.name.trim_end_matches("_s") {
+        let (takes, gives) = match c.name {
             "fft" | "ifft" => (true, true),
             "rfft" => (false, true),
             "irfft" => (true, false),
