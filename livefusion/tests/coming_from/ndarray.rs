@@ -26,7 +26,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m.slice(s![1.., ..2])" => m.slice((1.., ..2)), "";
         "m.slice(s![..;2, -1])" => m.slice(((..).step(2), -1)), "";
         "m.row(0)" => m.slice((0, ..)), "";
-        "m.along(Axis(1)).at(0)" => m.along(1).at(0), "axes are numbers";
+        "m.index_axis(Axis(1), 0)" => m.along(1).at(0), "axes are numbers";
         "m.select(Axis(0), &at)" => m.select(0, &at), "an index outside is an error, no panic";
         "m.split_at(Axis(1), 3)" => m.split(1, 3), "";
         "m.t()" => m.transpose(), "";
@@ -40,10 +40,10 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "stack![Axis(0), m, q]" => stack(0, [&m, &q]), "";
         "m.sum()" => m.sum(), "delayed; lanes and chunks, of a fixed order";
         "m.fold(0.0, |a, x| a + x * x)" => m.map(|x| x * x).fold(0.0, |a, b| a + b), "associative; other states: `aggregate`, from left to right: `fold_seq`";
-        "m.along(Axis(0)).sum()" => m.along(0).sum(), "";
-        "m.along(Axis(1)).mean()" => m.along(1).mean(), "of no elements NaN, not `None`";
-        "m.along(Axis(1)).fold(1.0, |a, x| a * x)" => m.along(1).fold_seq(1.0, |a, x| a * x), "`fold_axis` may group the calls";
-        "m.along(Axis(1)).map(|r| r.sum() / r.len() as f64)" => m.along(1).map(|r| r.sum() / r.len().map(|n| n.cast::<f64>())), "closures on rows are traced, too";
+        "m.sum_axis(Axis(0))" => m.along(0).sum(), "";
+        "m.mean_axis(Axis(1))" => m.along(1).mean(), "of no elements NaN, not `None`";
+        "m.fold_axis(Axis(1), 1.0, |a, x| a * x)" => m.along(1).fold_seq(1.0, |a, x| a * x), "`fold` may group the calls";
+        "m.map_axis(Axis(1), |r| r.sum() / r.len() as f64)" => m.along(1).map(|r| r.sum() / r.len().map(|n| n.cast::<f64>())), "closures on rows are traced, too";
         "m.accumulate_axis_inplace(Axis(0), |a, x| *x += a)" => m.along(0).scan(0.0, |a, x| a + x), "";
         "m.dot(&b)" => m.dot(&b), "";
         "m.diag()" => m.diag(), "";

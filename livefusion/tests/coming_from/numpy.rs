@@ -49,11 +49,11 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "m.sum(axis=0)" => m.along(0).sum(), "axes are counted from the front";
         "t.max(axis=(0, 2))" => t.along([0, 2]).max(), "";
         "xs.mean(), xs.std()" => (xs.mean(), xs.std()), "one loop if they are forced together";
-        "m.std(axis=0)" => m.along(0).std(), "the divisor is the length; `mean_axis` and `var_axis` as well";
+        "m.std(axis=0)" => m.along(0).std(), "the divisor is the length; `mean` and `var` as well";
         "m.argmin(axis=1)" => m.along(1).min_index(), "";
         "np.any(m > 8, axis=1)" => m.along(1).any(|x| x.gt(8.0)), "of all elements: `any`, `all`, `count`";
         "np.cumsum(m, axis=1)" => m.along(1).cumsum(), "";
-        "np.maximum.accumulate(m, axis=0)" => m.along(0).scan1(|a, b| a.max(b)), "any associative operator; `scan_axis` has a start";
+        "np.maximum.accumulate(m, axis=0)" => m.along(0).scan1(|a, b| a.max(b)), "any associative operator; `scan` has a start";
         "np.maximum.reduce(m, axis=0)" => m.along(0).fold1(|a, b| a.max(b)), "any associative operator; of all elements `fold1`";
         "np.maximum.accumulate(xs)" => xs.cummax(), "`cummin`, `cumprod`, `cumsum`; `scan_with_start` has one more";
         "np.diff(xs)" => xs.diff(), "";
@@ -67,8 +67,8 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "np.bincount(keys, minlength=3)" => keys.bincount(3), "a key that is not below 3 is an error";
         "np.histogram(xs, bins=4, range=(0.0, 2.0))[0]" => xs.histogram_uniform(0.0, 2.0, 4), "in the loop that makes the elements";
         "np.histogram(xs, bins=ys)[0]" => xs.histogram(&ys.sort()), "edges are in order";
-        "[(x, y) for i, x in enumerate(xs) for y in xs[i + 1:]]" => xs.combinations(), "within segments (awkward's `ak.combinations`): `combinations_s`";
-        "[(x, y) for x in xs for y in ys]" => xs.cartesian(&ys), "`ak.cartesian`: `cartesian_s`";
+        "[(x, y) for i, x in enumerate(xs) for y in xs[i + 1:]]" => xs.combinations(), "within segments (awkward's `ak.combinations`): `combinations`";
+        "[(x, y) for x in xs for y in ys]" => xs.cartesian(&ys), "`ak.cartesian`: `cartesian`";
         "np.sort(xs)" => xs.sort(), "runs before what uses it; NaN comes last";
         "xs[np.argsort(ys, kind='stable')]" => xs.sort_by_key(&ys), "stable; `argsort` gives the places";
         "np.sort(xs)[::-1][:3]" => xs.top_k(3), "a fold, in one pass; `argtop_k` gives the places";

@@ -1211,11 +1211,11 @@ mod p89 {
 
 #[allow(warnings, clippy::all)]
 mod p90 {
-    // [[1, 2], [3, 4]].reverse_axis(1)
+    // [[1, 2], [3, 4]].along(1).reverse()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).reverse_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).reverse().force()?);
         Ok(())
     }
 
@@ -1289,11 +1289,11 @@ mod p95 {
 
 #[allow(warnings, clippy::all)]
 mod p96 {
-    // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
+    // [[1, 2], [3, 4]].along(1).fold(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold_axis(1, 0, |a, b| a + b).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).fold(0, |a, b| a + b).force()?);
         Ok(())
     }
 
@@ -1302,12 +1302,12 @@ mod p96 {
 
 #[allow(warnings, clippy::all)]
 mod p97 {
-    // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
+    // [[1, 2], [3, 4]].along(1).fold_seq(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2], [3, 4]])
-            .fold_seq_axis(1, 0, |s, x| s * 10 + x)
+            .along(1).fold_seq(0, |s, x| s * 10 + x)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1318,11 +1318,11 @@ mod p97 {
 
 #[allow(warnings, clippy::all)]
 mod p98 {
-    // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
+    // [[1, 2], [3, 4]].along(0).fold1(|a, b| a.max(b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold1_axis(0, |a, b| a.max(b)).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).fold1(|a, b| a.max(b)).force()?);
         Ok(())
     }
 
@@ -1331,11 +1331,11 @@ mod p98 {
 
 #[allow(warnings, clippy::all)]
 mod p99 {
-    // [[1, 2], [3, 4]].sum_axis(0)
+    // [[1, 2], [3, 4]].along(0).sum()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).sum_axis(0).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).sum().force()?);
         Ok(())
     }
 
@@ -1344,11 +1344,11 @@ mod p99 {
 
 #[allow(warnings, clippy::all)]
 mod p100 {
-    // [[1, 2], [3, 4]].product_axis(0)
+    // [[1, 2], [3, 4]].along(0).product()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).product_axis(0).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).product().force()?);
         Ok(())
     }
 
@@ -1357,11 +1357,11 @@ mod p100 {
 
 #[allow(warnings, clippy::all)]
 mod p101 {
-    // [[1, 2], [3, 4]].min_axis(0)
+    // [[1, 2], [3, 4]].along(0).min()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).min_axis(0).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).min().force()?);
         Ok(())
     }
 
@@ -1370,11 +1370,11 @@ mod p101 {
 
 #[allow(warnings, clippy::all)]
 mod p102 {
-    // [[1, 2], [3, 4]].max_axis(1)
+    // [[1, 2], [3, 4]].along(1).max()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).max_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).max().force()?);
         Ok(())
     }
 
@@ -1383,11 +1383,11 @@ mod p102 {
 
 #[allow(warnings, clippy::all)]
 mod p103 {
-    // [[1, 2], [3, 4]].mean_axis(1)
+    // [[1, 2], [3, 4]].along(1).mean()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).mean_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).mean().force()?);
         Ok(())
     }
 
@@ -1396,11 +1396,11 @@ mod p103 {
 
 #[allow(warnings, clippy::all)]
 mod p104 {
-    // [[1, 2], [3, 4]].var_axis(1)
+    // [[1, 2], [3, 4]].along(1).var()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).var_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).var().force()?);
         Ok(())
     }
 
@@ -1409,11 +1409,11 @@ mod p104 {
 
 #[allow(warnings, clippy::all)]
 mod p105 {
-    // [[1, 2], [3, 4]].std_axis(1)
+    // [[1, 2], [3, 4]].along(1).std()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).std_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).std().force()?);
         Ok(())
     }
 
@@ -1422,11 +1422,11 @@ mod p105 {
 
 #[allow(warnings, clippy::all)]
 mod p106 {
-    // [[1, 2], [3, 0]].min_index_axis(1)
+    // [[1, 2], [3, 0]].along(1).min_index()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).min_index_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).along(1).min_index().force()?);
         Ok(())
     }
 
@@ -1435,11 +1435,11 @@ mod p106 {
 
 #[allow(warnings, clippy::all)]
 mod p107 {
-    // [[1, 2], [3, 0]].max_index_axis(1)
+    // [[1, 2], [3, 0]].along(1).max_index()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).max_index_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).along(1).max_index().force()?);
         Ok(())
     }
 
@@ -1448,11 +1448,11 @@ mod p107 {
 
 #[allow(warnings, clippy::all)]
 mod p108 {
-    // [[1, 2], [3, 4]].any_axis(1, _ > 3)
+    // [[1, 2], [3, 4]].along(1).any(_ > 3)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).any_axis(1, |x| x.gt(3)).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).any(|x| x.gt(3)).force()?);
         Ok(())
     }
 
@@ -1461,11 +1461,11 @@ mod p108 {
 
 #[allow(warnings, clippy::all)]
 mod p109 {
-    // [[1, 2], [3, 4]].all_axis(1, _ > 2)
+    // [[1, 2], [3, 4]].along(1).all(_ > 2)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).all_axis(1, |x| x.gt(2)).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).all(|x| x.gt(2)).force()?);
         Ok(())
     }
 
@@ -1474,11 +1474,11 @@ mod p109 {
 
 #[allow(warnings, clippy::all)]
 mod p110 {
-    // [[1, 2], [3, 4]].count_axis(0, _ > 1)
+    // [[1, 2], [3, 4]].along(0).count(_ > 1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).count_axis(0, |x| x.gt(1)).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).count(|x| x.gt(1)).force()?);
         Ok(())
     }
 
@@ -1487,11 +1487,11 @@ mod p110 {
 
 #[allow(warnings, clippy::all)]
 mod p111 {
-    // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
+    // [[1, 2], [3, 4]].along(1).scan(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan_axis(1, 0, |a, b| a + b).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).scan(0, |a, b| a + b).force()?);
         Ok(())
     }
 
@@ -1500,12 +1500,12 @@ mod p111 {
 
 #[allow(warnings, clippy::all)]
 mod p112 {
-    // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
+    // [[1, 2], [3, 4]].along(1).scan_exclusive(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2], [3, 4]])
-            .scan_exclusive_axis(1, 0, |a, b| a + b)
+            .along(1).scan_exclusive(0, |a, b| a + b)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1516,12 +1516,12 @@ mod p112 {
 
 #[allow(warnings, clippy::all)]
 mod p113 {
-    // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
+    // [[1, 2], [3, 4]].along(1).scan_right(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2], [3, 4]])
-            .scan_right_axis(1, 0, |a, b| a + b)
+            .along(1).scan_right(0, |a, b| a + b)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1532,11 +1532,11 @@ mod p113 {
 
 #[allow(warnings, clippy::all)]
 mod p114 {
-    // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
+    // [[1, 2], [3, 4]].along(1).scan1(|a, b| a.max(b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan1_axis(1, |a, b| a.max(b)).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).scan1(|a, b| a.max(b)).force()?);
         Ok(())
     }
 
@@ -1545,11 +1545,11 @@ mod p114 {
 
 #[allow(warnings, clippy::all)]
 mod p115 {
-    // [[1, 2], [3, 4]].cumsum_axis(0)
+    // [[1, 2], [3, 4]].along(0).cumsum()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).cumsum_axis(0).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).cumsum().force()?);
         Ok(())
     }
 
@@ -1574,11 +1574,11 @@ mod p116 {
 
 #[allow(warnings, clippy::all)]
 mod p117 {
-    // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
+    // [[1, 2, 3], [4, 5, 6]].along(1).slice(1..)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).slice_axis(1, 1..).force()?);
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).along(1).slice(1..).force()?);
         Ok(())
     }
 
@@ -1587,11 +1587,11 @@ mod p117 {
 
 #[allow(warnings, clippy::all)]
 mod p118 {
-    // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
+    // [[1, 2, 3], [4, 5, 6]].along(1).at(-1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).index_axis(1, -1).force()?);
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).along(1).at(-1).force()?);
         Ok(())
     }
 
@@ -1600,11 +1600,11 @@ mod p118 {
 
 #[allow(warnings, clippy::all)]
 mod p119 {
-    // concat_axis(1, [[1], [2]], [[3], [4]])
+    // concatenate(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", concat_axis(1, &[&Array::from([[1i64], [2]]), &Array::from([[3i64], [4]])]).force()?);
+        println!("{:?}", concatenate(1, &[&Array::from([[1i64], [2]]), &Array::from([[3i64], [4]])]).force()?);
         Ok(())
     }
 
@@ -1835,11 +1835,11 @@ mod p134 {
 
 #[allow(warnings, clippy::all)]
 mod p135 {
-    // (ragged [[1, 2], [3]]).sum_s()
+    // (ragged [[1, 2], [3]]).sum()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).sum_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).sum().force()?);
         Ok(())
     }
 
@@ -1848,11 +1848,11 @@ mod p135 {
 
 #[allow(warnings, clippy::all)]
 mod p136 {
-    // (ragged [[1, 2], [3]]).product_s()
+    // (ragged [[1, 2], [3]]).product()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).product_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).product().force()?);
         Ok(())
     }
 
@@ -1861,11 +1861,11 @@ mod p136 {
 
 #[allow(warnings, clippy::all)]
 mod p137 {
-    // (ragged [[1, 2], [3]]).min_s()
+    // (ragged [[1, 2], [3]]).min()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min().force()?);
         Ok(())
     }
 
@@ -1874,11 +1874,11 @@ mod p137 {
 
 #[allow(warnings, clippy::all)]
 mod p138 {
-    // (ragged [[1, 2], [3]]).max_s()
+    // (ragged [[1, 2], [3]]).max()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max().force()?);
         Ok(())
     }
 
@@ -1887,12 +1887,12 @@ mod p138 {
 
 #[allow(warnings, clippy::all)]
 mod p139 {
-    // (ragged [[1.0, 2.0], [3.0]]).mean_s()
+    // (ragged [[1.0, 2.0], [3.0]]).mean()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![3.0]])
-            .mean_s()
+            .mean()
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1903,11 +1903,11 @@ mod p139 {
 
 #[allow(warnings, clippy::all)]
 mod p140 {
-    // (ragged [[1, 2], [3]]).min_index_s()
+    // (ragged [[1, 2], [3]]).min_index()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_index_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_index().force()?);
         Ok(())
     }
 
@@ -1916,11 +1916,11 @@ mod p140 {
 
 #[allow(warnings, clippy::all)]
 mod p141 {
-    // (ragged [[1, 2], [3]]).max_index_s()
+    // (ragged [[1, 2], [3]]).max_index()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_index_s().force()?);
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_index().force()?);
         Ok(())
     }
 
@@ -1929,12 +1929,12 @@ mod p141 {
 
 #[allow(warnings, clippy::all)]
 mod p142 {
-    // (ragged [[1, 2], [3]]).any_s(_ > 2)
+    // (ragged [[1, 2], [3]]).any(_ > 2)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .any_s(|x| x.gt(2))
+            .any(|x| x.gt(2))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1945,12 +1945,12 @@ mod p142 {
 
 #[allow(warnings, clippy::all)]
 mod p143 {
-    // (ragged [[1, 2], [3]]).all_s(_ > 1)
+    // (ragged [[1, 2], [3]]).all(_ > 1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .all_s(|x| x.gt(1))
+            .all(|x| x.gt(1))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1961,12 +1961,12 @@ mod p143 {
 
 #[allow(warnings, clippy::all)]
 mod p144 {
-    // (ragged [[1, 2], [3]]).count_s(_ > 1)
+    // (ragged [[1, 2], [3]]).count(_ > 1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .count_s(|x| x.gt(1))
+            .count(|x| x.gt(1))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -1977,12 +1977,12 @@ mod p144 {
 
 #[allow(warnings, clippy::all)]
 mod p145 {
-    // (ragged [[1, 2], [3]]).filter_s(_ > 1)
+    // (ragged [[1, 2], [3]]).filter(_ > 1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .filter_s(|x| x.gt(1))
+            .filter(|x| x.gt(1))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -1993,12 +1993,12 @@ mod p145 {
 
 #[allow(warnings, clippy::all)]
 mod p146 {
-    // (ragged [[1, 2], [3]]).pack_s([true, false, true])
+    // (ragged [[1, 2], [3]]).pack([true, false, true])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .pack_s(&Array::from([true, false, true]))
+            .pack(&Array::from([true, false, true]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2009,12 +2009,12 @@ mod p146 {
 
 #[allow(warnings, clippy::all)]
 mod p147 {
-    // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
+    // (ragged [[1, 2], [3]]).fold(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .fold_s(0, |a, b| a + b)
+            .fold(0, |a, b| a + b)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2025,12 +2025,12 @@ mod p147 {
 
 #[allow(warnings, clippy::all)]
 mod p148 {
-    // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
+    // (ragged [[1, 2], [3]]).fold1(|a, b| a.max(b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .fold1_s(|a, b| a.max(b))
+            .fold1(|a, b| a.max(b))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2041,12 +2041,12 @@ mod p148 {
 
 #[allow(warnings, clippy::all)]
 mod p149 {
-    // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
+    // (ragged [[4, 0, 7], [1, 2]]).fold_seq(0, |n, d| n * 10 + d)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![4i64, 0, 7], vec![1, 2]])
-            .fold_seq_s(0, |n, d| n * 10 + d)
+            .fold_seq(0, |n, d| n * 10 + d)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2057,12 +2057,12 @@ mod p149 {
 
 #[allow(warnings, clippy::all)]
 mod p150 {
-    // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
+    // (ragged [[1, 2], [3]]).aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .aggregate_s(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b)
+            .aggregate(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2073,12 +2073,12 @@ mod p150 {
 
 #[allow(warnings, clippy::all)]
 mod p151 {
-    // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
+    // (ragged [[1, 2], [3]]).scan(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_s(0, |a, b| a + b)
+            .scan(0, |a, b| a + b)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2089,12 +2089,12 @@ mod p151 {
 
 #[allow(warnings, clippy::all)]
 mod p152 {
-    // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
+    // (ragged [[1, 2], [3]]).scan_exclusive(0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_exclusive_s(0, |a, b| a + b)
+            .scan_exclusive(0, |a, b| a + b)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2105,12 +2105,12 @@ mod p152 {
 
 #[allow(warnings, clippy::all)]
 mod p153 {
-    // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
+    // (ragged [[1, 2], [3]]).scan_seq(0, |s, x| s * 10 + x)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_seq_s(0, |s, x| s * 10 + x)
+            .scan_seq(0, |s, x| s * 10 + x)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2121,12 +2121,12 @@ mod p153 {
 
 #[allow(warnings, clippy::all)]
 mod p154 {
-    // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
+    // (ragged [[1], [2]]).append(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64], vec![2]])
-            .append_s(&Segmented::from_vecs(vec![vec![3i64, 4], vec![]]))
+            .append(&Segmented::from_vecs(vec![vec![3i64, 4], vec![]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2137,12 +2137,12 @@ mod p154 {
 
 #[allow(warnings, clippy::all)]
 mod p155 {
-    // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
+    // (ragged [[1], [2, 3], [4]]).flatten([2, 1])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64], vec![2, 3], vec![4]])
-            .flatten_s(&Array::from([2i64, 1]))
+            .flatten(&Array::from([2i64, 1]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2153,11 +2153,11 @@ mod p155 {
 
 #[allow(warnings, clippy::all)]
 mod p156 {
-    // replicate_s([2, 1], [5, 6])
+    // Segmented::replicate([2, 1], [5, 6])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", replicate_s(&Array::from([2i64, 1]), &Array::from([5i64, 6])).to_vecs()?);
+        println!("{:?}", Segmented::replicate(&Array::from([2i64, 1]), &Array::from([5i64, 6])).to_vecs()?);
         Ok(())
     }
 
@@ -2166,11 +2166,11 @@ mod p156 {
 
 #[allow(warnings, clippy::all)]
 mod p157 {
-    // indices_s([2, 3])
+    // Segmented::indices([2, 3])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", indices_s(&Array::from([2i64, 3])).to_vecs()?);
+        println!("{:?}", Segmented::indices(&Array::from([2i64, 3])).to_vecs()?);
         Ok(())
     }
 
@@ -2179,11 +2179,11 @@ mod p157 {
 
 #[allow(warnings, clippy::all)]
 mod p158 {
-    // enum_from_step_s([1, 10], [2, -1], [2, 3])
+    // Segmented::enum_from_step([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", enum_from_step_s(&Array::from([1i64, 10]), &Array::from([2i64, -1]), &Array::from([2i64, 3])).to_vecs()?);
+        println!("{:?}", Segmented::enum_from_step(&Array::from([1i64, 10]), &Array::from([2i64, -1]), &Array::from([2i64, 3])).to_vecs()?);
         Ok(())
     }
 
@@ -2192,12 +2192,12 @@ mod p158 {
 
 #[allow(warnings, clippy::all)]
 mod p159 {
-    // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
+    // (ragged [[1, 2], [3]]).zip_with_each([10, 20], |x, y| x + y)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .map_s(&Array::from([10i64, 20]), |x, y| x + y)
+            .zip_with_each(&Array::from([10i64, 20]), |x, y| x + y)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2234,12 +2234,12 @@ mod p161 {
 
 #[allow(warnings, clippy::all)]
 mod p162 {
-    // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
+    // (ragged [[2u64, 0], [3]]).flat_map(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![2u64, 0], vec![3]])
-            .flat_map_s(|x| x, |x, i| 10 * x + i)
+            .flat_map(|x| x, |x, i| 10 * x + i)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2250,12 +2250,12 @@ mod p162 {
 
 #[allow(warnings, clippy::all)]
 mod p163 {
-    // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
+    // (ragged [[1, 2, 3], [4, 5]]).combinations()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4, 5]])
-            .combinations_s()
+            .combinations()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2266,12 +2266,12 @@ mod p163 {
 
 #[allow(warnings, clippy::all)]
 mod p164 {
-    // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
+    // (ragged [[1, 2], [3]]).cartesian(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .cartesian_s(&Segmented::from_vecs(vec![vec![0.5f64], vec![1.5, 2.5]]))
+            .cartesian(&Segmented::from_vecs(vec![vec![0.5f64], vec![1.5, 2.5]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2282,12 +2282,12 @@ mod p164 {
 
 #[allow(warnings, clippy::all)]
 mod p165 {
-    // (ragged [[1, 2, 3], [4]]).take_s(2)
+    // (ragged [[1, 2, 3], [4]]).take(2)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
-            .take_s(2)
+            .take(2)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2298,12 +2298,12 @@ mod p165 {
 
 #[allow(warnings, clippy::all)]
 mod p166 {
-    // (ragged [[1, 2, 3], [4]]).reverse_s()
+    // (ragged [[1, 2, 3], [4]]).reverse()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
-            .reverse_s()
+            .reverse()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2314,12 +2314,12 @@ mod p166 {
 
 #[allow(warnings, clippy::all)]
 mod p167 {
-    // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
+    // (ragged [[5, 6, 7], [8]]).gather(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![5i64, 6, 7], vec![8]])
-            .gather_s(&Segmented::from_vecs(vec![vec![2i64, 0], vec![0]]))
+            .gather(&Segmented::from_vecs(vec![vec![2i64, 0], vec![0]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2597,12 +2597,12 @@ mod p186 {
 
 #[allow(warnings, clippy::all)]
 mod p187 {
-    // (ragged [[3, 1, 2], [5, 4]]).sort_s()
+    // (ragged [[3, 1, 2], [5, 4]]).sort()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .sort_s()
+            .sort()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2613,12 +2613,12 @@ mod p187 {
 
 #[allow(warnings, clippy::all)]
 mod p188 {
-    // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
+    // (ragged [[3, 1, 2], [5, 4]]).argsort()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .argsort_s()
+            .argsort()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2629,12 +2629,12 @@ mod p188 {
 
 #[allow(warnings, clippy::all)]
 mod p189 {
-    // (ragged [[3, 1, 2], [5, 4]]).median_s()
+    // (ragged [[3, 1, 2], [5, 4]]).median()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .median_s()
+            .median()
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2645,12 +2645,12 @@ mod p189 {
 
 #[allow(warnings, clippy::all)]
 mod p190 {
-    // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
+    // (ragged [[3, 1, 2], [5, 4]]).quantile(0.75)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .quantile_s(0.75)
+            .quantile(0.75)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2780,14 +2780,14 @@ mod p197 {
 
 #[allow(warnings, clippy::all)]
 mod p198 {
-    // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
+    // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([(1.0f64, 0.0f64), (0.0, 1.0), (5.0, 2.0)])
             .chunks(2)
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .fft_s()
+            .fft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2799,14 +2799,14 @@ mod p198 {
 
 #[allow(warnings, clippy::all)]
 mod p199 {
-    // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
+    // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([(4.0f64, 0.0f64), (0.0, 2.0), (5.0, 2.0)])
             .chunks(2)
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .ifft_s()
+            .ifft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2818,13 +2818,13 @@ mod p199 {
 
 #[allow(warnings, clippy::all)]
 mod p200 {
-    // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
+    // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([1.0f64, 2.0, 3.0, 4.0, 5.0])
             .chunks(4)
-            .rfft_s()
+            .rfft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2836,13 +2836,13 @@ mod p200 {
 
 #[allow(warnings, clippy::all)]
 mod p201 {
-    // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
+    // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft([2, 1])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![(3.0f64, 0.0f64), (1.0, 0.0)], vec![(5.0, 0.0)]])
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .irfft_s(&Array::from([2i64, 1]))
+            .irfft(&Array::from([2i64, 1]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2960,12 +2960,12 @@ mod p209 {
 
 #[allow(warnings, clippy::all)]
 mod p210 {
-    // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
+    // [[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2], [3, 4]])
-            .map_axis(0, |column| column.scan(0, |a, b| a + b))
+            .along(0).map(|column| column.scan(0, |a, b| a + b))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -3231,7 +3231,7 @@ mod p227 {
         let xs = Array::from([5i64, 6, 7]);
         let value = (
             xs.at(0),
-            xs.index_axis(0, -1),
+            xs.along(0).at(-1),
             xs.slice(1..),
             xs.slice(..-1),
             xs.slice(1..=1),
@@ -3252,7 +3252,7 @@ mod p227 {
 #[allow(warnings, clippy::all)]
 mod p228 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
-    // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
+    // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).along(0).sum())
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
@@ -3262,7 +3262,7 @@ mod p228 {
             m.slice((-1, 0)),
             m.slice((0, ..)),
             m.slice((.., -1)),
-            m.map(|x| x + 1).sum_axis(0),
+            m.map(|x| x + 1).along(0).sum(),
         );
         println!("{:?}", (
             value.0.force()?,
@@ -3336,12 +3336,12 @@ mod p231 {
 #[allow(warnings, clippy::all)]
 mod p232 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
-    // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
+    // (r * 2.0, r.sum(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let r = Segmented::from_vecs(vec![vec![1.5f64], vec![2.5, 3.5], vec![]]);
-        let value = (r.map(|x| x * 2.0), r.sum_s(), (&r).map_segments(|s| s.sum()));
+        let value = (r.map(|x| x * 2.0), r.sum(), (&r).map_segments(|s| s.sum()));
         println!("{:?}", (value.0.to_vecs()?, value.1.force()?, value.2.force()?));
         Ok(())
     }
@@ -3582,7 +3582,7 @@ mod p246 {
 mod p247 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
-    // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
+    // (zs.fft(), zs.irfft(n), zs.chunks(1).fft())
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
@@ -3591,7 +3591,7 @@ mod p247 {
         let value = (
             zs.map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft().map(|z| (z.re, z.im)),
             zs.map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).irfft(&n),
-            zs.chunks(1).map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft_s().map(|z| (z.re, z.im)),
+            zs.chunks(1).map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft().map(|z| (z.re, z.im)),
         );
         println!("{:?}", (value.0.force()?, value.1.force()?, value.2.to_vecs()?));
         Ok(())
@@ -3707,9 +3707,9 @@ mod p253 {
             m.dot(&m.transpose()),
             m.slice((0, ..)),
             m.slice((.., 1)),
-            m.reverse_axis(1).slice((1..2, ..)),
+            m.along(1).reverse().slice((1..2, ..)),
             (2, 3).clone(),
-            m.sum_axis(0),
+            m.along(0).sum(),
         );
         println!("{:?}", (
             value.0.force()?,
@@ -3735,7 +3735,7 @@ mod p254 {
         let xs = Array::from([10i64, 3, 0, 4]);
         let value = (
             xs.slice(1..3),
-            xs.reverse_axis(0).slice(..),
+            xs.along(0).reverse().slice(..),
             xs.slice(2..4),
             xs.slice((0..).step(2)),
             xs.pack(&xs.map(|x| x.gt(3))),
@@ -4333,12 +4333,12 @@ mod p281 {
 
 #[allow(warnings, clippy::all)]
 mod p282 {
-    // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
+    // [[1, 2, 3], [4, 5, 6]].along(0).map(|c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
-            .map_axis(0, |c| c.scan(0, |a, b| a + b))
+            .along(0).map(|c| c.scan(0, |a, b| a + b))
             .force()?;
         println!("{:?}", value);
         Ok(())
