@@ -222,7 +222,7 @@ fn lengths_that_do_not_fit_are_errors() {
             let sum = long(last).combinations().map(|(_, b)| b).data().sum();
             let said = sum.force_with(&engine).unwrap_err().to_string();
             assert!(
-                said.starts_with("`combinations_s`") && said.contains("segment"),
+                said.starts_with("`combinations`") && said.contains("segment"),
                 "{said}"
             );
             let sum = one.cartesian(&long(last)).map(|(_, b)| b).data().sum();

@@ -229,16 +229,16 @@ impl<T: Float> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().fft(Builder::named("fft")))
     }
 
-    /// The inverse of [`fft_s`](Segmented::fft_s), over the length of each segment: as [`Array::ifft`].
+    /// The inverse of [`fft`](Segmented::fft), over the length of each segment: as [`Array::ifft`].
     ///
     /// # Errors
-    /// As of [`fft_s`](Segmented::fft_s).
+    /// As of [`fft`](Segmented::fft).
     #[track_caller]
     pub fn ifft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().ifft(Builder::named("ifft")))
     }
 
-    /// The segments of real numbers, of these lengths, of which [`rfft_s`](Segmented::rfft_s) gave these: as [`Array::irfft`].
+    /// The segments of real numbers, of these lengths, of which [`rfft`](Segmented::rfft) gave these: as [`Array::irfft`].
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -250,7 +250,7 @@ impl<T: Float> Segmented<Complex<T>> {
     ///
     /// # Errors
     /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
-    /// where none are); and as of [`fft_s`](Segmented::fft_s).
+    /// where none are); and as of [`fft`](Segmented::fft).
     #[track_caller]
     pub fn irfft<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
         Segmented::wrap(self.nodes().irfft(Builder::named("irfft"), lengths.node()))
@@ -274,11 +274,11 @@ impl<T: Float> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`fft_s`](Segmented::fft_s), of half as many complex numbers: in the example the signal and its window are
+    /// *Cost and fusion.* As of [`fft`](Segmented::fft), of half as many complex numbers: in the example the signal and its window are
     /// in the loop before, the power and where it is largest in the one behind.
     ///
     /// # Errors
-    /// As of [`fft_s`](Segmented::fft_s).
+    /// As of [`fft`](Segmented::fft).
     #[doc(alias("spectrogram", "stft"))]
     #[track_caller]
     pub fn rfft(&self) -> Segmented<Complex<T>> {

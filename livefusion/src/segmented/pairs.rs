@@ -115,7 +115,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// *Cost and fusion.* Three loops, one in the other: over the segments, the firsts, the seconds. What maps, filters, folds or scatters
     /// the pairs is in them, and no pair is in memory. The second of a pair is read at an index: the data is in memory, or a cheap
-    /// function of the index, or made so by an earlier loop. What folds per segment fuses as [`flat_map_s`](Segmented::flat_map_s) says.
+    /// function of the index, or made so by an earlier loop. What folds per segment fuses as [`flat_map`](Segmented::flat_map) says.
     ///
     /// # Errors
     /// When forced: if the lengths ask for more than the data has.
@@ -136,7 +136,7 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`combinations_s`](Segmented::combinations_s), but that these segments' data may be a stream: the other's
+    /// *Cost and fusion.* As of [`combinations`](Segmented::combinations), but that these segments' data may be a stream: the other's
     /// is read at an index.
     ///
     /// # Errors

@@ -100,10 +100,10 @@ impl<T: Num> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`quantile_s`](Segmented::quantile_s).
+    /// *Cost and fusion.* As of [`quantile`](Segmented::quantile).
     ///
     /// # Errors
-    /// As of [`quantile_s`](Segmented::quantile_s).
+    /// As of [`quantile`](Segmented::quantile).
     #[track_caller]
     pub fn median(&self) -> Array<f64> {
         Array::wrap(self.nodes().median(Builder::named("median")))

@@ -51,7 +51,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// As of [`sort_s`](Segmented::sort_s).
+    /// As of [`sort`](Segmented::sort).
     #[track_caller]
     pub fn argsort(&self) -> Segmented<u64> {
         Segmented::wrap(self.nodes().argsort(Builder::named("argsort")))

@@ -219,7 +219,7 @@ fn rows_of_one_axis() -> Result<()> {
             let back = array.map_rows(|row| row.reverse().map(|x| x + 1));
             assert_eq!(back.force_with(&engine)?.to_vec()?, expected);
         }
-        // A delayed scalar is no array, as of `sum_axis`.
+        // A delayed scalar is no array, as of `sum`.
         let e = array.map_rows(|row| row.sum()).force().unwrap_err();
         assert!(
             matches!(e.kind, ErrorKind::Malformed { .. }) && here(&e),

@@ -39,6 +39,11 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         for form in combinators::forms(c.name) {
             text += &format!("{}\n", form.signature());
         }
+        if c.params.first() == Some(&combinators::Kind::Over) {
+            let more = if c.params.len() > 1 { "…" } else { "" };
+            let (name, of) = (c.name, "of each segment `rows");
+            text += &format!("along axes `m.along(0).{name}({more})`, {of}.{name}({more})`\n");
+        }
         if !c.aliases.is_empty() {
             text += &format!("also {}\n", c.aliases.join(", "));
         }

@@ -209,9 +209,14 @@ impl<'e, 's> Call<'e, 's> {
             other => {
                 let message = format!("expected an array, got {}", other.describe());
                 let wrong = Diagnostic::new(message, at);
-                Err(Box::new(match self.eval.tracing && other.is_scalar() {
-                    true => wrong.note(OF_WHOLE),
-                    false => wrong,
+                let name = self.builder.name();
+                Err(Box::new(match other {
+                    Value::Along(_) => {
+                        let form = format!("`m.along(0).map(|r| r.{name}(…))`");
+                        wrong.note(format!("{form} calls `{name}` on each"))
+                    }
+                    other if self.eval.tracing && other.is_scalar() => wrong.note(OF_WHOLE),
+                    _ => wrong,
                 }))
             }
         }

@@ -293,7 +293,7 @@ impl Writer<'_> {
                 return Ok(self.expr(&args[0])?.call(c.name, &[order]));
             }
             "pad" => return self.pad(args),
-            "broadcast" => return self.broadcast(e, args),
+            "broadcast" if c.params[0] != Kind::Segments => return self.broadcast(e, args),
             "iterate_n" | "iterate_while" | "iterate" | "while_loop" => {
                 return self.looped(e, c, args);
             }

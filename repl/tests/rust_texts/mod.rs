@@ -72,6 +72,14 @@ const TEXTS: &[&str] = &[
     "[[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())",
     "[[1, 2, 3], [4, 5, 6]].along(0).map(|c| c.scan(0, |a, b| a + b))",
     "[1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()",
+    "let m = [[1, 2], [3, 4]]\n(m.along(0).sum(), m.along(1).product(), m.along(0).min(), m.along(1).max(), m.along(1).mean(), m.along(0).var(), m.along(1).std())",
+    "let m = [[1, 2], [3, 0]]\n(m.along(1).min_index(), m.along(1).max_index(), m.along(1).any(_ > 2), m.along(1).all(_ > 0), m.along(0).count(_ > 1))",
+    "let m = [[1, 2], [3, 4]]\n(m.along(1).fold(0, |a, b| a + b), m.along(1).fold_seq(0, |s, x| s * 10 + x), m.along(0).fold1(|a, b| a.max(b)), m.along(1).aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))",
+    "let m = [[1, 2], [3, 4]].along(1)\n(m.scan(0, |a, b| a + b), m.scan_exclusive(0, |a, b| a + b), m.scan_right(0, |a, b| a + b), m.scan1(|a, b| a.max(b)), m.cumsum(), m.cumprod())",
+    "let r = ragged [[1, 2], [3]]\n(r.sum(), r.product(), r.min(), r.max(), r.mean(), r.var(), r.min_index(), r.max_index(), r.any(_ > 2), r.all(_ > 1), r.count(_ > 1))",
+    "let r = ragged [[4, 0, 7], [1, 2]]\n(r.fold(0, |a, b| a + b), r.fold1(|a, b| a.max(b)), r.fold_seq(0, |n, d| n * 10 + d), r.aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))",
+    "let r = ragged [[1, 2], [3]]\n(r.scan(0, |a, b| a + b), r.scan_exclusive(0, |a, b| a + b), r.scan_seq(0, |s, x| s * 10 + x), r.scan_right(0, |a, b| a + b), r.cummax())",
+    "let m = generate((2, 3, 2), |(i, j, k)| i * j + k)\n(m.along((0, 2)).sum(), m.sum(axis = (1, 2)), [[true, false], [true, true]].along(0).sum(), [[true, false]].sum(axis = 1))",
 ];
 
 /// Combinators that `:rust` refuses: those of dates.
