@@ -207,7 +207,7 @@ impl<T: Float> Array<T> {
 }
 
 impl<T: Float> Segmented<Complex<T>> {
-    /// The Fourier transform of each segment, alone: as [`Array::fft`].
+    /// Transforms each segment alone, as [`Array::fft`] does an array.
     ///
     /// ```
     /// use livefusion::complex::Complex;
@@ -224,21 +224,27 @@ impl<T: Float> Segmented<Complex<T>> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.
+    #[doc(alias = "fft_s")]
     #[track_caller]
     pub fn fft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().fft(Builder::named("fft")))
     }
 
-    /// The inverse of [`fft`](Segmented::fft), over the length of each segment: as [`Array::ifft`].
+    /// Transforms each segment back: the inverse of [`fft`](Segmented::fft).
+    ///
+    /// The factor is one over the length of each segment, as of [`Array::ifft`].
     ///
     /// # Errors
     /// As of [`fft`](Segmented::fft).
+    #[doc(alias = "ifft_s")]
     #[track_caller]
     pub fn ifft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().ifft(Builder::named("ifft")))
     }
 
-    /// The segments of real numbers, of these lengths, of which [`rfft`](Segmented::rfft) gave these: as [`Array::irfft`].
+    /// Transforms each segment back to real numbers.
+    ///
+    /// It is the inverse of [`rfft`](Segmented::rfft), of segments of these lengths, as [`Array::irfft`] is of an array's.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -251,6 +257,7 @@ impl<T: Float> Segmented<Complex<T>> {
     /// # Errors
     /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
     /// where none are); and as of [`fft`](Segmented::fft).
+    #[doc(alias = "irfft_s")]
     #[track_caller]
     pub fn irfft<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
         Segmented::wrap(self.nodes().irfft(Builder::named("irfft"), lengths.node()))
@@ -258,8 +265,10 @@ impl<T: Float> Segmented<Complex<T>> {
 }
 
 impl<T: Float> Segmented<T> {
-    /// The first `n / 2 + 1` numbers of the Fourier transform of each segment of `n` real numbers, none of one without: as
-    /// [`Array::rfft`]. So the segments have other lengths.
+    /// Transforms each segment of real numbers alone.
+    ///
+    /// Of `n` numbers it gives the first `n / 2 + 1` of the transform, of none none, as [`Array::rfft`]. So the segments have other
+    /// lengths.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -279,7 +288,7 @@ impl<T: Float> Segmented<T> {
     ///
     /// # Errors
     /// As of [`fft`](Segmented::fft).
-    #[doc(alias("spectrogram", "stft"))]
+    #[doc(alias("spectrogram", "stft", "rfft_s"))]
     #[track_caller]
     pub fn rfft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().rfft(Builder::named("rfft")))

@@ -91,8 +91,8 @@ macro_rules! indices {
 indices! {
     /// Finds the index of the smallest element.
     ///
-    /// Of equal ones it is the lowest index. Floats are compared by `<`, so the zeros are equal; NaN is ignored, and of NaN alone it
-    /// is index 0. Of segments it is the index within the segment.
+    /// Of equal ones it is the lowest index. Floats are compared by `<`, so the zeros are equal; NaN is ignored, and
+    /// of NaN alone it is index 0. Of segments it is the index within the segment.
     ///
     /// ```
     /// use livefusion::prelude::*;

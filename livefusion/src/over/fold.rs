@@ -12,8 +12,8 @@ impl Builder {
     /// Folds the elements, by any fold.
     ///
     /// It is [`fold`](crate::Array::fold), [`fold1`](crate::Array::fold1), [`fold_seq`](crate::Array::fold_seq) and
-    /// [`aggregate`](crate::Array::aggregate), as the style of the fold says. Along another axis than the last ones each fold goes from
-    /// left to right.
+    /// [`aggregate`](crate::Array::aggregate), as the style of the fold says. Along another axis than the last ones
+    /// each fold goes from left to right.
     ///
     /// ```
     /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, Op, Ty};
@@ -53,8 +53,8 @@ impl<T: Elt, R: ToExp<T>> Joined<T> for R {}
 over! { folds T: Elt;
     /// Joins the elements by `op`, from `start`.
     ///
-    /// `op` must be associative: `(a op b) op c = a op (b op c)`. `start` is joined once, on the left; it need not be an identity,
-    /// and it is the result of no elements.
+    /// `op` must be associative: `(a op b) op c = a op (b op c)`. `start` is joined once, on the left; it need not be
+    /// an identity, and it is the result of no elements.
     ///
     /// The operator need not commute, but its calls may be grouped in any way, so float results differ
     /// in the last bits from a plain loop's. They do not depend on the backend or the number of
@@ -72,8 +72,9 @@ over! { folds T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Memory is read once, in order, whatever the axis is. A fold fuses with the producer of the elements and with
-    /// other folds of arrays in step; of segments and along the last axis also with the consumers of the result.
+    /// *Cost and fusion.* Memory is read once, in order, whatever the axis is. A fold fuses with the producer of the
+    /// elements and with other folds of arrays in step; of segments and along the last axis also with the consumers of
+    /// the result.
     #[doc(alias("reduce", "foldAll", "fold_axis", "fold_axes", "fold_s", "reduceat", "foldSeg"))]
     pub fn fold(start: impl Joined<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: Joined<T>] -> T,
         "Joins the elements by an operator, from a start" => |builder, of| {
@@ -106,8 +107,8 @@ over! { folds T: Elt;
 
     /// Joins the elements strictly from left to right.
     ///
-    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a fold of all elements, or of segments, runs
-    /// on one thread; prefer [`fold`](Array::fold).
+    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a fold of all elements, or
+    /// of segments, runs on one thread; prefer [`fold`](Array::fold).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -128,9 +129,9 @@ over! { folds T: Elt;
 
     /// Folds the elements into a state of another type.
     ///
-    /// `start` is the state of no elements, `step` takes one more element in, and `combine` joins the states of neighbouring parts
-    /// (the left one first); `combine(start, s)` must be `s`. Along another axis than the last one each fold goes from left to right,
-    /// and the elements are read across rows.
+    /// `start` is the state of no elements, `step` takes one more element in, and `combine` joins the states of
+    /// neighbouring parts (the left one first); `combine(start, s)` must be `s`. Along another axis than the last one
+    /// each fold goes from left to right, and the elements are read across rows.
     ///
     /// ```
     /// use livefusion::prelude::*;

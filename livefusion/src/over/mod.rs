@@ -1,5 +1,5 @@
-//! Combinators over all elements of an array, over those along axes, or over those of each segment: `xs.sum()`, `m.along(1).sum()`,
-//! `rows.sum()`. Each is declared once, for all three.
+//! Combinators over all elements of an array, over those along axes, or over those of each segment: `xs.sum()`,
+//! `m.along(1).sum()`, `rows.sum()`. Each is declared once, for all three.
 //!
 //! | file | combinators |
 //! | --- | --- |
@@ -49,8 +49,8 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// An axis that an array lacks, or that is named twice, is a mistake. The result is an array without these axes, a delayed scalar if
-/// none is left; scans keep the shape, and give the elements alone of segments.
+/// An axis that an array lacks, or that is named twice, is a mistake. The result is an array without these axes, a
+/// delayed scalar if none is left; scans keep the shape, and give the elements alone of segments.
 #[derive(Clone, Copy, Debug)]
 pub enum Domain<'a> {
     /// All elements of an array.
@@ -143,8 +143,8 @@ pub struct Along<T: Elt, D: Dim, A = usize> {
 impl<T: Elt, D: Dim> Array<T, D> {
     /// Names the axes that the next combinator goes along.
     ///
-    /// Folds go along one axis or several, and leave the others; scans and the like go along one, and keep the shape. All elements and
-    /// the elements of segments have the same combinators.
+    /// Folds go along one axis or several, and leave the others; scans and the like go along one, and keep the shape.
+    /// All elements and the elements of segments have the same combinators.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -158,9 +158,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It costs nothing. Memory is read once, in order, whatever the axes are. Along the last axis a combinator
-    /// fuses with the producer of the elements and with the consumers of its result; along another one a fold fuses with the
-    /// producer, and a scan with both.
+    /// *Cost and fusion.* It costs nothing. Memory is read once, in order, whatever the axes are. Along the last axis
+    /// a combinator fuses with the producer of the elements and with the consumers of its result; along another one a
+    /// fold fuses with the producer, and a scan with both.
     ///
     /// # Errors
     /// When the result is forced: if there is no such axis, or one is named twice.
@@ -180,8 +180,8 @@ impl<T: Elt, D: Dim, A: Axes<D>> fmt::Debug for Along<T, D, A> {
     }
 }
 
-/// Declares folds, or scans, of all elements of an array, of those along axes, and of those of each segment. The docs are the array's
-/// method's; the other two say what they go over, and where the docs are.
+/// Declares folds, or scans, of all elements of an array, of those along axes, and of those of each segment. The docs
+/// are the array's method's; the other two say what they go over, and where the docs are.
 macro_rules! over {
     (folds $T:ident: $Bound:ident; $(
         $(#[$meta:meta])*

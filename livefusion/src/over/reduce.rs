@@ -163,7 +163,8 @@ impl Builder {
         self.map(std::slice::from_ref(xs), one)
     }
 
-    /// What is made of elements that are one number each, of this type; of others a mistake, of these types and this rank.
+    /// What is made of elements that are one number each, of this type; of others a mistake, of these types and this
+    /// rank.
     pub(crate) fn numbers(
         self,
         xs: &Arc<Node>,
@@ -227,8 +228,8 @@ impl<T: Num> Summed for T {
 over! { folds T: Summed;
     /// Sums the elements.
     ///
-    /// Sums go from 0, which is that of no elements; integers wrap. Floats are added in several lanes, see [`fold`](Array::fold), or,
-    /// along another axis than the last one, from left to right.
+    /// Sums go from 0, which is that of no elements; integers wrap. Floats are added in several lanes, see
+    /// [`fold`](Array::fold), or, along another axis than the last one, from left to right.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -266,7 +267,8 @@ over! { folds T: Num;
 
     /// Finds the smallest element.
     ///
-    /// Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is read in order, along whatever axis.
+    /// Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is read in order, along whatever
+    /// axis.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -296,17 +298,17 @@ over! { folds T: Num;
 
     /// Averages the elements.
     ///
-    /// Of `f32` elements it is summed up in `f64`, of others as a pair of `f64`s: a sum, and the rounding errors of its additions. Of
-    /// integers it is an `f64`, so nothing wraps. One pass, which fuses as [`sum`](Array::sum) does. Along another axis than the last
-    /// one, pairs of `f64`s are added to element by element, without vectors.
+    /// Of `f32` elements it is summed up in `f64`, of others as a pair of `f64`s: a sum, and the rounding errors of
+    /// its additions. Of integers it is an `f64`, so nothing wraps. One pass, which fuses as [`sum`](Array::sum) does.
+    /// Along another axis than the last one, pairs of `f64`s are added to element by element, without vectors.
     ///
-    /// *Accuracy.* Let `c` be the mean of the absolute values over the absolute value of the mean; of elements of one sign it is 1.
-    /// Of `f64` the relative error is at most `(2 + 2 c) / 2^53`, however many elements there are. Of `f32` the result is
-    /// within an ulp where `c` is below 4000, of up to `10^9` elements; along another axis than the last one, where `c` times the
-    /// length is below `2^28`. Integers beyond `2^53` are rounded first.
+    /// *Accuracy.* Let `c` be the mean of the absolute values over the absolute value of the mean; of elements of one
+    /// sign it is 1. Of `f64` the relative error is at most `(2 + 2 c) / 2^53`, however many elements there are. Of
+    /// `f32` the result is within an ulp where `c` is below 4000, of up to `10^9` elements; along another axis than
+    /// the last one, where `c` times the length is below `2^28`. Integers beyond `2^53` are rounded first.
     ///
-    /// It is NaN if there are no elements, or a NaN, or infinities of both signs; infinite with infinities of one sign. A sum of
-    /// `f64`s that is beyond the largest one has an infinite mean, or NaN.
+    /// It is NaN if there are no elements, or a NaN, or infinities of both signs; infinite with infinities of one
+    /// sign. A sum of `f64`s that is beyond the largest one has an infinite mean, or NaN.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -324,19 +326,22 @@ over! { folds T: Num;
 
     /// Averages the squares of the elements' distances from the mean.
     ///
-    /// The divisor is `n`, not `n - 1` as of a sample. Of integers it is an `f64`. It is computed in one pass, in which nothing
-    /// goes to memory, and which fuses as [`sum`](Array::sum) does: distances from an element of the array are added up, and their
-    /// squares, so that no squares are taken of numbers that are large beside their spread.
+    /// The divisor is `n`, not `n - 1` as of a sample. Of integers it is an `f64`. It is computed in one pass, in
+    /// which nothing goes to memory, and which fuses as [`sum`](Array::sum) does: distances from an element of the
+    /// array are added up, and their squares, so that no squares are taken of numbers that are large beside their
+    /// spread.
     ///
-    /// *Along axes* it takes two passes, of which the first finds a number near each mean. Its error is taken back, so that results
-    /// are as accurate. Along the last axis both passes are over a row while it is in the cache. An array that is not in memory is
-    /// kept there between them, or computed twice, if that is cheap.
+    /// *Along axes* it takes two passes, of which the first finds a number near each mean. Its error is taken back, so
+    /// that results are as accurate. Along the last axis both passes are over a row while it is in the cache. An array
+    /// that is not in memory is kept there between them, or computed twice, if that is cheap.
     ///
-    /// *Accuracy.* Elements are `f64`s on the way. Where no element is far outside of the others, results are within two ulps,
-    /// however far from 0 the elements are. Let `k` be 1 and the square of an element's distance from the mean, over the
-    /// variance: the relative error is at most `16 k / 2^53` for the greatest `k` there is, and never more than for `k = 2049`.
+    /// *Accuracy.* Elements are `f64`s on the way. Where no element is far outside of the others, results are within
+    /// two ulps, however far from 0 the elements are. Let `k` be 1 and the square of an element's distance from the
+    /// mean, over the variance: the relative error is at most `16 k / 2^53` for the greatest `k` there is, and never
+    /// more than for `k = 2049`.
     ///
-    /// It is 0 of one element; NaN of none, and if one is infinite or NaN. Distances above `1e154` have an infinite variance.
+    /// It is 0 of one element; NaN of none, and if one is infinite or NaN. Distances above `1e154` have an infinite
+    /// variance.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -372,7 +377,8 @@ over! { folds T: Num;
 over! { folds T: Elt;
     /// Tells whether `test` is true for some element.
     ///
-    /// It is false if there are no elements. A loop over all elements in which nothing else is left to do ends at the first such one.
+    /// It is false if there are no elements. A loop over all elements in which nothing else is left to do ends at the
+    /// first such one.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -394,8 +400,8 @@ over! { folds T: Elt;
 
     /// Tells whether `test` is true for every element.
     ///
-    /// It is true if there are no elements. A loop over all elements in which nothing else is left to do ends at the first one for
-    /// which the test is false. [`any`](Array::any) has examples.
+    /// It is true if there are no elements. A loop over all elements in which nothing else is left to do ends at the
+    /// first one for which the test is false. [`any`](Array::any) has examples.
     #[doc(alias("and", "all_axis", "all_axes", "all_s"))]
     pub fn all(test: impl FnOnce(T::Exp) -> R) [R: ToExp<bool>] -> bool,
         "Tells whether a test is true for every element" => |builder, of| {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 /// Steps are what the typed forms' operators are: of (an element, the elements behind it).
 impl Builder {
-    /// Joins all elements from the right, by any fold. A join of two states gets that of the elements on the left first.
+    /// Joins all elements from the right, by any fold. A join of two states gets that of the elements on the left
+    /// first.
     pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let fold = self.turned_fold(xs, fold);
         self.fold(&self.reverse(xs), fold)
@@ -111,8 +112,8 @@ impl Builder {
 over! { scans T: Elt;
     /// Folds the elements from each to the last, and `start` behind them.
     ///
-    /// Element `i` joins the elements from `i` on, and `start`. `op` must be associative. Of all elements it is one loop that runs from
-    /// the end: lanes, blocks and chunks of floats are counted from there.
+    /// Element `i` joins the elements from `i` on, and `start`. `op` must be associative. Of all elements it is one
+    /// loop that runs from the end: lanes, blocks and chunks of floats are counted from there.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -126,9 +127,10 @@ over! { scans T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Of all elements it fuses with maps behind it, which then run from the end, too, and with producers that can
-    /// compute any element from its index; what goes by the order of its elements from the first on has a loop of its own. Along an
-    /// axis and of segments the elements are read from the last to the first, and the scan is in memory before it is read so.
+    /// *Cost and fusion.* Of all elements it fuses with maps behind it, which then run from the end, too, and with
+    /// producers that can compute any element from its index; what goes by the order of its elements from the first on
+    /// has a loop of its own. Along an axis and of segments the elements are read from the last to the first, and the
+    /// scan is in memory before it is read so.
     #[doc(alias("postscanr", "scan_right_axis"))]
     pub fn scan_right(start: impl ToExp<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: ToExp<T>],
         "Folds the elements from each to the last" => |builder, of| {

@@ -1,5 +1,5 @@
-//! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`; of all elements
-//! `scan_with_total`, `scan_with_start`.
+//! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`; of all
+//! elements `scan_with_total`, `scan_with_start`.
 
 use super::{Along, Domain, by, one, operator_of, over, step_of};
 use crate::array::{Array, Dim, Ix0};
@@ -101,8 +101,9 @@ impl Builder {
 over! { scans T: Elt;
     /// Folds the elements up to and with each, from `start`.
     ///
-    /// Element `i` joins `start` and the elements up to and with `i`. `op` must be associative; as in [`fold`](Array::fold), its calls
-    /// may be grouped in any way. Along another axis than the last one each scan goes from left to right.
+    /// Element `i` joins `start` and the elements up to and with `i`. `op` must be associative; as in
+    /// [`fold`](Array::fold), its calls may be grouped in any way. Along another axis than the last one each scan goes
+    /// from left to right.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -116,9 +117,10 @@ over! { scans T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It fuses with the producer of the elements and with the consumers of the result, whatever the axis is. Along
-    /// another axis than the last one memory is read once, in order, and a row of the states goes from row to row. Only where elements
-    /// are read across rows anyway, as those of a transpose, each scan runs down its column and is in memory before others read it.
+    /// *Cost and fusion.* It fuses with the producer of the elements and with the consumers of the result, whatever
+    /// the axis is. Along another axis than the last one memory is read once, in order, and a row of the states goes
+    /// from row to row. Only where elements are read across rows anyway, as those of a transpose, each scan runs down
+    /// its column and is in memory before others read it.
     #[doc(alias("accumulate", "postscanl", "scan_axis", "scan_s", "scanlSeg"))]
     pub fn scan(start: impl ToExp<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: ToExp<T>],
         "Folds the elements up to and with each, from a start," => |builder, of| {
@@ -151,7 +153,8 @@ over! { scans T: Elt;
 
     /// Folds the elements before each, from `start`.
     ///
-    /// Element `i` joins `start` and the elements before `i`; the first one is `start`. Otherwise as [`scan`](Array::scan).
+    /// Element `i` joins `start` and the elements before `i`; the first one is `start`. Otherwise as
+    /// [`scan`](Array::scan).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -172,8 +175,8 @@ over! { scans T: Elt;
 
     /// Folds the elements up to and with each, strictly from left to right.
     ///
-    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a scan of all elements, or of segments, runs
-    /// on one thread.
+    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a scan of all elements, or
+    /// of segments, runs on one thread.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -278,8 +281,8 @@ over! { scans T: Num;
 
     /// Finds the largest element so far.
     ///
-    /// Element `i` is the largest of the elements up to and with `i`. Floats: NaN is ignored, as [`max`](crate::Exp::max) does. Fuses
-    /// as [`scan`](Array::scan) does.
+    /// Element `i` is the largest of the elements up to and with `i`. Floats: NaN is ignored, as
+    /// [`max`](crate::Exp::max) does. Fuses as [`scan`](Array::scan) does.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -57,9 +57,9 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Each segment followed by the other's: there must be as many in both. Both are read by index, so
-    /// what computes their data is made manifest unless it is an index function itself. Data behind the
-    /// last segment is in no segment, and left out.
+    /// Appends to each segment the other's.
+    ///
+    /// There must be as many segments in both. Data behind the last segment is in no segment, and left out.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -69,8 +69,11 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
+    /// *Cost and fusion.* Both are read by index: data that is no index function is put in memory first.
+    ///
     /// # Errors
     /// When forced: if there are not as many segments in both, or lengths ask for more than the data has.
+    #[doc(alias = "append_s")]
     #[track_caller]
     pub fn append(&self, other: &Segmented<T>) -> Segmented<T> {
         Segmented::wrap(
@@ -79,8 +82,7 @@ impl<T: Elt> Segmented<T> {
         )
     }
 
-    /// The elements in the segments of segments: `outer` says how many of these segments follow each
-    /// other in one of the result.
+    /// Joins neighbouring segments: as many at a time as `outer` says.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -92,6 +94,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if `outer` does not add up to the number of segments.
+    #[doc(alias = "flatten_s")]
     #[track_caller]
     pub fn flatten<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {
         let builder = Builder::named("flatten");

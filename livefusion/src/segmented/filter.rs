@@ -25,8 +25,9 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// The elements for which `keep` is true, in as many segments as before. Gives the data and the new
-    /// lengths from one pass, and fuses with what uses either.
+    /// Keeps the elements for which `keep` is true, segment by segment.
+    ///
+    /// There are as many segments as before.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -37,8 +38,11 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
+    /// *Cost and fusion.* One pass gives the data and the new lengths; it fuses with the consumers of either.
+    ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
+    #[doc(alias = "filter_s")]
     #[track_caller]
     pub fn filter<R: ToExp<bool>>(&self, keep: impl FnOnce(T::Exp) -> R) -> Segmented<T> {
         let builder = Builder::named("filter");
@@ -46,7 +50,7 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().filter(builder, test))
     }
 
-    /// The elements whose tag is true, in as many segments as before.
+    /// Keeps the elements whose tag is true, segment by segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -58,6 +62,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if there are not as many tags as elements, or the lengths do not match the data.
+    #[doc(alias = "pack_s")]
     #[track_caller]
     pub fn pack(&self, tags: &Array<bool>) -> Segmented<T> {
         Segmented::wrap(self.nodes().pack(Builder::named("pack"), tags.node()))

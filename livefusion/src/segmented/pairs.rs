@@ -71,7 +71,9 @@ impl Builder {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// For each element so many others as `count` of it says, in the same segment: `f` of the element and the index among these.
+    /// Makes several elements of each, in the same segment.
+    ///
+    /// There are as many as `count` of the element says: `f` of the element and the index among these.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -87,7 +89,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
-    #[doc(alias = "concatMap")]
+    #[doc(alias("concatMap", "flat_map_s"))]
     #[track_caller]
     pub fn flat_map<N: ToExp<u64>, R: IntoExp>(
         &self,
@@ -100,7 +102,9 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().flat_map(builder, count, &f))
     }
 
-    /// All pairs of an element and one behind it in its segment, in the order of the first, then of the second.
+    /// Pairs each element with each one behind it in its segment.
+    ///
+    /// Pairs are in the order of the first, then of the second.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -125,7 +129,7 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().combinations(Builder::named("combinations")))
     }
 
-    /// All pairs of an element of each segment and one of the other's, segment by segment.
+    /// Pairs each element of a segment with each one of the other's.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -41,7 +41,9 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// The first `n` elements of each segment; all of a segment that has fewer.
+    /// Takes the first `n` elements of each segment.
+    ///
+    /// Of a segment that has fewer it takes all.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -61,7 +63,7 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().take(Builder::named("take"), n.into_len().0))
     }
 
-    /// Each segment's elements from the last to the first.
+    /// Reverses the order of the elements in each segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -81,7 +83,9 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().reverse(Builder::named("reverse")))
     }
 
-    /// The elements at each segment's indices within it: as many segments as `indices` has, each as long as there.
+    /// Reads the elements at each segment's indices within it.
+    ///
+    /// There are as many segments as `indices` has, each as long as there.
     ///
     /// ```
     /// use livefusion::prelude::*;

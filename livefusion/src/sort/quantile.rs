@@ -91,7 +91,7 @@ impl Segments {
 }
 
 impl<T: Num> Segmented<T> {
-    /// Each segment's median, as of [`Array::median`].
+    /// Finds the median of each segment, as [`Array::median`] has it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -104,12 +104,15 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// As of [`quantile`](Segmented::quantile).
+    #[doc(alias = "median_s")]
     #[track_caller]
     pub fn median(&self) -> Array<f64> {
         Array::wrap(self.nodes().median(Builder::named("median")))
     }
 
-    /// For each segment the number below which a share of its elements lies, as [`Array::quantile`] has it.
+    /// Finds the number below which a share of each segment lies.
+    ///
+    /// [`Array::quantile`] has the details.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -126,7 +129,7 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do not match the data.
-    #[doc(alias = "percentile")]
+    #[doc(alias("percentile", "quantile_s"))]
     #[track_caller]
     pub fn quantile(&self, share: impl ToExp<f64>) -> Array<f64> {
         let share = value::<f64>(|| share.to_exp());

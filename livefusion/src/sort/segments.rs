@@ -20,7 +20,9 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Each segment's elements in ascending order, as [`Array::sort`](crate::Array::sort) has it.
+    /// Sorts the elements of each segment in ascending order.
+    ///
+    /// The order is that of [`Array::sort`](crate::Array::sort).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -35,13 +37,15 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.
+    #[doc(alias = "sort_s")]
     #[track_caller]
     pub fn sort(&self) -> Segmented<T> {
         Segmented::wrap(self.nodes().sort(Builder::named("sort")))
     }
 
-    /// The index within its segment of each segment's elements, in their ascending order; equal elements stay in the order in which
-    /// they come.
+    /// Gives the indices within each segment that sort it.
+    ///
+    /// Equal elements stay in the order in which they come.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -52,6 +56,7 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// As of [`sort`](Segmented::sort).
+    #[doc(alias = "argsort_s")]
     #[track_caller]
     pub fn argsort(&self) -> Segmented<u64> {
         Segmented::wrap(self.nodes().argsort(Builder::named("argsort")))

@@ -12,6 +12,7 @@ mod index;
 mod loaded;
 mod meaning;
 mod operators;
+mod over;
 mod pictures;
 pub mod promote;
 mod python;

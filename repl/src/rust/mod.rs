@@ -17,6 +17,7 @@ mod code;
 mod expression;
 mod functions;
 mod literals;
+mod methods;
 mod notes;
 mod parts;
 mod python;
