@@ -3,8 +3,8 @@
 //! * Means of `f32` elements: a plain sum. The 29 bits that an `f64` has beyond an `f32` pay for its rounding.
 //! * Other means: a sum, and the rounding errors of its additions, added up beside it.
 //! * Variances: in the same ways the distances from an element, added up, and their squares. Each lane takes the first element that it meets, so no
-//! element has to be known before the loop. Such a shift is among the elements: for `n` of them, the squares about it
-//! are at most `n + 1` times those about the mean. States are joined about their common mean.
+//!   element has to be known before the loop. Such a shift is among the elements: for `n` of them, the squares about it are at most
+//!   `n + 1` times those about the mean. States are joined about their common mean.
 
 use crate::array::by;
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
@@ -136,9 +136,8 @@ pub(crate) fn as_pair() -> Body {
     closure::<f64, Pair>(|x| (x, 0.0).to_exp())
 }
 
-/// One more element. Where it is greater than the sum, up to a rounding of its own is lost: over all elements no more
-/// than over as many elements' roundings, however many there are. The six operations that lose nothing take half as
-/// long again.
+/// One more element. Where it is greater than the sum, up to a rounding of its own is lost: over all elements no more than over as
+/// many elements' roundings, however many there are. The six operations that lose nothing take half as long again.
 fn one_more((sum, missing): Two, x: Exp<f64>) -> Two {
     let more = sum + x;
     (more, missing + (x - (more - sum)))
@@ -190,8 +189,8 @@ type Two = (Exp<f64>, Exp<f64>);
 /// A state as expressions.
 type Fields = (Exp<u64>, Exp<f64>, Two, Two);
 
-/// Whether a part is the one that another is joined onto, so that joins commute bit for bit: the longer one. Of
-/// equally long ones the shifts and sums tell; where these are equal too, sides make no difference.
+/// Whether a part is the one that another is joined onto, so that joins commute bit for bit: the longer one. Of equally long ones
+/// the shifts and sums tell; where these are equal too, sides make no difference.
 fn comes_first(a: Fields, b: Fields) -> Exp<bool> {
     let (sum, other) = (a.2.0 + a.2.1, b.2.0 + b.2.1);
     let by_sum = a.1.eq(b.1) & sum.lt(other);
