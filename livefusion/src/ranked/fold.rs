@@ -35,6 +35,10 @@ impl Builder {
 }
 
 /// A rank of which `K` axes can be folded.
+#[diagnostic::on_unimplemented(
+    message = "an array of rank `{Self}` has fewer than {K} axes",
+    note = "`m.along([0, 2])` names as many axes as the array has, or fewer"
+)]
 pub trait Without<const K: usize>: Dim {
     /// The rank that is left.
     type Rest: Rank;
