@@ -70,11 +70,17 @@ const SOURCES: &[&str] = &[
     include_str!("exp/int.rs"),
 ];
 
+/// Where functions are that make segments.
+const SEGMENTED: &str = include_str!("segmented/elements.rs");
+
 /// The text above the function of this name, without its examples in Rust. The untyped forms are left out.
 ///
-/// A function of a module has the module's name before its own: `random::uniform`.
+/// A function of a module or a type has its name before its own: `random::uniform`, `Segmented::indices`.
 pub fn of(name: &str) -> Option<String> {
-    let name = name.rsplit("::").next().unwrap_or(name);
+    let (path, name) = name.rsplit_once("::").unwrap_or(("", name));
+    if path == "Segmented" {
+        return within(SEGMENTED, name);
+    }
     SOURCES.iter().find_map(|source| within(source, name))
 }
 
@@ -85,6 +91,7 @@ fn within(source: &str, name: &str) -> Option<String> {
         match line {
             "}" => untyped = false,
             line if line.starts_with("impl Builder") => untyped = true,
+            line if line.starts_with("impl Segments") => untyped = true,
             _ => {}
         }
         let line = line.trim();

@@ -160,7 +160,7 @@ impl<T: Int> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A [`reduce_by_index`](crate::prelude::reduce_by_index), which is there for weights and other operators: it
+    /// *Cost and fusion.* A [`reduce_by_index`](Array::reduce_by_index), which is there for weights and other operators: it
     /// fuses with what makes the numbers.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// let sales = io::csv_text("city,amount\nRome,2.5\nOslo,4\nRome,1\n").read()?;
 /// let cities = sales.labels("city")?;
 /// let amounts = sales.column::<f64>("amount")?;
-/// let by_city = reduce_by_index(cities.len(), 0.0, &sales.codes("city")?, &amounts, |a, b| a + b);
+/// let by_city = amounts.reduce_by_index(&sales.codes("city")?, Bins { count: cities.len(), start: 0.0 }, |a, b| a + b);
 /// assert_eq!((cities, by_city.force()?.to_vec()?), (&["Rome".to_string(), "Oslo".into()][..], vec![3.5, 4.0]));
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```

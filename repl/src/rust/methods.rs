@@ -68,7 +68,13 @@ impl Writer<'_> {
     }
 
     /// A call of a method, whose receiver is written.
-    pub(super) fn method(&mut self, e: &Expr, c: &Combinator, of: Code, args: &[Expr]) -> Result<Code> {
+    pub(super) fn method(
+        &mut self,
+        e: &Expr,
+        c: &Combinator,
+        of: Code,
+        args: &[Expr],
+    ) -> Result<Code> {
         if let (Some(Kind::Key), Some(key)) = (c.params.get(1), args.get(1))
             && matches!(&key.kind, ExprKind::Function(f) if f.params.len() == 1)
         {
