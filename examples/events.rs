@@ -21,7 +21,7 @@ type Particle = (f64, f64, f64);
 
 /// The program: how many pairs of particles of one event have which mass.
 fn masses(events: &Segmented<Particle>) -> Array<u64> {
-    let pairs = events.combinations_s();
+    let pairs = events.combinations();
     let mass = pairs.map(|((p, eta, phi), (q, other_eta, other_phi))| {
         let (apart, around) = (eta - other_eta, phi - other_phi);
         (2.0 * p * q * (apart.cosh() - around.cos())).sqrt()

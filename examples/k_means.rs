@@ -70,14 +70,15 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Moved {
         let (dx, dy) = (x - cx, y - cy);
         dx * dx + dy * dy
     });
-    let nearest = distances.min_index_axis(1);
+    let nearest = distances.along(1).min_index();
     let ones = points.map(|(x, y)| (x, y, 1u64));
     let nothing = (0.0, 0.0, 0u64);
-    let sums = reduce_by_index(
-        centres.len(),
-        nothing,
+    let sums = ones.reduce_by_index(
         &nearest,
-        &ones,
+        Bins {
+            count: centres.len(),
+            start: nothing,
+        },
         |(x, y, n), (p, q, m)| (x + p, y + q, n + m),
     );
     let moved = sums.zip_with(centres, |(x, y, n), old| {

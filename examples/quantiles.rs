@@ -17,7 +17,7 @@ const MONTHS: [&str; 12] = [
 fn program(month: &Array<u8>, fahrenheit: &Array<f64>) -> (Array<u8>, Vec<Array<f64>>) {
     let celsius = fahrenheit.map(|f| (f - 32.0) / 1.8);
     let (months, hours) = celsius.group_by_key(month);
-    (months, SHARES.map(|share| hours.quantile_s(share)).to_vec())
+    (months, SHARES.map(|share| hours.quantile(share)).to_vec())
 }
 
 fn main() -> Outcome {

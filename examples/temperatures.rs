@@ -48,13 +48,55 @@ fn main() -> Outcome {
         });
 
     // Of each month and each day.
-    let low = reduce_by_index(12, f64::INFINITY, &month, &celsius, |a, b| a.min(b));
-    let high = reduce_by_index(12, f64::NEG_INFINITY, &month, &celsius, |a, b| a.max(b));
-    let sum = reduce_by_index(12, 0.0, &month, &celsius, |a, b| a + b);
+    let low = celsius.reduce_by_index(
+        &month,
+        Bins {
+            count: 12,
+            start: f64::INFINITY,
+        },
+        |a, b| a.min(b),
+    );
+    let high = celsius.reduce_by_index(
+        &month,
+        Bins {
+            count: 12,
+            start: f64::NEG_INFINITY,
+        },
+        |a, b| a.max(b),
+    );
+    let sum = celsius.reduce_by_index(
+        &month,
+        Bins {
+            count: 12,
+            start: 0.0,
+        },
+        |a, b| a + b,
+    );
     let ones = celsius.map(|_| 1u64);
-    let count = reduce_by_index(12, 0u64, &month, &ones, |a, b| a + b);
-    let day_low = reduce_by_index(365, f64::INFINITY, &day, &celsius, |a, b| a.min(b));
-    let day_high = reduce_by_index(365, f64::NEG_INFINITY, &day, &celsius, |a, b| a.max(b));
+    let count = ones.reduce_by_index(
+        &month,
+        Bins {
+            count: 12,
+            start: 0u64,
+        },
+        |a, b| a + b,
+    );
+    let day_low = celsius.reduce_by_index(
+        &day,
+        Bins {
+            count: 365,
+            start: f64::INFINITY,
+        },
+        |a, b| a.min(b),
+    );
+    let day_high = celsius.reduce_by_index(
+        &day,
+        Bins {
+            count: 365,
+            start: f64::NEG_INFINITY,
+        },
+        |a, b| a.max(b),
+    );
     let range = day_high.zip_with(&day_low, |high, low| high - low);
     let (widest, widest_day) = (range.max(), range.max_index());
 

@@ -29,11 +29,11 @@ pub struct Outside {
 /// Cuts each segment of points by a line of its own: the segmented form of [`cut`](crate::hull::cut).
 fn outside(points: &Segmented<Point>, from: &Array<Point>, to: &Array<Point>) -> Outside {
     let lines = from.zip_with(to, |a, b| (a, (b.0 - a.0, b.1 - a.1)));
-    let measured = points.map_s(&lines, |(x, y), (a, (dx, dy))| {
+    let measured = points.zip_with_each(&lines, |(x, y), (a, (dx, dy))| {
         (dy * (x - a.0) - dx * (y - a.1), (x, y))
     });
-    let right = measured.filter_s(|(distance, _)| distance.gt(0.0));
-    let farthest = right.fold_s((0.0, (0.0, 0.0)), farther);
+    let right = measured.filter(|(distance, _)| distance.gt(0.0));
+    let farthest = right.fold((0.0, (0.0, 0.0)), farther);
     Outside {
         points: right.map(|(_, point)| point),
         peak: farthest.map(|(_, point)| point),
@@ -72,7 +72,7 @@ impl Lines {
         let whole = (&is_split, &self.peak, &self.end);
         let first_end = whole.zip_with(|is_split, peak, end| is_split.cond(peak, end));
         let lengths = first.points.lengths().interleave(second.points.lengths());
-        let points = first.points.append_s(&second.points);
+        let points = first.points.append(&second.points);
         Lines {
             begin: self.begin.interleave(&self.peak).pack(&stays),
             peak: first.peak.interleave(&second.peak).pack(&stays),

@@ -12,10 +12,8 @@ const SOURCES: &[&str] = &[
     include_str!("array/adjacent.rs"),
     include_str!("array/append.rs"),
     include_str!("array/combine.rs"),
-    include_str!("array/extremum.rs"),
     include_str!("array/filter.rs"),
     include_str!("array/flat_map.rs"),
-    include_str!("array/fold.rs"),
     include_str!("array/gather.rs"),
     include_str!("array/generate.rs"),
     include_str!("array/histogram.rs"),
@@ -24,22 +22,22 @@ const SOURCES: &[&str] = &[
     include_str!("array/map.rs"),
     include_str!("array/merge.rs"),
     include_str!("array/prefix.rs"),
-    include_str!("array/reduce.rs"),
-    include_str!("array/right.rs"),
-    include_str!("array/scan.rs"),
     include_str!("array/scatter.rs"),
     include_str!("array/search.rs"),
     include_str!("array/slice.rs"),
     include_str!("array/windows.rs"),
     include_str!("array/zip.rs"),
+    include_str!("over/extremum.rs"),
+    include_str!("over/fold.rs"),
+    include_str!("over/mod.rs"),
+    include_str!("over/reduce.rs"),
+    include_str!("over/right.rs"),
+    include_str!("over/scan.rs"),
     include_str!("ranked/axes.rs"),
-    include_str!("ranked/fold.rs"),
     include_str!("ranked/index.rs"),
     include_str!("ranked/join.rs"),
     include_str!("ranked/nest.rs"),
     include_str!("ranked/product.rs"),
-    include_str!("ranked/reduce.rs"),
-    include_str!("ranked/right.rs"),
     include_str!("ranked/scan.rs"),
     include_str!("ranked/scatter.rs"),
     include_str!("ranked/select.rs"),
@@ -48,13 +46,9 @@ const SOURCES: &[&str] = &[
     include_str!("segmented/append.rs"),
     include_str!("segmented/cut.rs"),
     include_str!("segmented/elements.rs"),
-    include_str!("segmented/extremum.rs"),
     include_str!("segmented/filter.rs"),
-    include_str!("segmented/fold.rs"),
     include_str!("segmented/mod.rs"),
     include_str!("segmented/pairs.rs"),
-    include_str!("segmented/reduce.rs"),
-    include_str!("segmented/scan.rs"),
     include_str!("segmented/uniform.rs"),
     include_str!("segmented/within.rs"),
     include_str!("random/mod.rs"),
@@ -76,11 +70,17 @@ const SOURCES: &[&str] = &[
     include_str!("exp/int.rs"),
 ];
 
+/// Where functions are that make segments.
+const SEGMENTED: &str = include_str!("segmented/elements.rs");
+
 /// The text above the function of this name, without its examples in Rust. The untyped forms are left out.
 ///
-/// A function of a module has the module's name before its own: `random::uniform`.
+/// A function of a module or a type has its name before its own: `random::uniform`, `Segmented::indices`.
 pub fn of(name: &str) -> Option<String> {
-    let name = name.rsplit("::").next().unwrap_or(name);
+    let (path, name) = name.rsplit_once("::").unwrap_or(("", name));
+    if path == "Segmented" {
+        return within(SEGMENTED, name);
+    }
     SOURCES.iter().find_map(|source| within(source, name))
 }
 
@@ -91,6 +91,7 @@ fn within(source: &str, name: &str) -> Option<String> {
         match line {
             "}" => untyped = false,
             line if line.starts_with("impl Builder") => untyped = true,
+            line if line.starts_with("impl Segments") => untyped = true,
             _ => {}
         }
         let line = line.trim();

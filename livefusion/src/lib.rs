@@ -15,6 +15,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`array`](mod@array) | delayed arrays and their combinators |
+//! | [`over`] | folds and scans of all elements, along axes, and of segments |
 //! | [`ranked`] | arrays of rank 2 and more |
 //! | [`segmented`] | arrays cut into segments |
 //! | [`random`] | random numbers as functions of a key and an index |
@@ -84,6 +85,7 @@ pub mod manifest;
 mod ndarray;
 pub mod nested;
 mod notebook;
+pub mod over;
 mod picture;
 pub mod prepare;
 pub mod random;
@@ -131,10 +133,9 @@ pub use livefusion_derive::Elt;
 /// What programs use: `use livefusion::prelude::*;`.
 pub mod prelude {
     pub use crate::array::{
-        Array, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, Unzip as _, ZipWith2 as _,
-        ZipWith3 as _, ZipWith4 as _, ZipWith5 as _, ZipWith6 as _, concat, enum_from_step,
-        generate, iota, linspace, reduce_by_index, replicate, scan_by_index,
-        scan_exclusive_by_index, zip, zip_shortest,
+        Array, Bins, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, Unzip as _,
+        ZipWith2 as _, ZipWith3 as _, ZipWith4 as _, ZipWith5 as _, ZipWith6 as _, concat,
+        enum_from_step, generate, iota, linspace, replicate, zip, zip_shortest,
     };
     pub use crate::elt::{Elt, Float, Int, Num, Scalar};
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
@@ -144,9 +145,9 @@ pub mod prelude {
     pub use crate::nested::MapSegments;
     pub use crate::prepare::prepare;
     pub use crate::random;
-    pub use crate::ranked::{NewAxis, Strided as _, concat_axis, outside, stack};
+    pub use crate::ranked::{NewAxis, Strided as _, concatenate, outside, stack};
     pub use crate::runtime::Engine;
-    pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};
+    pub use crate::segmented::Segmented;
     #[cfg(feature = "derive")]
     pub use livefusion_derive::Elt;
 }

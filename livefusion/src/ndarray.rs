@@ -34,7 +34,7 @@ macro_rules! shared {
             /// let xs = Array::from(ndarray::array![1.0, 2.0, 3.0]);
             /// assert_eq!(xs.sum().force()?, 6.0);
             /// let m = Array::from(ndarray::array![[1, 2], [3, 4]]);
-            /// assert_eq!(m.sum_axis(0).force()?, [4, 6]);
+            /// assert_eq!(m.along(0).sum().force()?, [4, 6]);
             /// # Ok::<(), livefusion::Error>(())
             /// ```
             #[track_caller]

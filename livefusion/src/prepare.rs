@@ -155,7 +155,7 @@ fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
 /// use livefusion::runtime::Prepared;
 /// let mut inputs = Vec::new();
 /// let m = Builder::named("input").input_of(&[Ty::I64], 2, &mut inputs);
-/// let sums = Builder::named("sum_s").sum_s(&Builder::named("to_segmented").to_segmented(&m));
+/// let sums = Builder::named("sum").sum(&Builder::named("to_segmented").to_segmented(&m));
 /// let program = Prepared::new(Engine::default_engine(), vec![sums], inputs)?;
 /// let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
 /// let results = program.call(&values_of([m.node()])?, &mut [])?;

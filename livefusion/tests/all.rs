@@ -1,4 +1,8 @@
 //! The tests of the library that can share a process; the others say why they are apart.
+#![allow(
+    non_snake_case,
+    reason = "names of tests say feature, situation, expectation"
+)]
 
 mod common;
 
@@ -38,6 +42,7 @@ mod mixtures;
 mod moments;
 mod nested;
 mod nested_random;
+mod over;
 mod pairs;
 mod parallel;
 mod phases;

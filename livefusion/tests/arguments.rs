@@ -124,7 +124,7 @@ fn lists_of_arrays_have_any_form() -> Result<()> {
         assert_eq!(stacked.force()?, [[1, 2], [3, 4]]);
     }
     let m = stack(1, lent);
-    for wide in [concat_axis(1, [&m, &m]), concat_axis(1, &[&m, &m])] {
+    for wide in [concatenate(1, [&m, &m]), concatenate(1, &[&m, &m])] {
         assert_eq!(wide.force()?, [[1, 3, 1, 3], [2, 4, 2, 4]]);
     }
     Ok(())

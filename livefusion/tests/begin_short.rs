@@ -164,7 +164,7 @@ fn begin_short_several_results_of_one_loop_grow_apart() -> Result<()> {
         want.dedup();
         assert_eq!(runs, want, "{name}");
         let rows = Segmented::from_uniform(1000, &iota(N));
-        let kept = rows.filter_s(|x| (x % 11).eq(3));
+        let kept = rows.filter(|x| (x % 11).eq(3));
         let (lengths, data) = (kept.lengths(), kept.data());
         let (lengths, data) = (&lengths, &data).force_with(&engine)?;
         assert_eq!(

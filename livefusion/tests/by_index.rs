@@ -36,7 +36,14 @@ fn by_index<V: Copy>(
 
 /// The sums of each kind of number, modulo 3, so far.
 fn sums(xs: &Array<i64>) -> Array<i64> {
-    scan_by_index(3, 0i64, &xs.map(|x| x % 3), xs, |sum, x| sum + x)
+    xs.scan_by_index(
+        &xs.map(|x| x % 3),
+        Bins {
+            count: 3,
+            start: 0i64,
+        },
+        |sum, x| sum + x,
+    )
 }
 
 fn sums_plain(xs: &[i64]) -> Vec<i64> {
@@ -45,7 +52,14 @@ fn sums_plain(xs: &[i64]) -> Vec<i64> {
 
 /// How many of each kind, modulo 5, came before.
 fn counts(xs: &Array<i64>) -> Array<i64> {
-    scan_exclusive_by_index(5, 0i64, &xs.map(|x| x % 5), xs, |n, _| n + 1)
+    xs.scan_exclusive_by_index(
+        &xs.map(|x| x % 5),
+        Bins {
+            count: 5,
+            start: 0i64,
+        },
+        |n, _| n + 1,
+    )
 }
 
 fn counts_plain(xs: &[i64]) -> Vec<i64> {
@@ -60,7 +74,7 @@ fn on_rows(f: impl Fn(Array<i64>) -> Array<i64>, plain: impl Fn(&[i64]) -> Vec<i
         for computed in [false, true] {
             let all = Segmented::from_vecs(rows.clone());
             let all = if computed {
-                all.filter_s(|x| x.ge(0))
+                all.filter(|x| x.ge(0))
             } else {
                 all
             };
@@ -86,7 +100,14 @@ fn bins_of_each_segment() {
         |row| {
             let (n, start) = (row.len(), row.sum());
             let at = row.map(|x| x.cast::<u64>() % &n);
-            scan_by_index(&n, &start, &at, &row, |bin, x| bin * 2 - x)
+            row.scan_by_index(
+                &at,
+                Bins {
+                    count: &n,
+                    start: &start,
+                },
+                |bin, x| bin * 2 - x,
+            )
         },
         |row| {
             let (n, start) = (row.len(), row.iter().sum());
@@ -124,7 +145,7 @@ fn in_closures_in_closures() {
             let total = row.sum();
             // Pieces without elements have no largest.
             let full = row.filter(|x| (x % 7).gt(0));
-            let pieces = indices_s(&full.map(|x| x % 7));
+            let pieces = Segmented::indices(&full.map(|x| x % 7));
             pieces.map_segments(|piece| {
                 let piece = piece.map(|i| i.cast::<i64>() + &total);
                 sums(&piece).max() + counts(&piece).sum()
@@ -155,7 +176,8 @@ fn in_closures_on_rows() {
         let m = Array::from_vec((7, 11), all.clone());
         let sums = m.map_rows(|row| sums(&row)).flatten();
         let counts = m
-            .map_axis(0, |column| counts(&column))
+            .along(0)
+            .map(|column| counts(&column))
             .transpose()
             .flatten();
         let (sums, counts) = (&sums, &counts).force_with(&engine).unwrap();
@@ -207,10 +229,17 @@ fn bins_that_are_the_state_of_a_loop() {
         let (ends, running) = iterate_n(3, start, |(bins, _)| {
             let bins_then = bins.scatter_with(&at, &xs, op);
             let at_bins = at.map(|k| bins.at(k));
-            let first = scan_by_index(4, 0i64, &at, &xs.zip(&at_bins), |seen, (x, bin)| {
-                // The first value meets the bin of the state, the others what came of it.
-                (seen.eq(0).cond(bin, seen - 1) * 3 + x) % 1000 + 1
-            });
+            let first = xs.zip(&at_bins).scan_by_index(
+                &at,
+                Bins {
+                    count: 4,
+                    start: 0i64,
+                },
+                |seen, (x, bin)| {
+                    // The first value meets the bin of the state, the others what came of it.
+                    (seen.eq(0).cond(bin, seen - 1) * 3 + x) % 1000 + 1
+                },
+            );
             (bins_then, first.map(|seen| seen - 1))
         });
         let (ends, running) = (&ends, &running).force_with(&engine).unwrap();
@@ -223,8 +252,22 @@ fn in_prepared_programs() {
     for engine in engines() {
         let program = prepare_with(&engine, |(xs, n): (Array<i64>, Array<u64, Ix0>)| {
             let at = xs.map(|x| x.cast::<u64>() % &n);
-            let running = scan_by_index(&n, 1i64, &at, &xs, |bin, x| bin + x);
-            let before = scan_exclusive_by_index(&n, 1i64, &at, &xs, |bin, x| bin + x);
+            let running = xs.scan_by_index(
+                &at,
+                Bins {
+                    count: &n,
+                    start: 1i64,
+                },
+                |bin, x| bin + x,
+            );
+            let before = xs.scan_exclusive_by_index(
+                &at,
+                Bins {
+                    count: &n,
+                    start: 1i64,
+                },
+                |bin, x| bin + x,
+            );
             (running, before.sum())
         })
         .unwrap();
@@ -270,15 +313,23 @@ fn what_is_behind_an_end_is_not_met() {
             let pairs = Array::from(at.clone()).zip(&Array::from(values.clone()));
             let kept = pairs.enumerate().take_while(|(i, _)| i.lt(end));
             let at = kept.map(|(_, (at, _))| at);
-            scan_by_index(2, 0i64, &at, &kept.map(|(_, (_, x))| x), |s, x| s + x)
+            kept.map(|(_, (_, x))| x).scan_by_index(
+                &at,
+                Bins {
+                    count: 2,
+                    start: 0i64,
+                },
+                |s, x| s + x,
+            )
         };
         assert_eq!(of(3).force_with(&engine).unwrap(), [1, 2, 4]);
         assert!(of(4).force_with(&engine).is_err());
-        let behind = scan_by_index(
-            2,
-            0i64,
+        let behind = (Array::from(values.clone())).scan_by_index(
             &Array::from(at.clone()),
-            &Array::from(values.clone()),
+            Bins {
+                count: 2,
+                start: 0i64,
+            },
             |s, x| s + x,
         );
         let kept = behind.take_while(|s| s.lt(4));

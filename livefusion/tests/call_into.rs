@@ -95,9 +95,9 @@ fn results_of_segments_are_written_over() -> Result<()> {
     for engine in engines() {
         let program = prepare_with(&engine, |(lengths, xs): (Array<u64>, Array<i64>)| {
             let rows = Segmented::new(&lengths, &xs);
-            let kept = rows.filter_s(|x| (x % 3).ne(1));
+            let kept = rows.filter(|x| (x % 3).ne(1));
             // How long it is is found by a loop of its own.
-            let spread = replicate_s(&lengths, &rows.sum_s());
+            let spread = Segmented::replicate(&lengths, &rows.sum());
             let kept = (kept.lengths().clone(), kept.data().clone());
             (kept.0, kept.1, spread.data().clone())
         })?;

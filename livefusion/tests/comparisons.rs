@@ -50,7 +50,7 @@ fn the_right_side_of_a_comparison_is_an_operators() {
             &xs.sum().ne(ys.sum()),
         );
         assert_eq!(scalars.force_with(&engine).unwrap(), (true, true, false));
-        let rows = m.sum_axis(1);
+        let rows = m.along(1).sum();
         let found = (&m.gt(2), &m.eq(&m.transpose()), &rows.ge(4));
         let (above, same, rows) = found.force_with(&engine).unwrap();
         assert_eq!(above, [[false, false], [true, true]]);

@@ -122,7 +122,7 @@ fn delayed_scalars_and_ranks_are_operands() {
     assert_eq!(total.force().unwrap(), C::new(16.0, 0.0));
     let table = Array::from(vec![C::i(); 6]).reshape([2, 3]);
     assert_eq!(
-        (&table * &table).re().sum_axis(1).to_vec().unwrap(),
+        (&table * &table).re().along(1).sum().to_vec().unwrap(),
         [-3.0; 2]
     );
 }
@@ -235,14 +235,14 @@ fn segments_are_transformed_alone() {
         let given = Segmented::from_vecs(rows.clone());
         let real = given.map(|z| z.re);
         let made = [
-            force(given.fft_s()),
-            force(given.fft_s().ifft_s()),
+            force(given.fft()),
+            force(given.fft().ifft()),
             force(given.map_segments(|row| row.fft())),
             force(given.map_segments(|row| row.fft().ifft())),
-            force(real.rfft_s()),
+            force(real.rfft()),
             force(
-                real.rfft_s()
-                    .irfft_s(real.lengths())
+                real.rfft()
+                    .irfft(real.lengths())
                     .map(|x| ComplexExp::new(x, 0.0)),
             ),
         ];
@@ -265,10 +265,10 @@ fn segments_of_smaller_floats_are_transformed_too() {
         .to_vec();
     let given = Segmented::from_vecs(rows.clone());
     let again = given
-        .rfft_s()
-        .irfft_s(&given.lengths().map(|n| n.cast::<i32>()));
-    let full = given.map(|x| ComplexExp::new(x, 0.0)).fft_s();
-    let whole = full.ifft_s().map(|z| z.re);
+        .rfft()
+        .irfft(&given.lengths().map(|n| n.cast::<i32>()));
+    let full = given.map(|x| ComplexExp::new(x, 0.0)).fft();
+    let whole = full.ifft().map(|z| z.re);
     let (again, whole) = (again.to_vecs().unwrap(), whole.to_vecs().unwrap());
     for ((xs, again), whole) in rows.iter().zip(again).zip(whole) {
         assert_eq!((xs.len(), xs.len()), (again.len(), whole.len()));
@@ -276,7 +276,7 @@ fn segments_of_smaller_floats_are_transformed_too() {
             assert!((x - again).abs() < 1e-3 && (x - whole).abs() < 1e-3);
         }
     }
-    let powers = given.rfft_s().map(|z| z.norm_sqr()).to_vecs().unwrap();
+    let powers = given.rfft().map(|z| z.norm_sqr()).to_vecs().unwrap();
     for (xs, powers) in rows.iter().zip(powers) {
         let xs: Vec<C> = xs.iter().map(|x| C::new((*x).into(), 0.0)).collect();
         for (power, z) in powers.into_iter().zip(by_hand(&xs, -1.0)) {
@@ -293,13 +293,13 @@ fn many_segments_are_as_each_is_alone() {
     let len = lengths.iter().sum::<u64>();
     let xs = iota(len).map(|i| ((i * 7919) % 1013).cast::<f64>());
     let rows = Segmented::new(&Array::from(lengths), &xs);
-    let again = rows.rfft_s().irfft_s(rows.lengths());
-    let whole = rows.map(|x| ComplexExp::new(x, -x)).fft_s().ifft_s();
+    let again = rows.rfft().irfft(rows.lengths());
+    let whole = rows.map(|x| ComplexExp::new(x, -x)).fft().ifft();
     let off = |ys: Array<f64>| (ys - &xs).map(|e| e.abs()).max().force().unwrap();
     assert!(off(again.data().clone()) < 1e-9);
     assert!(off(whole.data().re()) < 1e-9);
     assert!(off(-whole.data().im()) < 1e-9);
-    let first = (rows.rfft_s().data().re().take(3), rows.sum_s().take(1));
+    let first = (rows.rfft().data().re().take(3), rows.sum().take(1));
     let (first, sum) = (&first.0, &first.1).force().unwrap();
     assert_eq!(first[0], sum[0]);
 }
@@ -309,7 +309,7 @@ fn the_powers_of_a_spectrogram_are_in_the_loop_behind() {
     let program = || {
         let xs = iota(100).map(|i| i.cast::<f64>() * 0.1);
         let window = xs.map(|x| x * (1.0 - x)).chunks(16);
-        window.rfft_s().map(|z| z.norm_sqr()).sum_s()
+        window.rfft().map(|z| z.norm_sqr()).sum()
     };
     let powers = program();
     let explained = Engine::interp().explain(&[powers.node().clone()]).unwrap();
@@ -350,10 +350,10 @@ fn segments_that_do_not_fit_are_errors() {
         let rows = Segmented::new(&Array::from(lengths.clone()), &zs);
         let of_real = Segmented::new(rows.lengths(), &zs.re());
         for (made, name) in [
-            (rows.fft_s().data().re(), "fft_s"),
-            (rows.ifft_s().data().re(), "ifft_s"),
-            (of_real.rfft_s().data().re(), "rfft_s"),
-            (rows.irfft_s(rows.lengths()).data().clone(), "irfft_s"),
+            (rows.fft().data().re(), "fft"),
+            (rows.ifft().data().re(), "ifft"),
+            (of_real.rfft().data().re(), "rfft"),
+            (rows.irfft(rows.lengths()).data().clone(), "irfft"),
         ] {
             let kind = wrong(made.force().map(|_| ()), name);
             assert!(
@@ -375,15 +375,15 @@ fn segments_that_do_not_fit_are_errors() {
         (vec![i64::MIN, 0, 3], 1 + (1 << 62), 4),
         (vec![-1, 0, 3], 1 << 63, 4),
     ] {
-        let made = rows.irfft_s(&Array::from(lengths));
-        let kind = wrong(made.data().force().map(|_| ()), "irfft_s");
+        let made = rows.irfft(&Array::from(lengths));
+        let kind = wrong(made.data().force().map(|_| ()), "irfft");
         let ErrorKind::LengthMismatch { expected, got } = kind else {
             panic!("{kind:?}");
         };
         assert_eq!((expected, got), (wanted, count));
     }
     assert_eq!(
-        rows.irfft_s(&Array::from(vec![7u8, 0, 3]))
+        rows.irfft(&Array::from(vec![7u8, 0, 3]))
             .data()
             .force()
             .unwrap()
@@ -391,9 +391,9 @@ fn segments_that_do_not_fit_are_errors() {
         10
     );
     let ints = Segmented::from_vecs(vec![vec![1i64]]).nodes();
-    let made = livefusion::ast::Builder::named("rfft_s").rfft_s(&ints);
+    let made = ints.rfft(livefusion::ast::Builder::named("rfft"));
     let made = Array::<C>::from_node(made.data).expect("a mistake is told when it is forced");
-    let kind = wrong(made.force().map(|_| ()), "rfft_s");
+    let kind = wrong(made.force().map(|_| ()), "rfft");
     assert!(matches!(kind, ErrorKind::Malformed { .. }), "{kind:?}");
 }
 

@@ -330,7 +330,7 @@ fn what_counts_kept_elements_is_in_memory_beside_others() -> Result<()> {
         let kept = Array::from(vec![1.0f64, 2.0, 3.0, 9.0, 4.0]).filter(|x| x.lt(9.0));
         let ones = generate(generate(kept.len(), |i| i).len(), |_| 1.0);
         let four = Array::from(vec![1.0f64, 2.0, 3.0, 4.0]);
-        let computed = replicate_s(&Array::from(vec![4u64]), &Array::from(vec![10.0]));
+        let computed = Segmented::replicate(&Array::from(vec![4u64]), &Array::from(vec![10.0]));
         let side = four.zip_with(&ones, |a, b| a + b);
         let zipped = computed.data().zip_with(&side, |a, b| a + b);
         assert_eq!(zipped.force_with(&engine)?, [12.0, 13.0, 14.0, 15.0]);
@@ -368,7 +368,7 @@ fn parts_of_all_kinds() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![4i64, 7, 2]);
         let counts = Array::from(vec![2u64, 0, 1]);
-        let spread = replicate_s(&counts, &xs);
+        let spread = Segmented::replicate(&counts, &xs);
         let pairs = evens(&xs).zip_with(&xs.filter(|x| x.gt(3)), |a, b| a * b);
         let rest = iota(4).map(|i| i.cast::<i64>() * 2);
         let inner = xs.append(&xs.filter(|x| x.lt(5))).map(|x| x + 1);
@@ -421,7 +421,7 @@ fn what_is_made_of_an_append_on_a_side() -> Result<()> {
         let counts = Array::from(vec![2u64, 9, 1]).filter(|n| n.lt(5));
         let more = Array::from(vec![0u64, 7, 3]).filter(|n| n.lt(5));
         let all = counts.append(&more);
-        let spread = replicate_s(&all, &all.map(|n| n * 10));
+        let spread = Segmented::replicate(&all, &all.map(|n| n * 10));
         let others = iota(12).filter(|i| (i % 2).eq(0));
         let zipped = spread.data().zip_with(&others, |x, i| x + i);
         assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));

@@ -52,18 +52,18 @@ fn a_zip_that_checks_lengths_ends_with_who_uses_it() -> Result<()> {
 fn exits_within_what_ends() -> Result<()> {
     for engine in engines() {
         let lens = Array::from(vec![2u64, 1, 4, 3]);
-        let elements = indices_s(&lens);
+        let elements = Segmented::indices(&lens);
         // Elements of segments that are cut, the lengths of further segments, and cut within these.
         let cut = elements.data().take_while(|i| i.lt(3)).map(|i| i + 1u64);
-        let spread = indices_s(&cut).data().take_while(|i| i.lt(2));
-        let sums = elements.sum_s();
+        let spread = Segmented::indices(&cut).data().take_while(|i| i.lt(2));
+        let sums = elements.sum();
         let (spread, sums) = (&spread, &sums).force_with(&engine)?;
         assert_eq!(spread.to_vec()?, [0, 0, 1, 0, 0, 0, 1, 0, 1]);
         assert_eq!(sums.to_vec()?, [1, 0, 6, 3]);
         // A test that looks at nothing: nobody has read the elements when a later one runs apart.
         let xs = Array::from(vec![1u64, 2, 3]);
         let all = xs.map(|x| x + 1u64).take_while(|_| true);
-        let spread = indices_s(&all.map(|x| x * 2u64))
+        let spread = Segmented::indices(&all.map(|x| x * 2u64))
             .data()
             .take_while(|i| i.lt(5));
         let (spread, sum) = (&spread, &xs.sum()).force_with(&engine)?;
@@ -102,7 +102,9 @@ fn values_of_segments_behind_an_exit_are_not_computed() -> Result<()> {
     for engine in engines() {
         let (values, lens) = (hundredths().map(|(_, q)| q), Array::from(vec![2u64, 1]));
         // The loop over the segments goes on, for the sum.
-        let first = replicate_s(&lens, &values).data().take_while(|_| false);
+        let first = Segmented::replicate(&lens, &values)
+            .data()
+            .take_while(|_| false);
         let (first, sum) = (&first, &lens.sum()).force_with(&engine)?;
         assert_eq!((first.len(), sum), (0, 3));
     }
@@ -130,9 +132,9 @@ fn of_a_map_only_the_fields_that_are_asked_for_go_on() -> Result<()> {
 fn segments_that_are_left_make_no_room_for_those_that_are_not() -> Result<()> {
     for engine in engines() {
         let (lens, xs) = (Array::from(vec![1u64, 1]), Array::from(vec![3u64, 4]));
-        let pairs = replicate_s(&lens, &xs.map(|x| (x, x + 1u64)));
+        let pairs = Segmented::replicate(&lens, &xs.map(|x| (x, x + 1u64)));
         let first = pairs.data().take_while(|_| false);
-        let indices = indices_s(&lens).data().map(|i| i + 7u64);
+        let indices = Segmented::indices(&lens).data().map(|i| i + 7u64);
         let (first, indices) = (&first, &indices).force_with(&engine)?;
         assert_eq!((first.len(), indices.to_vec()?), (0, vec![7, 7]));
     }
@@ -169,7 +171,7 @@ fn what_is_left_early_checks_no_length_for_others() -> Result<()> {
     for engine in engines() {
         let (none, one) = (Array::from(Vec::<u64>::new()), Array::from(vec![1u64]));
         // As long as the segments' data, of which there are no segments; and nobody asks for one.
-        let sums = Segmented::new(&none, &one).sum_s().take(0);
+        let sums = Segmented::new(&none, &one).sum().take(0);
         match (&sums, &Array::from(vec![7u64]).sum()).force_with(&engine) {
             Ok((_, sum)) => assert_eq!(sum, 7),
             Err(e) => assert!(matches!(e.kind, ErrorKind::Segments { .. }), "{e}"),
@@ -242,7 +244,7 @@ fn segments_that_end_after_the_folds_of_them() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![1u64, 2, 0, 2]).map(|n| n % 3);
         let data = Array::from(vec![3i64, 4, 5, 6, 7]);
-        let sums = Segmented::new(&counts, &data).fold1_s(|a, b| a + b);
+        let sums = Segmented::new(&counts, &data).fold1(|a, b| a + b);
         let [one, none] = [9, 3].map(|end| sums.take_while(|x| x.ne(end)));
         let (all, indices) = (data.take_while(|x| x.ne(9)), generate(4, |i| i + 1));
         let forced = (&one, &none, &all, &indices).force_with(&engine)?;
@@ -263,7 +265,7 @@ fn what_nobody_asks_for_has_no_segments() -> Result<()> {
         let some = Array::from(vec![3i64, 4]).take_while(|x| x.ne(4));
         let counts = some.map(|_| 1u64);
         let sums = Segmented::new(&counts, &Array::from(vec![3u64]));
-        let sum = sums.scan_exclusive_s(0, |a, b| a + b).data().sum();
+        let sum = sums.scan_exclusive(0, |a, b| a + b).data().sum();
         let scaled = generate(2, |i| (i, i + &sum));
         let first = iota(2).zip_with(&scaled, |x, (i, _)| x + i);
         assert_eq!(first.force_with(&engine)?, [0, 2]);
@@ -282,7 +284,7 @@ fn a_zip_for_a_later_loop_is_checked_where_others_end() -> Result<()> {
             let kept = ys.filter(|y| y.eq(4).eq(keeps));
             let counts = Array::from(vec![u64::from(keeps)]);
             let pairs = Segmented::new(&counts, &kept.zip(&ys));
-            let sums = pairs.fold_s((1, 2), |(a, b), (x, y)| (a + x, b * y));
+            let sums = pairs.fold((1, 2), |(a, b), (x, y)| (a + x, b * y));
             let forced = (&few, &sums).force_with(&engine);
             let error = forced.as_ref().err().map(|e| &e.kind);
             let told = matches!(error, Some(ErrorKind::LengthMismatch { .. }));
@@ -346,11 +348,11 @@ fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
         let lengths = Array::from(vec![2u64, 0, 1]);
         let tags = Array::from(vec![true; 3]);
         let counts = Segmented::new(&lengths, &tags)
-            .pack_s(&tags)
+            .pack(&tags)
             .lengths()
             .clone();
-        let sums = Segmented::new(&counts, &Array::from(vec![5u64, 6, 7])).sum_s();
-        let outer = Segmented::new(&Array::from(vec![1u64, 2]), &sums).sum_s();
+        let sums = Segmented::new(&counts, &Array::from(vec![5u64, 6, 7])).sum();
+        let outer = Segmented::new(&Array::from(vec![1u64, 2]), &sums).sum();
         let first = |sums: &Array<u64>, n: u64| {
             let mut b = BodyBuilder::new(&[]);
             let n = b.lit(Const::u64(n));
@@ -372,7 +374,7 @@ fn what_a_take_leaves_ends_for_others() -> Result<()> {
         let until = xs.map(|x| (x, x)).take_while(|(x, _)| x.ne(7));
         let data = until.zip_with(&until, |_, _| (-7i16, 0u8));
         let segments = Segmented::new(&Array::from(vec![4u64]), &data);
-        let sums = segments.fold_s((0i16, 0u8), |(a, b), (x, y)| (a + x, b + y));
+        let sums = segments.fold((0i16, 0u8), |(a, b), (x, y)| (a + x, b + y));
         let taken = until.take(4);
         let (sums, taken) = (&sums, &taken).force_with(&engine)?;
         assert_eq!((sums.to_vec()?, taken.len()), (vec![(-28, 0)], 4));
@@ -407,7 +409,7 @@ fn a_scan_of_segments_that_is_counted_takes_in_what_is_asked_for() -> Result<()>
             &Array::from(vec![1u64, 2, 4, 5, 0, 3]),
         );
         // Fails for 0, behind what is asked for.
-        let scanned = rows.scan_s(100, |a, b| a + b + (1 / b).min(0));
+        let scanned = rows.scan(100, |a, b| a + b + (1 / b).min(0));
         let first = scanned.data().take_while(|x| x.lt(104));
         let (first, all) = (&first, &scanned.data().len()).force_with(&engine)?;
         assert_eq!((first.to_vec()?, all), (vec![101, 103], 6));

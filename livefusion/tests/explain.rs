@@ -52,10 +52,10 @@ fn the_pictures_of_several_loops() {
 fn softmax() -> Explanation {
     let lengths = Array::from(vec![2u64, 0, 3]);
     let rows = Segmented::new(&lengths, &Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]));
-    let most = rows.max_s();
-    let shifted = rows.map_s(&most, |x, most| (x - most).exp());
-    let total = shifted.sum_s();
-    let shares = shifted.map_s(&total, |x, total| x / total);
+    let most = rows.max();
+    let shifted = rows.zip_with_each(&most, |x, most| (x - most).exp());
+    let total = shifted.sum();
+    let shares = shifted.zip_with_each(&total, |x, total| x / total);
     explain(&[shares.data().node().clone()])
 }
 
@@ -104,11 +104,11 @@ fn the_report_of_unfused_loops() {
 #[test]
 fn the_report_of_rewrites() {
     let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
-    let rows = m.sum_axis(1);
+    let rows = m.along(1).sum();
     let all = rows.sum();
-    let columns = m.sum_axis(0);
-    let last = m.fold1_axis(0, |_, b| b);
-    let running = m.cumsum_axis(0);
+    let columns = m.along(0).sum();
+    let last = m.along(0).fold1(|_, b| b);
+    let running = m.along(0).cumsum();
     let roots = [
         rows.node(),
         all.node(),
@@ -123,7 +123,7 @@ fn the_report_of_rewrites() {
 #[test]
 fn the_report_of_a_flattened_fold() {
     let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
-    let most = m.map(|x| x * x).max_axis(1).max();
+    let most = m.map(|x| x * x).along(1).max().max();
     golden("red_flat.txt", &explain(&[most.node().clone()]).to_string());
 }
 
@@ -378,7 +378,7 @@ fn the_report_of_loops_over_arrays() -> Result<(), livefusion::Error> {
             let total = weights.sum();
             let near = rows.stencil2(Boundary::Clamp, |[[a, b, c]]| a + b + c);
             iterate_n(2, &near, |rows| {
-                rows.cumsum_axis(1).map(|x| x / total.value())
+                rows.along(1).cumsum().map(|x| x / total.value())
             })
         })
     };

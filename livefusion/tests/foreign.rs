@@ -95,7 +95,7 @@ fn offsets_of<I: Int>(offsets: Vec<I>) -> Result<()> {
     for engine in engines() {
         let data = Array::<i64>::from(vec![1, 2, 3, 4, 5]);
         let rows = Segmented::from_offsets(&Array::<I>::from(offsets.clone()), &data);
-        let sums = rows.sum_s();
+        let sums = rows.sum();
         assert_eq!(shape(&[sums.node()])?, (1, 1));
         assert_eq!(sums.force_with(&engine)?, [3, 0, 12]);
     }
@@ -131,7 +131,7 @@ fn offsets_that_do_not_fit_are_errors() -> Result<()> {
     ] {
         let rows = Segmented::from_offsets(&Array::from(offsets.clone()), &data);
         for engine in engines() {
-            let error: Error = rows.sum_s().force_with(&engine).unwrap_err();
+            let error: Error = rows.sum().force_with(&engine).unwrap_err();
             assert!(
                 matches!(error.kind, ErrorKind::Segments { .. }),
                 "{offsets:?}: {error}"
@@ -139,6 +139,6 @@ fn offsets_that_do_not_fit_are_errors() -> Result<()> {
         }
     }
     let none = Segmented::from_offsets(&Array::from(Vec::<i32>::new()), &data.take(0));
-    assert_eq!(none.sum_s().force()?.len(), 0);
+    assert_eq!(none.sum().force()?.len(), 0);
     Ok(())
 }

@@ -32,7 +32,8 @@ fn loops_fuse_up_to_it_and_behind_it() -> Result<()> {
         .map(|x| x * 2.0)
         .matmul_apart(&b)
         .map(|x| x.max(0.0))
-        .sum_axis(1);
+        .along(1)
+        .sum();
     let explained = product.explain()?;
     assert_eq!(explained.loops.len(), 1, "{explained}");
     let [ExplainedApart::External(library)] = &explained.apart[..] else {
@@ -43,7 +44,8 @@ fn loops_fuse_up_to_it_and_behind_it() -> Result<()> {
         .map(|x| x * 2.0)
         .matmul(&b)
         .map(|x| x.max(0.0))
-        .sum_axis(1);
+        .along(1)
+        .sum();
     assert_eq!(product.to_vec()?, by_loop.to_vec()?);
     let error = a.matmul_apart(&a).force().expect_err("20 rows");
     assert_eq!(error.combinator, "matmul_apart");

@@ -159,7 +159,14 @@ fn sums_by_codes_are_one_loop() {
         let (codes, found) = Array::from(keys.clone()).map(|k| k + 1).factorize();
         let three = Array::from(values.clone()).map(|x| (x, x * x, 1i64));
         let add = |(a, b, c): (Exp<i64>, Exp<i64>, Exp<i64>), (x, y, z)| (a + x, b + y, c + z);
-        let sums = reduce_by_index(found.len(), (0i64, 0i64, 0i64), &codes, &three, add);
+        let sums = three.reduce_by_index(
+            &codes,
+            Bins {
+                count: found.len(),
+                start: (0i64, 0i64, 0i64),
+            },
+            add,
+        );
         let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
         assert_eq!(explained.loops.len(), 1, "{explained}");
         // The codes, and how many there are.
@@ -190,7 +197,7 @@ fn quantiles_of_segments_are_those_of_each() {
     let segments = Segmented::from_vecs(rows.clone());
     for engine in engines() {
         for share in [0.0, 0.25, 0.5, 0.9, 1.0] {
-            let got = segments.quantile_s(share).force_with(&engine).unwrap();
+            let got = segments.quantile(share).force_with(&engine).unwrap();
             for (row, got) in rows.iter().zip(&got) {
                 let alone = Array::from(row.clone()).quantile(share);
                 let expected = alone.force_with(&engine).unwrap();
@@ -201,23 +208,23 @@ fn quantiles_of_segments_are_those_of_each() {
             }
         }
         for share in [-0.1, 1.5, f64::NAN] {
-            let error = segments.quantile_s(share).force_with(&engine).map(|_| ());
-            assert!(error.unwrap_err().to_string().contains("quantile_s"));
+            let error = segments.quantile(share).force_with(&engine).map(|_| ());
+            assert!(error.unwrap_err().to_string().contains("quantile"));
         }
     }
     let with_none = Segmented::from_vecs(vec![vec![1.0f64], vec![]]);
-    let error = with_none.median_s().force().map(|_| ()).unwrap_err();
+    let error = with_none.median().force().map(|_| ()).unwrap_err();
     assert_eq!(
         (error.combinator, &error.kind),
-        ("median_s", &ErrorKind::Empty)
+        ("median", &ErrorKind::Empty)
     );
     // What makes the elements is in one loop before.
-    let doubled = segments.map(|x| x * 2.0).quantile_s(0.5);
+    let doubled = segments.map(|x| x * 2.0).quantile(0.5);
     let explained = Engine::interp().explain(&[doubled.node().clone()]).unwrap();
     let [ExplainedApart::External(apart)] = &explained.apart[..] else {
         panic!("{explained}");
     };
     assert_eq!(apart.inputs.loops.len(), 2, "{explained}");
-    let of_integers = Segmented::from_vecs(vec![vec![1u8, 2], vec![9]]).median_s();
+    let of_integers = Segmented::from_vecs(vec![vec![1u8, 2], vec![9]]).median();
     assert_eq!(of_integers.force().unwrap(), [1.5, 9.0]);
 }

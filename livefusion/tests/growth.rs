@@ -159,7 +159,7 @@ fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
 fn segments_are_cut_too() -> Result<()> {
     let cells = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![], vec![3.0, 4.0, 5.0]]);
     let scaled = (0..200).fold(cells.clone(), |c, k| c.map(|x| x + f64::from(k)));
-    let total = (0..200).map(|k| scaled.map(|x| x * f64::from(k)).sum_s());
+    let total = (0..200).map(|k| scaled.map(|x| x * f64::from(k)).sum());
     let sums: Vec<Array<f64>> = total.collect();
     let roots: Vec<Arc<Node>> = sums.iter().map(node).collect();
     let loops = lowered(&roots);

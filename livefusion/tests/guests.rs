@@ -66,8 +66,8 @@ fn guests_at_elements_and_at_segments() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![2u64, 0, 3]);
         let values = numbers(3).map(|x| x * 10);
-        let spread = replicate_s(&counts, &values);
-        let right = replicate_s(&Array::from(vec![4u64, 1]), &numbers(2));
+        let spread = Segmented::replicate(&counts, &values);
+        let right = Segmented::replicate(&Array::from(vec![4u64, 1]), &numbers(2));
         let zipped = spread.data().zip_with(right.data(), |l, r| l + r);
         let of_values = values.sum();
         let of_elements = spread.data().sum();
@@ -148,7 +148,7 @@ fn guests_of_zips_on_sides() -> Result<()> {
 fn segments_are_results() -> Result<()> {
     for engine in engines() {
         let kept = Array::from(vec![2u64, 9, 1]).filter(|x| x.lt(5));
-        let spread = replicate_s(&kept, &kept);
+        let spread = Segmented::replicate(&kept, &kept);
         let others = numbers(5).filter(|x| x.gt(2));
         let zipped = spread.data().zip_with(&others, |k, o| k.cast::<i64>() * o);
         assert_eq!(shape(&[zipped.node(), kept.node()])?, (1, 2));
@@ -167,7 +167,7 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::new(&Array::from(vec![1u64]), &numbers(1));
         let inner = rows
-            .scan_s(0, |a, b| a + b)
+            .scan(0, |a, b| a + b)
             .data()
             .zip_with(&evens(3), |a, b| a + b);
         let outer = numbers(2)
@@ -189,8 +189,8 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
 fn what_the_zip_has_beside_is_not_delivered_from_another_side() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::new(&Array::from(vec![2u64, 0, 1]), &numbers(3));
-        let sums = rows.sum_s();
-        let spread = replicate_s(&Array::from(vec![3u64, 0, 0]), &sums);
+        let sums = rows.sum();
+        let spread = Segmented::replicate(&Array::from(vec![3u64, 0, 0]), &sums);
         let zipped = sums.zip_with(spread.data(), |s, x| s * 10 + x);
         assert_eq!(zipped.force_with(&engine)?, [33, 3, 33]);
     }
@@ -202,16 +202,16 @@ fn what_the_zip_has_beside_is_not_delivered_from_another_side() -> Result<()> {
 fn a_guest_that_lengths_depend_on() -> Result<()> {
     for engine in engines() {
         let (none, zero) = (Array::from(Vec::<i64>::new()), Array::from(vec![0u64]));
-        let spread = replicate_s(&zero, &numbers(1));
+        let spread = Segmented::replicate(&zero, &numbers(1));
         let zipped = none.zip_with(spread.data(), |x, y| x + y);
         let count = spread.data().len();
         let counts = Segmented::new(
             &Array::from(vec![0u64]),
             &zero.map(|_| 0u64).filter(|x| x.gt(0)),
         );
-        let counts = counts.fold_s(0, |a, b| a + b + &count).map(|n| n * 1);
+        let counts = counts.fold(0, |a, b| a + b + &count).map(|n| n * 1);
         let running =
-            Segmented::new(&counts, &Array::from(Vec::<i64>::new())).scan_s(0, |a, b| a + b);
+            Segmented::new(&counts, &Array::from(Vec::<i64>::new())).scan(0, |a, b| a + b);
         let (running, zipped) = (running.data(), &zipped).force_with(&engine)?;
         assert_eq!((running.len(), zipped.len()), (0, 0));
     }
@@ -329,7 +329,7 @@ fn an_array_of_another_length_beside_a_guest() -> Result<()> {
 fn guests_of_several_arrays_at_elements() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![2u64, 0, 3]);
-        let spread = replicate_s(&counts, &numbers(3));
+        let spread = Segmented::replicate(&counts, &numbers(3));
         let right = numbers(9).filter(|x| (x % 2).eq(1));
         let zipped = spread.data().zip_with(&right, |l, r| l * r);
         let beside = spread.data().zip_with(&numbers(5), |x, n| x * n).sum();

@@ -70,5 +70,5 @@ fn what_is_stored_is_computed_with_in_one_loop() {
     );
     assert_eq!(scaled.to_string(), "[1.5, 3.0, -6.0]");
     let table = stored.reshape([3, 1]).to_f32();
-    assert_eq!(table.sum_axis(0).to_vec().unwrap(), [-0.5]);
+    assert_eq!(table.along(0).sum().to_vec().unwrap(), [-0.5]);
 }

@@ -215,7 +215,7 @@ fn rows_longer_than_a_chunk_are_handed_on_across_it() -> Result<()> {
 fn what_is_a_result_too_is_kept_whole() -> Result<()> {
     let m = Array::from(numbers(60)).reshape((6, 10));
     let doubled = m.map(|x| x * 2);
-    let sums = doubled.sum_axis(1);
+    let sums = doubled.along(1).sum();
     let less = doubled.zip_with(&sums.broadcast((.., 10)), |x, sum| x - sum);
     let (doubled, less) = (doubled.flatten(), less.flatten());
     let roots = [doubled.node(), less.node()];
@@ -337,7 +337,7 @@ fn sorts_stand_among_filters_and_ends() -> Result<()> {
             .take(50);
         let got = left.force_with(&engine)?.to_vec()?;
         assert_eq!(got, above[..50]);
-        let first = segments.sort_s().data().take_while(|x| x.lt(30));
+        let first = segments.sort().data().take_while(|x| x.lt(30));
         let mut all = rows.clone();
         all.iter_mut().for_each(|row| row.sort());
         let all: Vec<i64> = all.concat().into_iter().take_while(|x| *x < 30).collect();

@@ -122,7 +122,7 @@ fn huge_and_negative_lengths() {
         }
         for n in &negative {
             let rows = Segmented::new(&Array::from(vec![*n, 1]), &floats(5));
-            let error = rows.sum_s().force_with(&engine).unwrap_err();
+            let error = rows.sum().force_with(&engine).unwrap_err();
             assert!(
                 matches!(error.kind, ErrorKind::Segments { .. }),
                 "{name}, {n}: {error}"

@@ -193,7 +193,7 @@ fn lengths_that_do_not_fit() -> Result<()> {
 fn lengths_that_do_not_fit_are_found_while_elements_are_counted() -> Result<()> {
     for engine in engines() {
         let lengths = Array::from(vec![2u64, 3]);
-        let left = replicate_s(&lengths, &iota(2));
+        let left = Segmented::replicate(&lengths, &iota(2));
         let right = iota(9).filter(|i| i.lt(4));
         let all = left.data().interleave(&right);
         let refused = all.force_with(&engine).map_err(|e| e.kind);
@@ -271,7 +271,7 @@ fn all_that_a_cursor_delivers() -> Result<()> {
                 .collect();
             let sums = kept(&sums, small);
             let (x, y) = (Array::from(xs), Array::from(ys.clone()));
-            let a = replicate_s(&Array::from(lengths), &x);
+            let a = Segmented::replicate(&Array::from(lengths), &x);
             let b = smalls(&y).take_while(|y| y.ne(3));
             let c = smalls(&y.scan(0, |a, b| a + b));
             let le = |x: Exp<i64>, y: Exp<i64>| x.le(y);
@@ -454,7 +454,7 @@ fn values_of_segments_on_a_side() -> Result<()> {
             // What a filter leaves has another rate than the lengths in memory, and is read beside them.
             let (lengths, all) = (Array::from(vec![2u64; n as usize]), iota(2 * n));
             let values = all.filter(|x| (x % 2).eq(0));
-            let spread = replicate_s(&lengths, &values);
+            let spread = Segmented::replicate(&lengths, &values);
             let others = iota(9).filter(|x| x.gt(4));
             let want: Vec<u64> = (0..n).flat_map(|x| [2 * x, 2 * x]).collect();
             let merged = spread.data().merge(&others, |x, y| x.le(y));
@@ -463,7 +463,7 @@ fn values_of_segments_on_a_side() -> Result<()> {
             let few = spread.data().append(&others).zip_shortest(&others);
             let few = few.map(|(x, _)| x).force_with(&engine)?;
             assert_eq!(few, all[..4], "{n}");
-            let short = replicate_s(&Array::from(vec![2u64; n as usize + 1]), &values);
+            let short = Segmented::replicate(&Array::from(vec![2u64; n as usize + 1]), &values);
             let merged = short.data().merge(&others, |x, y| x.le(y));
             let refused = merged.force_with(&engine).map(|m| m.to_vec());
             let kind = refused.map_err(|e| e.kind);

@@ -81,7 +81,10 @@ fn the_element_at_fault_is_told() {
         );
         // Where segments run inside of segments, one number would not say which.
         let rows = Segmented::from_vecs(vec![vec![1i64], vec![0, 2]]);
-        let e = error(rows.map_s(&rows.sum_s(), |a, t| t / a).data(), &engine);
+        let e = error(
+            rows.zip_with_each(&rows.sum(), |a, t| t / a).data(),
+            &engine,
+        );
         assert_eq!(
             (e.element, e.kind),
             (

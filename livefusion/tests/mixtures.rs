@@ -43,7 +43,14 @@ fn codes_of_filtered_keys_reduce_what_a_scan_gives() -> Result<()> {
             let (keys, values) = both.unzip();
             let (codes, of) = keys.factorize();
             let running = values.cumsum();
-            let got = reduce_by_index(of.len(), 0i64, &codes, &running, |a, b| a + b);
+            let got = running.reduce_by_index(
+                &codes,
+                Bins {
+                    count: of.len(),
+                    start: 0i64,
+                },
+                |a, b| a + b,
+            );
             let (of, got) = (&of, &got).force_with(&engine)?;
             assert_eq!((&of[..], &got[..]), (&found[..], &sums[..]), "{n}");
         }
@@ -67,7 +74,7 @@ fn the_largest_of_pairs_of_sorted_segments() -> Result<()> {
         expected.sort_unstable_by(|a, b| b.cmp(a));
         expected.truncate(5);
         for engine in all_engines() {
-            let pairs = drawn(5, n).1.chunks(6).sort_s().combinations_s();
+            let pairs = drawn(5, n).1.chunks(6).sort().combinations();
             let top = pairs.map(|(a, b)| b * 3 - a).data().top_k(5);
             assert_eq!(top.force_with(&engine)?, expected[..], "{n}");
         }
@@ -133,7 +140,7 @@ fn halves_become_complex_numbers_of_segments() -> Result<()> {
             let zs = stored
                 .to_f32()
                 .map(|x| ComplexExp::new(x, 1.0) * Complex::i());
-            let rows = zs.chunks(9).filter_s(|z| z.im.gt(0.0));
+            let rows = zs.chunks(9).filter(|z| z.im.gt(0.0));
             let wide = rows
                 .data()
                 .map(|z| ComplexExp::new(z.re.cast::<f64>(), z.im.cast::<f64>()));

@@ -103,7 +103,7 @@ fn found<T: Float>(xs: &Array<T>, engine: &Engine) -> Result<[(T, T); 3]> {
     let row = xs.reshape((1u64, n));
     let column = xs.reshape((n, 1u64));
     let first = |x: Array<T>| x.at(0);
-    let along = |m: &Array<T, Ix2>, axis| (first(m.mean_axis(axis)), first(m.var_axis(axis)));
+    let along = |m: &Array<T, Ix2>, axis| (first(m.along(axis).mean()), first(m.along(axis).var()));
     let ((row_mean, row_var), (column_mean, column_var)) = (along(&row, 1), along(&column, 0));
     let found = (
         &xs.mean(),
@@ -213,7 +213,7 @@ fn mean_axis_of_long_columns_of_f32_is_exact_to_an_ulp() -> Result<()> {
         .flat_map(|i| singles.iter().map(move |c| c[i]).collect::<Vec<f32>>())
         .collect();
     let m = Array::from(flat).reshape((1 << 18, 3));
-    let (means, vars) = (&m.mean_axis(0), &m.var_axis(0)).force()?;
+    let (means, vars) = (&m.along(0).mean(), &m.along(0).var()).force()?;
     for (k, grid) in columns.iter().enumerate() {
         assert!(means[k].ulps(grid.mean() as f32) <= 1, "{}", means[k]);
         assert!(vars[k].ulps(grid.var() as f32) <= 1, "{}", vars[k]);
@@ -230,7 +230,7 @@ fn mean_s_of_segments_far_from_zero_is_exact_to_an_ulp() -> Result<()> {
         .collect();
     for engine in engines() {
         let rows = Segmented::from_vecs(grids.iter().map(Grid::doubles).collect());
-        let means = rows.mean_s().force_with(&engine)?;
+        let means = rows.mean().force_with(&engine)?;
         for (mean, grid) in means.iter().zip(&grids) {
             let none = grid.numbers.is_empty();
             assert!(

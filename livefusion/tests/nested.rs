@@ -49,7 +49,7 @@ where
     let none = Segmented::<T>::from_vecs(vec![]).map_segments(&f);
     assert_eq!(none.to_vecs().expect("of no rows"), Vec::<Vec<U>>::new());
     // Data that is computed, and its lengths.
-    let computed = Segmented::from_vecs(rows.to_vec()).filter_s(|_| true);
+    let computed = Segmented::from_vecs(rows.to_vec()).filter(|_| true);
     assert_eq!(
         computed.map_segments(&f).to_vecs().expect("computed"),
         alone
@@ -69,7 +69,7 @@ where
     assert_eq!(all().to_vec().expect("of all rows"), alone);
     let none = Segmented::<T>::from_vecs(vec![]).map_segments(&f);
     assert_eq!(none.to_vec().expect("of no rows"), Vec::<U>::new());
-    let computed = Segmented::from_vecs(rows.to_vec()).filter_s(|_| true);
+    let computed = Segmented::from_vecs(rows.to_vec()).filter(|_| true);
     assert_eq!(computed.map_segments(&f).to_vec().expect("computed"), alone);
     all()
 }

@@ -239,8 +239,8 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
             ZipInvariant => at.zip_shortest(invariant).map(|(x, y)| small(x * y)),
             Unique => at.unique(),
             Spread => {
-                let pieces = indices_s(&at.map(|x| x % 4));
-                let all = pieces.map_s(&at, |i, x| small(i.cast::<i64>() + x));
+                let pieces = Segmented::indices(&at.map(|x| x % 4));
+                let all = pieces.zip_with_each(&at, |i, x| small(i.cast::<i64>() + x));
                 all.data().clone()
             }
             Zip(steps) => {
@@ -255,7 +255,7 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
             Interleave => at.interleave(&at.scan(0, |a, b| a + b)).map(small),
             Pieces(steps) => {
                 let sum = at.sum();
-                let pieces = indices_s(&at.map(|x| x % 4));
+                let pieces = Segmented::indices(&at.map(|x| x % 4));
                 let sums = pieces.map_segments(|piece| {
                     let piece = piece.map(|i| small(i.cast::<i64>() + &sum));
                     delayed(&piece, invariant, steps).sum()
@@ -263,23 +263,35 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                 sums.map(small)
             }
             Kept(m) => {
-                let pieces = indices_s(&at.map(|x| x % 4));
-                let kept = pieces.map_s(&at, |i, x| (i.cast::<i64>(), x));
-                let kept = kept.filter_s(|(i, x)| ((i + x) % *m).eq(0));
+                let pieces = Segmented::indices(&at.map(|x| x % 4));
+                let kept = pieces.zip_with_each(&at, |i, x| (i.cast::<i64>(), x));
+                let kept = kept.filter(|(i, x)| ((i + x) % *m).eq(0));
                 let counts = kept.lengths().map(|n| n.cast::<i64>());
                 counts.append(&kept.data().map(|(i, _)| i))
             }
             OfKinds(m) => {
                 let start = at.sum().map(|s| s % 7);
                 let kinds = at.map(|x| x % *m);
-                scan_by_index(*m as u64, &start, &kinds, &at, |kind, x| {
-                    small(kind * 2 + x)
-                })
+                at.scan_by_index(
+                    &kinds,
+                    Bins {
+                        count: *m as u64,
+                        start: &start,
+                    },
+                    |kind, x| small(kind * 2 + x),
+                )
             }
             Before => {
                 let n = at.len();
                 let kinds = at.map(|x| x.cast::<u64>() % &n);
-                scan_exclusive_by_index(&n, 0i64, &kinds, &at, |kind, _| kind + 1)
+                at.scan_exclusive_by_index(
+                    &kinds,
+                    Bins {
+                        count: &n,
+                        start: 0i64,
+                    },
+                    |kind, _| kind + 1,
+                )
             }
         };
     }
@@ -337,7 +349,7 @@ fn check(
     };
     let all = Segmented::from_vecs(rows.to_vec());
     let all = if computed {
-        all.filter_s(|x| x.ge(0))
+        all.filter(|x| x.ge(0))
     } else {
         all
     };

@@ -28,7 +28,7 @@ fn distance(a: (f64, f64, f64), b: (f64, f64, f64)) -> f64 {
 
 /// How far apart the particles of each pair of an event are.
 fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
-    events.combinations_s().map(|((ax, ay, az), (bx, by, bz))| {
+    events.combinations().map(|((ax, ay, az), (bx, by, bz))| {
         let (x, y, z) = (ax - bx, ay - by, az - bz);
         (x * x + y * y + z * z).sqrt()
     })
@@ -49,7 +49,14 @@ fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
         let events = Segmented::from_vecs(all);
         let bins = distances(&events).map(|d| (d * 10.0).cast::<u64>());
         let ones = bins.map(|_| 1u64);
-        let counts = reduce_by_index(20, 0u64, bins.data(), ones.data(), |a, b| a + b);
+        let counts = ones.data().reduce_by_index(
+            bins.data(),
+            Bins {
+                count: 20,
+                start: 0u64,
+            },
+            |a, b| a + b,
+        );
         // The counts alone are written.
         assert_eq!(shape(&[counts.node()])?, (1, 1));
         assert_eq!(counts.force_with(&engine)?, expected[..]);
@@ -69,10 +76,10 @@ fn folds_of_each_segment_are_in_the_same_nest() -> Result<()> {
         let weights: Array<f64> = (0..100).map(f64::from).collect();
         let (near, weighted) = {
             let all = distances(&events);
-            let near = all.filter_s(|d| d.lt(0.5));
-            (near, all.map_s(&weights, |d, w| d * w))
+            let near = all.filter(|d| d.lt(0.5));
+            (near, all.zip_with_each(&weights, |d, w| d * w))
         };
-        let counted = near.count_s(|d| d.gt(0.1));
+        let counted = near.count(|d| d.gt(0.1));
         let total = weighted.data().sum();
         let nodes: [&Arc<Node>; 3] = [near.lengths().node(), counted.node(), total.node()];
         assert_eq!(shape(&nodes)?, (1, 2));
@@ -128,20 +135,20 @@ proptest! {
             let (xs, ys): (Vec<Vec<i64>>, Vec<Vec<u8>>) = rows.iter().cloned().unzip();
             let (left, right) = (Segmented::from_vecs(xs.clone()), Segmented::from_vecs(ys));
             let expected: Vec<_> = xs.iter().map(|row| combinations(row)).collect();
-            prop_assert_eq!(pairs_of(&engine, &left.combinations_s())?, expected);
+            prop_assert_eq!(pairs_of(&engine, &left.combinations())?, expected);
             let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(x, y)).collect();
-            prop_assert_eq!(pairs_of(&engine, &left.cartesian_s(&right))?, expected);
+            prop_assert_eq!(pairs_of(&engine, &left.cartesian(&right))?, expected);
             // What a filter leaves comes as a stream.
-            let some = left.filter_s(|x| (x % 2).eq(0)).cartesian_s(&right);
+            let some = left.filter(|x| (x % 2).eq(0)).cartesian(&right);
             let even = |x: &[i64]| x.iter().copied().filter(|x| x % 2 == 0).collect::<Vec<_>>();
             let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(&even(x), y)).collect();
             prop_assert_eq!(pairs_of(&engine, &some)?, expected);
             // Pairs of what a filter leaves: it is in memory before.
-            let some = left.filter_s(|x| (x % 2).eq(0)).combinations_s();
+            let some = left.filter(|x| (x % 2).eq(0)).combinations();
             let expected: Vec<_> = xs.iter().map(|row| combinations(&even(row))).collect();
             prop_assert_eq!(pairs_of(&engine, &some)?, expected);
             // Pairs of pairs: four loops in each other.
-            let four = left.combinations_s().combinations_s().map(|((a, b), (c, d))| a * b - c * d).sum_s();
+            let four = left.combinations().combinations().map(|((a, b), (c, d))| a * b - c * d).sum();
             let four_of = |row: &Vec<i64>| -> i64 {
                 combinations(&combinations(row)).iter().map(|((a, b), (c, d))| a * b - c * d).sum()
             };
@@ -156,14 +163,14 @@ proptest! {
     ) {
         for engine in engines() {
             let xs = Segmented::from_vecs(rows.clone());
-            let two = xs.flat_map_s(|x| x, |x, i| x + i).flat_map_s(|x| x % 3, |x, i| 10 * x + i);
+            let two = xs.flat_map(|x| x, |x, i| x + i).flat_map(|x| x % 3, |x, i| 10 * x + i);
             let many = |row: &Vec<u64>| -> Vec<u64> {
                 let first = row.iter().flat_map(|x| (0..*x).map(move |i| x + i));
                 first.flat_map(|x| (0..x % 3).map(move |i| 10 * x + i)).collect()
             };
             let expected: Vec<Vec<u64>> = rows.iter().map(many).collect();
             let sums: Vec<u64> = expected.iter().map(|r| r.iter().sum()).collect();
-            let totals = two.sum_s();
+            let totals = two.sum();
             // (As many segments as elements are one class, by their length.)
             if rows.len() != rows.concat().len() {
                 prop_assert_eq!(shape(&[totals.node()])?, (1, 1));
@@ -175,7 +182,7 @@ proptest! {
             prop_assert_eq!(two.data().force_with(&engine)?.to_vec()?, expected.concat());
             prop_assert_eq!(nested.data().force_with(&engine)?.to_vec()?, expected.concat());
             prop_assert_eq!(totals.force_with(&engine)?.to_vec()?, sums.clone());
-            prop_assert_eq!(nested.sum_s().force_with(&engine)?.to_vec()?, sums.clone());
+            prop_assert_eq!(nested.sum().force_with(&engine)?.to_vec()?, sums.clone());
         }
     }
 }
@@ -200,7 +207,7 @@ fn pairs_of_arrays_and_in_closures() -> Result<()> {
         );
         assert_eq!(inversions.force_with(&engine)?, 3);
         assert_eq!(most.force_with(&engine)?, [19, 0, 5]);
-        assert_eq!(outside.sum_s().force_with(&engine)?, [240, 0, 180]);
+        assert_eq!(outside.sum().force_with(&engine)?, [240, 0, 180]);
     }
     Ok(())
 }
@@ -212,19 +219,15 @@ fn lengths_that_do_not_fit_are_errors() {
         let long = |last: u64| Segmented::new(&Array::from(vec![2u64, last]), &data);
         let one = Segmented::new(&Array::from(vec![3u64]), &data);
         for last in [2, 1 << 40, u64::MAX - 1, u64::MAX] {
-            let sum = long(last).combinations_s().map(|(_, b)| b).data().sum();
+            let sum = long(last).combinations().map(|(_, b)| b).data().sum();
             let said = sum.force_with(&engine).unwrap_err().to_string();
             assert!(
-                said.starts_with("`combinations_s`") && said.contains("segment"),
+                said.starts_with("`combinations`") && said.contains("segment"),
                 "{said}"
             );
-            let sum = one.cartesian_s(&long(last)).map(|(_, b)| b).data().sum();
+            let sum = one.cartesian(&long(last)).map(|(_, b)| b).data().sum();
             assert!(sum.force_with(&engine).is_err());
-            let sum = long(1)
-                .cartesian_s(&long(last))
-                .map(|(_, b)| b)
-                .data()
-                .sum();
+            let sum = long(1).cartesian(&long(last)).map(|(_, b)| b).data().sum();
             assert!(sum.force_with(&engine).is_err());
         }
     }

@@ -86,15 +86,13 @@ fn folds_of_segments_are_shared_between_segments_and_within_long_ones() {
             );
             assert!(four.counters().parallel_chunks > 5, "{name}, {four:?}");
         };
-        shared("sum", &|| rows(&xs).sum_s());
+        shared("sum", &|| rows(&xs).sum());
         shared("max", &|| {
-            rows(&xs.map(|x| x * x)).fold_s(0.0, |a, b| a.max(b))
+            rows(&xs.map(|x| x * x)).fold(0.0, |a, b| a.max(b))
         });
-        shared("scan", &|| {
-            rows(&xs).scan_s(0.5, |a, b| a + b).data().clone()
-        });
+        shared("scan", &|| rows(&xs).scan(0.5, |a, b| a + b).data().clone());
         shared("fold", &|| {
-            rows(&xs).fold_s(-1.0, |a, b| a.min(b)).map(|x| x + 0.5)
+            rows(&xs).fold(-1.0, |a, b| a.min(b)).map(|x| x + 0.5)
         });
     }
 }
@@ -104,8 +102,8 @@ fn segments_are_shared() {
     let lengths = |n: u64| (0..n).map(|i| (i * i) % 17).collect::<Vec<u64>>();
     let n = lengths(400).iter().sum::<u64>() as usize;
     let rows = || Segmented::new(&lengths(400).into(), &floats(n));
-    same!(rows().sum_s()).unwrap();
-    same!(rows().filter_s(|x| x.gt(0.0)).data().map(|x| x + 1.0)).unwrap();
+    same!(rows().sum()).unwrap();
+    same!(rows().filter(|x| x.gt(0.0)).data().map(|x| x + 1.0)).unwrap();
 }
 
 #[test]
@@ -113,7 +111,7 @@ fn one_giant_segment_among_empty_ones() {
     let mut lengths = vec![0u64; 3000];
     lengths[1700] = 4000;
     let rows = || Segmented::new(&lengths.clone().into(), &floats(4000));
-    same!(rows().sum_s()).unwrap();
+    same!(rows().sum()).unwrap();
 }
 
 #[test]
@@ -394,7 +392,7 @@ fn scalar_loops() -> Vec<Run> {
         },
         |xs, e| {
             let rows = Segmented::new(&Array::from(vec![100u64, 100]), xs);
-            force(&rows.map(turns).sum_s(), e)
+            force(&rows.map(turns).sum(), e)
         },
     ]
 }

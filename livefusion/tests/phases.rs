@@ -280,7 +280,7 @@ fn segments_of_an_append_have_values_beside_them() -> Result<()> {
         let both = xs.map(|x| x + 0).append(&ys.map(|y| y + 0));
         let kept = both.filter(|x| x.gt(0));
         let values = Array::from(vec![10i64, 20, 30, 40]);
-        let spread = replicate_s(&kept, &values);
+        let spread = Segmented::replicate(&kept, &values);
         let expected = [10, 20, 20, 30, 30, 30, 40];
         assert_eq!(spread.data().force_with(&engine)?.to_vec()?, expected);
     }
@@ -291,11 +291,11 @@ fn segments_of_an_append_have_values_beside_them() -> Result<()> {
 #[test]
 fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
     for engine in engines() {
-        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5i64]));
+        let spread = Segmented::replicate(&Array::from(vec![2u64]), &Array::from(vec![5i64]));
         let all = spread.data().append(&Array::from(vec![7i64]));
         let both = all.zip_with(&Array::from(vec![10i64, 20, 30]), |x, y| x + y);
         let lengths = both.map(|x| (x % 2).cast::<u64>());
-        let again = replicate_s(&lengths, &both);
+        let again = Segmented::replicate(&lengths, &both);
         assert_eq!(again.data().force_with(&engine)?, [15, 25, 37]);
     }
     Ok(())
@@ -326,7 +326,7 @@ fn parts_as_many_as_what_is_kept() -> Result<()> {
         let indices = generate(kept.len(), |i| i.cast::<i64>());
         let late = indices.filter(|i| i.gt(0));
         assert_eq!(xs.append(&late).force_with(&engine)?, [3, 0, 2, 1]);
-        let spread = replicate_s(&kept.map(|x| x.cast::<u64>()), &kept);
+        let spread = Segmented::replicate(&kept.map(|x| x.cast::<u64>()), &kept);
         let of_spread = generate(spread.data().len(), |i| i.cast::<i64>());
         let late = of_spread.filter(|i| i.gt(3));
         let all = late.append(&kept).append(&of_spread);
@@ -428,7 +428,7 @@ fn lengths_of_segments_that_are_a_part_themselves() -> Result<()> {
         let numbers = |all: [u64; 4]| Array::from(all.to_vec());
         let data = numbers([1, 2, 3, 4]).zip_with(&numbers([5, 6, 7, 8]), |_, _| 3u64);
         let counts = Array::from(vec![7u64, 8]).map(|_| 2u64);
-        let sums = Segmented::new(&counts, &data).scan_exclusive_s(0, |a, b| a + b);
+        let sums = Segmented::new(&counts, &data).scan_exclusive(0, |a, b| a + b);
         let all = concat(&[data.filter(|x| x.gt(2)), data, counts]);
         let (sum, sums) = (&all.sum(), sums.data()).force_with(&engine)?;
         assert_eq!((sum, sums.to_vec()?), (12 + 12 + 4, vec![0, 3, 0, 3]));
@@ -446,7 +446,7 @@ fn no_segment_of_any_part_is_empty() -> Result<()> {
                 .map(|counts| Array::from(counts).filter(|n| n.ge(0)));
             let counts = first.append(&then).map(|n| n.cast::<u64>());
             let data = Array::from((1..=n).collect::<Vec<i64>>());
-            let least = Segmented::new(&counts, &data).fold1_s(|a, b| a * b);
+            let least = Segmented::new(&counts, &data).fold1(|a, b| a * b);
             let error = least.force_with(&engine).err().map(|e| e.kind);
             let is_empty = matches!(error, Some(ErrorKind::Empty));
             assert_eq!(is_empty, n < 6, "{error:?}");
@@ -460,7 +460,7 @@ fn no_segment_of_any_part_is_empty() -> Result<()> {
 fn indices_as_many_as_the_elements_of_segments() -> Result<()> {
     for engine in engines() {
         let data = Array::from(vec![1u64, 2, 3]);
-        let sums = Segmented::new(&Array::from(vec![1u64, 2]), &data).scan_s(0, |a, b| a + b);
+        let sums = Segmented::new(&Array::from(vec![1u64, 2]), &data).scan(0, |a, b| a + b);
         let none = data.filter(|x| x.gt(3));
         let all = concat(&[sums.data().clone(), none, Array::from(vec![])]);
         let beside = iota(3).zip_with(&all, |i, x| i * 10 + x);
@@ -476,11 +476,11 @@ fn counts_of_counts_go_through_all_parts() -> Result<()> {
         let part = |counts: Vec<u64>| Array::from(counts).filter(|n| n.ge(0));
         let counts = part(vec![2]).append(&part(vec![1, 2]));
         let data = Segmented::new(&counts, &Array::from(vec![1i64, 2, 3, 4, 5]));
-        let some = data.pack_s(&Array::from(vec![true, false, true, true, true]));
-        let fewer = some.pack_s(&Array::from(vec![false, true, true, false]));
+        let some = data.pack(&Array::from(vec![true, false, true, true, true]));
+        let fewer = some.pack(&Array::from(vec![false, true, true, false]));
         assert_eq!(fewer.lengths().force_with(&engine)?, [0, 1, 1]);
         assert_eq!(fewer.data().force_with(&engine)?, [3, 4]);
-        let long = some.pack_s(&Array::from(vec![true; 5]));
+        let long = some.pack(&Array::from(vec![true; 5]));
         let error = long.lengths().force_with(&engine).expect_err("a tag more");
         assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
     }
@@ -577,7 +577,7 @@ fn indices_of_an_append_run_over_the_parts_of_another() -> Result<()> {
         };
         let [none, xs, ys] = [0, 0, 0].map(|_| Array::from(Vec::<u64>::new()));
         let indices = generate(append([&xs, &xs])?.len(), |i| i);
-        let sums = Segmented::new(&none, &indices).sum_s();
+        let sums = Segmented::new(&none, &indices).sum();
         let all = append([&append([&indices, &none])?, &sums])?;
         let twice = append([&ys, &ys])?;
         let (all, indices, twice) = (&all, &indices, &twice).force_with(&engine)?;
@@ -597,7 +597,7 @@ fn segments_do_not_fit_the_indices_of_an_append() -> Result<()> {
             let indices = generate(both.len(), |i| i);
             let fits = lengths.iter().sum::<u64>() == 2;
             let lengths = Array::from(lengths);
-            let sums = Segmented::new(&lengths, &indices).sum_s();
+            let sums = Segmented::new(&lengths, &indices).sum();
             let all = concat([&indices, &lengths, &sums]);
             let error = all.force_with(&engine).err().map(|e| e.kind);
             let told = matches!(error, Some(ErrorKind::Segments { .. }));

@@ -58,7 +58,7 @@ fn quantile_between_infinite_neighbours_is_theirs() -> Result<()> {
     let ends = [-INF, INF];
     assert_eq!((quantile(&ends, 0.0)?, quantile(&ends, 1.0)?), (-INF, INF));
     let segments = Segmented::from_vecs(vec![vec![INF, INF], vec![0.0, -INF], vec![MAX, -MAX]]);
-    assert_eq!(segments.median_s().force()?, [INF, -INF, 0.0]);
+    assert_eq!(segments.median().force()?, [INF, -INF, 0.0]);
     let both = Segmented::from_vecs(vec![vec![INF, -INF, INF, 1.0]]).map_segments(|s| s.median());
     assert_eq!(both.force()?, [INF]);
     Ok(())
@@ -91,7 +91,7 @@ fn quantile_of_nan_among_the_elements_is_nan() -> Result<()> {
         assert!(nan.quantile(share).force()?.is_nan());
     }
     let rows = Segmented::from_vecs(vec![vec![2.0, f64::NAN, INF], vec![1.0]]);
-    let medians = rows.median_s().force()?;
+    let medians = rows.median().force()?;
     assert!(medians[0].is_nan());
     assert_eq!(medians[1], 1.0);
     Ok(())

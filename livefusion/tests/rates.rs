@@ -54,15 +54,15 @@ fn cells() -> Segmented<f64> {
 
 /// Each cell's share of its group.
 fn shares(cells: &Segmented<f64>) -> Segmented<f64> {
-    let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum_s());
-    groups.map_s(&groups.sum_s(), |a, t| a / t)
+    let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum());
+    groups.zip_with_each(&groups.sum(), |a, t| a / t)
 }
 
 #[test]
 fn sums_of_segments_that_are_cut_passed_over_twice_and_read_again() -> Result<()> {
     let build = || {
         let cells = cells();
-        (shares(&cells).data().clone(), cells.sum_s().sum())
+        (shares(&cells).data().clone(), cells.sum().sum())
     };
     let (a, b) = build();
     assert_eq!(loops(&[a.node(), b.node()]), 1);
@@ -76,7 +76,7 @@ fn sums_of_segments_that_are_cut_passed_over_twice_and_read_again() -> Result<()
 fn sums_of_segments_that_are_read_again_for_one_result() -> Result<()> {
     for engine in engines() {
         let cells = cells();
-        let one = &shares(&cells).data().sum() + &cells.sum_s().sum();
+        let one = &shares(&cells).data().sum() + &cells.sum().sum();
         assert_eq!(one.force_with(&engine)?, 17.0);
     }
     Ok(())
@@ -87,8 +87,8 @@ fn a_scan_and_a_filter_of_what_was_passed_over_twice() -> Result<()> {
     let build = || {
         let cells = cells();
         let shares = shares(&cells);
-        let running = cells.sum_s().scan(0.0, |a, b| a + b);
-        let large = cells.sum_s().filter(|x| x.gt(3.0)).map(|x| x - 1.0);
+        let running = cells.sum().scan(0.0, |a, b| a + b);
+        let large = cells.sum().filter(|x| x.gt(3.0)).map(|x| x - 1.0);
         ((shares.data().clone(), running), large)
     };
     both(build, |(shares, running), large| {
@@ -102,12 +102,12 @@ fn a_scan_and_a_filter_of_what_was_passed_over_twice() -> Result<()> {
 fn three_levels_of_segments_each_passed_over_twice() -> Result<()> {
     let build = || {
         let cells = cells();
-        let rows = cells.map_s(&cells.sum_s(), |x, t| x / t);
-        let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum_s());
-        let parts = groups.map_s(&groups.sum_s(), |a, t| a / t);
-        let all = Segmented::new(&Array::from(vec![2u64]), &groups.sum_s());
-        let shares = all.map_s(&all.sum_s(), |g, t| g / t);
-        let rest = (cells.sum_s().sum(), groups.sum_s().max());
+        let rows = cells.zip_with_each(&cells.sum(), |x, t| x / t);
+        let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum());
+        let parts = groups.zip_with_each(&groups.sum(), |a, t| a / t);
+        let all = Segmented::new(&Array::from(vec![2u64]), &groups.sum());
+        let shares = all.zip_with_each(&all.sum(), |g, t| g / t);
+        let rest = (cells.sum().sum(), groups.sum().max());
         (
             (rows.data().sum(), parts.data().clone()),
             (shares.data().clone(), rest),
@@ -124,7 +124,7 @@ fn three_levels_of_segments_each_passed_over_twice() -> Result<()> {
 /// Rows of which some elements are kept: `[1, 2], [], [3]`.
 fn kept() -> Segmented<f64> {
     let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![0.0], vec![3.0, 0.0]]);
-    rows.filter_s(|a| a.ne(0.0))
+    rows.filter(|a| a.ne(0.0))
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn what_is_kept_of_segments_in_step_with_data_of_its_length() -> Result<()> {
     let tens = || Array::from(vec![10.0; 3]);
     let build = || {
         let kept = kept();
-        let shares = kept.map_s(&kept.sum_s(), |a, t| a / t);
+        let shares = kept.zip_with_each(&kept.sum(), |a, t| a / t);
         (shares.data() * &tens(), kept.data() + &tens())
     };
     both(build, |shares, sums| {
@@ -147,10 +147,10 @@ fn what_is_packed_in_segments_in_step_with_data_of_its_length() -> Result<()> {
         let lengths = Array::from(vec![3u64, 2]);
         let rows = Segmented::new(&lengths, &Array::from(vec![5i64, 6, 7, 8, 9]));
         let tags = Array::from(vec![true, false, true, false, true]);
-        let kept = rows.pack_s(&tags);
+        let kept = rows.pack(&tags);
         let others = Array::from(vec![1i64, 2, 3]);
         let turns = kept.data().interleave(&others);
-        ((kept.sum_s(), kept.data() * &others), turns)
+        ((kept.sum(), kept.data() * &others), turns)
     };
     both(build, |(sums, products), turns| {
         assert_eq!(sums, [12, 9]);
@@ -165,8 +165,15 @@ fn what_is_kept_of_segments_put_at_indices() -> Result<()> {
         let indices = Array::from(vec![2u64, 0, 2]);
         let kept = kept();
         let put = Array::from(vec![0.5f64; 4]).scatter(&indices, kept.data());
-        let added = reduce_by_index(3, 0.0, &indices, kept.data(), |a, b| a + b);
-        (put, (added, kept.sum_s()))
+        let added = kept.data().reduce_by_index(
+            &indices,
+            Bins {
+                count: 3,
+                start: 0.0,
+            },
+            |a, b| a + b,
+        );
+        (put, (added, kept.sum()))
     };
     both(build, |put, (added, sums)| {
         assert_eq!(put, [2.0, 0.5, 3.0, 0.5]);
@@ -183,7 +190,7 @@ fn a_check_of_one_class_does_not_meet_the_length_of_another() -> Result<()> {
     let build = |part: fn(&Array<f64>) -> Array<f64>| {
         move || {
             let xs = xs();
-            let sums = Segmented::new(&Array::from(vec![2u64, 3]), &xs).sum_s();
+            let sums = Segmented::new(&Array::from(vec![2u64, 3]), &xs).sum();
             let part = part(&xs).zip_with(&other(), |a, b| a + b);
             (sums, part)
         }
@@ -212,7 +219,7 @@ fn data_that_is_not_as_long_as_what_is_kept_is_an_error() {
             let mismatch = matches!(error.kind, ErrorKind::LengthMismatch { .. });
             assert!(mismatch, "{n}: {error}");
             let cut = Segmented::new(kept().lengths(), &with);
-            let error = cut.sum_s().force_with(&engine).expect_err("three are kept");
+            let error = cut.sum().force_with(&engine).expect_err("three are kept");
             let segments = matches!(error.kind, ErrorKind::Segments { .. });
             assert!(segments, "{n}: {error}");
         }
@@ -225,10 +232,10 @@ fn one_array_of_lengths_at_two_rates() -> Result<()> {
     let build = || {
         let lengths = Array::from(vec![0u64, 1, 3, 0]);
         let rows = Segmented::new(&lengths, &Array::from(vec![2u64, 3, 2, 3]));
-        let running = rows.scan_s(0, |a, b| a.max(b));
+        let running = rows.scan(0, |a, b| a.max(b));
         let (again, _) = lengths.zip(running.data()).unzip();
         (
-            Segmented::new(&again, &lengths).fold_s(0, |a, b| a.max(b)),
+            Segmented::new(&again, &lengths).fold(0, |a, b| a.max(b)),
             running.data().clone(),
         )
     };
@@ -243,7 +250,7 @@ fn as_many_as_an_array_that_nobody_keeps() -> Result<()> {
     for engine in engines() {
         let n = Array::from(vec![1i64, 0, 2]).map(|x| x * x).len();
         let fives = generate(&n, |_| 5i64);
-        let sums = Segmented::new(&Array::from(vec![2u64, 1]), &fives).sum_s();
+        let sums = Segmented::new(&Array::from(vec![2u64, 1]), &fives).sum();
         assert_eq!(sums.force_with(&engine)?, [10, 5]);
     }
     Ok(())
@@ -261,7 +268,7 @@ fn segments_of_as_many_as_what_is_made_of_what_nobody_keeps() -> Result<()> {
         let copies = generate(below.len(), |i| (0i64, below.at(0u64 - i).1));
         let flags = copies.map(|_| false);
         let rows = Segmented::new(&Array::from(vec![2u64]), &flags);
-        let counts = rows.pack_s(&flags).lengths().clone();
+        let counts = rows.pack(&flags).lengths().clone();
         let (beside, counts) = (&beside, &counts).force_with(&engine)?;
         assert_eq!(beside, [28, 32]);
         assert_eq!(counts, [0]);
@@ -304,13 +311,17 @@ fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
     let build = || {
         let keys = Array::from(vec![1u64, 0, 2, 1, 5, 2]).map(|k| k % 3);
         let ones = keys.map(|_| 1u64);
-        let counts = reduce_by_index(3, 0u64, &keys, &ones, |a, b| a + b);
+        let counts = ones.reduce_by_index(
+            &keys,
+            Bins {
+                count: 3,
+                start: 0u64,
+            },
+            |a, b| a + b,
+        );
         let places = Array::from(vec![4u64, 5, 6]).map(|x| x + 1);
         let rows = Segmented::new(&counts, &keys);
-        (
-            (rows.sum_s(), keys.max()),
-            (places.sum(), &places + &counts),
-        )
+        ((rows.sum(), keys.max()), (places.sum(), &places + &counts))
     };
     both(build, |(sums, most), (places, moved)| {
         assert_eq!((&sums[..], most), (&[1, 2, 5][..], 2));
@@ -324,7 +335,7 @@ fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
         let rows = Segmented::new(&lengths, &ranks);
         (
             picks.map(|i| i + 3),
-            rows.scan_exclusive_s(1, |a, b| a + b).data().clone(),
+            rows.scan_exclusive(1, |a, b| a + b).data().clone(),
         )
     };
     both(build, |picks, running| {
@@ -336,15 +347,15 @@ fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
 #[test]
 fn columns_under_another_name_at_another_class() -> Result<()> {
     let build = || {
-        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5u64]));
+        let spread = Segmented::replicate(&Array::from(vec![2u64]), &Array::from(vec![5u64]));
         let numbers = Array::from(vec![7u64, 8]);
         let running = Segmented::new(&Array::from(vec![2u64]), &numbers);
-        let running = running.scan_exclusive_s(0, |a, b| a + b);
+        let running = running.scan_exclusive(0, |a, b| a + b);
         let (_, again) = Array::from(vec![1u64, 2]).zip(spread.data()).unzip();
         let rows = Segmented::new(&Array::from(vec![2u64, 0]), &again);
-        let kept = rows.pack_s(&again.map(|x| x.gt(1)));
+        let kept = rows.pack(&again.map(|x| x.gt(1)));
         let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
-        (running.data().clone(), others.sum_s())
+        (running.data().clone(), others.sum())
     };
     both(build, |running, sums| {
         assert_eq!(running, [0, 7]);
@@ -358,9 +369,9 @@ fn lengths_that_a_scatter_makes_are_complete_before_their_elements() -> Result<(
         let indices = Array::from(vec![1u64, 0]);
         let lengths = Array::from(vec![0u64, 0]).scatter(&indices, &Array::from(vec![1u64, 2]));
         let data = Array::from(vec![3u64, 4, 5]);
-        let kept = Segmented::new(&lengths, &data).pack_s(&data.map(|x| x.ne(4)));
+        let kept = Segmented::new(&lengths, &data).pack(&data.map(|x| x.ne(4)));
         let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
-        (kept.lengths().clone(), others.sum_s())
+        (kept.lengths().clone(), others.sum())
     };
     both(build, |counts, sums| {
         assert_eq!(counts, [1, 1]);
@@ -373,8 +384,8 @@ fn a_subrate_is_had_by_those_in_whose_loop_it_is_made() -> Result<()> {
     // As many are kept as there are segments: what was spread over them may be spread again.
     for engine in engines() {
         let rows = Segmented::from_vecs(vec![vec![1u64, 0], vec![2]]);
-        let kept = rows.pack_s(&Array::from(vec![true, false, true]));
-        let spread = kept.replicate_s(&Array::from(vec![7u64, 8]));
+        let kept = rows.pack(&Array::from(vec![true, false, true]));
+        let spread = kept.broadcast(&Array::from(vec![7u64, 8]));
         let running = kept.lengths().scan(0u64, |a, b| a.max(b).max(a));
         let mut f = BodyBuilder::new(&[Ty::U64; 3]);
         let sum = [1, 2].map(|k| f.param(k));
@@ -396,7 +407,7 @@ fn sides_of_a_zip_over_what_is_cut_elsewhere() -> Result<()> {
         let zipped = xs.filter(|x| x.gt(0)).zip_with(&most, |x, m| x + m);
         let others = Array::from(vec![1i64, 2, 3]);
         let running = Segmented::new(&Array::from(vec![3u64]), &others);
-        let running = running.scan_s(0, |a, b| a + b);
+        let running = running.scan(0, |a, b| a + b);
         (zipped, running.data().clone())
     };
     both(build, |zipped, running| {
@@ -430,7 +441,7 @@ fn lengths_as_many_as_a_zip_that_nobody_keeps() -> Result<()> {
         let zeros = generate(zipped.len(), |_| 0.0f64);
         let lengths = zeros.map(|_| 0u64);
         let data = Array::from(Vec::<f64>::new());
-        (none.map(|_| 0u64), Segmented::new(&lengths, &data).sum_s())
+        (none.map(|_| 0u64), Segmented::new(&lengths, &data).sum())
     };
     both(build, |zeros, sums| {
         assert_eq!(zeros, [0u64; 0]);
@@ -486,14 +497,12 @@ fn arrays_that_are_kept_apart_from_their_zip_have_their_own_lengths() {
         |e, x, y| {
             let rows = Segmented::new(&Array::from(vec![1u64, 2]), x);
             let z = x.zip_with(y, |a, _| a + y.at(0));
-            (rows.sum_s(), y.sum(), z).force_with(e).map(drop)
+            (rows.sum(), y.sum(), z).force_with(e).map(drop)
         },
         |e, x, y| {
             let rows = Segmented::new(&Array::from(vec![2u64, 1]), x);
             let z = y.zip_with(x, |b, _| b + x.at(0));
-            (rows.sum_s(), y.map(|v| v + 1.0), z)
-                .force_with(e)
-                .map(drop)
+            (rows.sum(), y.map(|v| v + 1.0), z).force_with(e).map(drop)
         },
     ];
     for engine in engines() {
@@ -508,7 +517,7 @@ fn arrays_that_are_kept_apart_from_their_zip_have_their_own_lengths() {
                     };
                     assert!(lengths, "program {k} of {i} and {j}: {error}");
                     let zip = error.combinator == "zip_with";
-                    let segments = k >= 4 && error.combinator == "sum_s";
+                    let segments = k >= 4 && error.combinator == "sum";
                     assert!(zip || segments, "program {k} of {i} and {j}: {error}");
                     program(&engine, x, &of_length(3)[j]).expect("they are equally long");
                 }
@@ -526,7 +535,7 @@ fn a_base_is_as_long_as_what_a_loop_has_to_count() -> Result<()> {
         let zeros = generate(kept.len(), |_| 0.0);
         let rows = Segmented::new(&Array::from(vec![1u64, 0, 1]), &zeros);
         let put = zeros.scatter(&Array::from(vec![0u64, 1, 1]), &xs);
-        let (sums, put) = (rows.scan_s(1.0, |a, b| a + b).data(), &put).force_with(&engine)?;
+        let (sums, put) = (rows.scan(1.0, |a, b| a + b).data(), &put).force_with(&engine)?;
         assert_eq!(sums.len(), 2);
         assert_eq!(put, [1.0, 3.0]);
     }
@@ -538,7 +547,7 @@ fn a_base_is_as_long_as_what_a_loop_has_to_count() -> Result<()> {
 fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::from_vecs(vec![vec![1.0f64], vec![2.0, 3.0]]);
-        let zeros = generate(rows.sum_s().len(), |_| 0.0);
+        let zeros = generate(rows.sum().len(), |_| 0.0);
         let put = zeros.scatter(&Array::from(vec![1u64]), &Array::from(vec![7.0]));
         let (zeros, put) = (&zeros, &put).force_with(&engine)?;
         assert_eq!(zeros, [0.0, 0.0]);
@@ -552,14 +561,14 @@ fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
 fn an_operator_that_reads_runs_within_segments() -> Result<()> {
     for engine in engines() {
         let ones = Array::from(vec![1u64]);
-        let values = replicate_s(&ones, &Array::from(vec![5i64]));
+        let values = Segmented::replicate(&ones, &Array::from(vec![5i64]));
         let base = Array::from(vec![1i64]);
         let values = values.data();
         let put = base.scatter_with(&Array::from(vec![0u64]), values, |_, _| values.at(0));
         // Segments whose elements are as many as the values come from: all of them are within one loop.
         let counts = |flags: &Array<bool>| {
             let rows = Segmented::new(&Array::from(Vec::<u64>::new()), flags);
-            rows.pack_s(flags).lengths().clone()
+            rows.pack(flags).lengths().clone()
         };
         let (large, none) = (values.map(|x| x.gt(2)), Array::from(vec![false]));
         let error = (&put, counts(&none), counts(&large)).force_with(&engine);
@@ -578,10 +587,10 @@ fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
         let kept = ones.filter(|x| x.gt(0.0));
         let packed = ones.map(|x| x + 1.0).pack(&Array::from(vec![true]));
         let both = packed.zip_with(&kept, |a, b| a + b);
-        let sums = Segmented::new(&Array::from(vec![1u64]), &both).sum_s();
+        let sums = Segmented::new(&Array::from(vec![1u64]), &both).sum();
         let count = Array::from(vec![0u64]).sum();
         let none = generate(&count, |i| i);
-        let cut = Segmented::new(&Array::from(vec![0u64]), &none).sum_s();
+        let cut = Segmented::new(&Array::from(vec![0u64]), &none).sum();
         let total = none.sum();
         let zipped = none.zip_with(&both, |a, _| a + &total);
         let error = (&zipped, &cut, &kept, &sums, &packed).force_with(&engine);
@@ -598,11 +607,11 @@ fn a_filter_above_lengths_in_memory_leads_to_the_root() -> Result<()> {
     for engine in engines() {
         let none = || Array::from(Vec::<u64>::new());
         let zeros = none().map(|_| 0u64);
-        let sums = Segmented::new(&zeros, &zeros).sum_s();
+        let sums = Segmented::new(&zeros, &zeros).sum();
         let ones = Array::from(vec![1u64]);
         let kept = ones.filter(|x| x.gt(1));
         let all = concat([&sums, &ones, &kept]);
-        let again = Segmented::new(&kept.map(|x| x % 4), &none()).sum_s();
+        let again = Segmented::new(&kept.map(|x| x % 4), &none()).sum();
         let (all, again) = (&all, &again).force_with(&engine)?;
         assert_eq!((all.to_vec()?, again.to_vec()?), (vec![1], vec![]));
     }
@@ -616,7 +625,7 @@ fn lengths_that_are_made_over_the_data_that_they_cut() -> Result<()> {
         let (one, two) = (Array::from(vec![0u64]), Array::from(vec![0u64, 0]));
         let data = two.scatter_with(&one, &one, |_, _| 5u64);
         let lengths = one.scatter_with(&two, &two, |a, b| a + b + 1);
-        let sums = Segmented::new(&lengths, &data).scan_s(0, |a, b| a + b);
+        let sums = Segmented::new(&lengths, &data).scan(0, |a, b| a + b);
         assert_eq!(sums.data().force_with(&engine)?, [5, 5]);
     }
     Ok(())
@@ -631,16 +640,16 @@ fn tags_beside_the_elements_that_they_leave() -> Result<()> {
             let (flags, lengths) = (Array::from(vec![true; n]), Array::from(vec![1u64; n]));
             let tags = flags.map(|_| Exp::lit(true));
             let counts = Segmented::new(&lengths, &tags)
-                .pack_s(&tags)
+                .pack(&tags)
                 .lengths()
                 .clone();
-            let any = Segmented::new(&counts, &tags).fold_s(false, |a, b| a.or(b));
+            let any = Segmented::new(&counts, &tags).fold(false, |a, b| a.or(b));
             let kept = tags.filter(|t| {
                 let first = t.cast::<u64>() - 1;
                 let both = while_loop((0u64, t), |(_, _)| false, |(n, t)| (n, t)).1;
                 flags.at(first).cond(any.at(first), both)
             });
-            let odd = Segmented::new(&counts, &any).fold1_s(|a, b| a.ne(b));
+            let odd = Segmented::new(&counts, &any).fold1(|a, b| a.ne(b));
             let (odd, kept) = (&odd, &kept).force_with(&engine)?;
             assert_eq!(
                 (odd.to_vec()?, kept.to_vec()?),
@@ -661,9 +670,9 @@ fn a_length_that_a_loop_finds_out_is_not_checked_before_it_runs() -> Result<()> 
     ];
     for part in parts {
         let build = || {
-            let rows = replicate_s(&Array::from(vec![1u64]), &Array::from(vec![true]));
+            let rows = Segmented::replicate(&Array::from(vec![1u64]), &Array::from(vec![true]));
             let flags = rows.data();
-            let again = replicate_s(&flags.map(|x| x.cast::<u64>()), flags);
+            let again = Segmented::replicate(&flags.map(|x| x.cast::<u64>()), flags);
             let threes = again.data().zip_with(flags, |_, _| 3u64);
             let part = part(&threes);
             let zipped = zip((&threes, &part, &flags.map(|_| 0u64)));
@@ -695,7 +704,7 @@ fn lengths_in_no_loop_wait_for_what_they_capture() {
         let lengths = generate(&n, |_| m.value());
         let engine = Engine::builder().clustering(clustering).build();
         let sums = Segmented::new(&lengths, &xs.reverse())
-            .sum_s()
+            .sum()
             .force_with(&engine);
         assert_eq!(sums.unwrap(), [24, 15, 6], "{clustering:?}");
     }

@@ -207,10 +207,10 @@ fn a_report_says_what_both_ways_cost() -> Result<()> {
 fn what_a_zip_reads_is_not_computed_again_behind_it() -> Result<()> {
     let program = || {
         let zeros = Array::from(Vec::<u64>::new()).map(|_| 0u64);
-        let spread = replicate_s(&zeros, &Array::from(Vec::<u64>::new()));
+        let spread = Segmented::replicate(&zeros, &Array::from(Vec::<u64>::new()));
         let pairs = Segmented::new(&zeros, &zeros.zip(spread.data()));
-        let sums = pairs.fold_s((0u64, 0u64), |(a, b), (x, y)| (a + x, b + y));
-        let products = pairs.fold_s((1u64, 0u64), |(a, b), (x, y)| (a * x, x * b + y));
+        let sums = pairs.fold((0u64, 0u64), |(a, b), (x, y)| (a + x, b + y));
+        let products = pairs.fold((1u64, 0u64), |(a, b), (x, y)| (a * x, x * b + y));
         concat([&sums, &products, &products])
     };
     same(program, |all| assert_eq!(all, [(0u64, 0u64); 0]))

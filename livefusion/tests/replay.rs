@@ -120,7 +120,7 @@ fn a_sizing_pass_is_cancelled() {
         stop.cancel();
     }));
     let lengths = Array::from(vec![1u64; 9 * CHUNK]).map(|n| n + 1);
-    let found = livefusion::segmented::indices_s(&lengths)
+    let found = livefusion::segmented::Segmented::indices(&lengths)
         .data()
         .force_with(&engine.with_cancel(token));
     assert_eq!(found.unwrap_err().kind, ErrorKind::Cancelled);

@@ -151,7 +151,7 @@ fn scans_are_scheduled() {
 fn loops_that_count_are_scheduled_by_their_own_names() {
     let many = |engine: &Engine| {
         let xs = Array::from(vec![0.5f64, 0.001, 0.25]);
-        let many = replicate_s(&Array::from(vec![2u64, 0, 1]), &xs);
+        let many = Segmented::replicate(&Array::from(vec![2u64, 0, 1]), &xs);
         let explained = many.data().explain_with(engine)?;
         Ok::<_, Error>((explained, many.data().force_with(engine)?[..].to_vec()))
     };

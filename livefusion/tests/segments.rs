@@ -42,12 +42,12 @@ fn segments_of_segments_of_segments() -> Result<()> {
     let books = Array::from(vec![1u64, 2]);
     let data = Array::from(vec![1i64, 2, 3, 4, 5, 6, 7]);
     let per_page = Segmented::new(&pages, &data);
-    let page_sums = per_page.sum_s();
+    let page_sums = per_page.sum();
     let per_chapter = Segmented::new(&chapters, &page_sums);
-    let best = per_chapter.fold_s(0, |a, b| a.max(b));
+    let best = per_chapter.fold(0, |a, b| a.max(b));
     let per_book = Segmented::new(&books, &best);
-    let totals = per_book.sum_s();
-    let shares = per_page.map_s(&page_sums, |x, sum| 100 * x / sum);
+    let totals = per_book.sum();
+    let shares = per_page.zip_with_each(&page_sums, |x, sum| 100 * x / sum);
     let roots = [totals.node(), shares.data().node(), page_sums.node()];
     assert_eq!(loops_and_arrays(&roots), (1, 3));
     for engine in engines() {
@@ -56,10 +56,10 @@ fn segments_of_segments_of_segments() -> Result<()> {
             Array::from(data.to_vec()?),
         );
         let per_page = Segmented::new(&pages, &data);
-        let page_sums = per_page.sum_s();
-        let best = Segmented::new(&chapters, &page_sums).fold_s(0, |a, b| a.max(b));
-        let totals = Segmented::new(&books, &best).sum_s();
-        let shares = per_page.map_s(&page_sums, |x, sum| 100 * x / sum);
+        let page_sums = per_page.sum();
+        let best = Segmented::new(&chapters, &page_sums).fold(0, |a, b| a.max(b));
+        let totals = Segmented::new(&books, &best).sum();
+        let shares = per_page.zip_with_each(&page_sums, |x, sum| 100 * x / sum);
         let (totals, shares) = (&totals, shares.data()).force_with(&engine)?;
         assert_eq!(totals, [3, 15]);
         assert_eq!(shares, [33, 66, 100, 26, 33, 40, 100]);
@@ -71,9 +71,9 @@ fn segments_of_segments_of_segments() -> Result<()> {
 fn softmax_is_one_loop_over_segments() -> Result<()> {
     let rows = vec![vec![1.0f64, 2.0], vec![], vec![3.0, 5.0, 4.0], vec![-1.0]];
     let scores = Segmented::from_vecs(rows.clone());
-    let highest = scores.fold_s(f64::NEG_INFINITY, |a, b| a.max(b));
-    let powers = scores.map_s(&highest, |x, top| (x - top).exp());
-    let soft = powers.map_s(&powers.sum_s(), |p, sum| p / sum);
+    let highest = scores.fold(f64::NEG_INFINITY, |a, b| a.max(b));
+    let powers = scores.zip_with_each(&highest, |x, top| (x - top).exp());
+    let soft = powers.zip_with_each(&powers.sum(), |p, sum| p / sum);
     assert_eq!(loops_and_arrays(&[soft.data().node()]), (1, 1));
     let got = soft.to_vecs()?;
     for (row, got) in rows.iter().zip(got) {
@@ -92,18 +92,18 @@ fn filters_give_data_and_lengths_from_one_loop() -> Result<()> {
         let lengths = Array::from(vec![3u8, 0, 2, 1]).map(|n| n + 1);
         let data = iota(10).map(|i| (i * 7) % 10);
         let rows = Segmented::new(&lengths, &data);
-        let odd = rows.filter_s(|x| (x % 2).eq(1));
+        let odd = rows.filter(|x| (x % 2).eq(1));
         let twice = odd.map(|x| x * 2);
-        let (kept, counts, sums) = (twice.data(), twice.lengths(), &twice.sum_s());
+        let (kept, counts, sums) = (twice.data(), twice.lengths(), &twice.sum());
         let (kept, counts, sums) = (kept, counts, sums).force_with(&engine)?;
         assert_eq!(kept, [14, 2, 10, 18, 6]);
         assert_eq!(counts, [2, 0, 2, 1]);
         assert_eq!(sums, [16, 0, 28, 6]);
     }
     let rows = Segmented::new(&Array::from(vec![2u64, 3]), &iota(5));
-    let odd = rows.filter_s(|x| (x % 2).eq(1));
-    let again = odd.filter_s(|x| x.gt(1));
-    let means = again.fold_s(0, |a, b| a + b);
+    let odd = rows.filter(|x| (x % 2).eq(1));
+    let again = odd.filter(|x| x.gt(1));
+    let means = again.fold(0, |a, b| a + b);
     let roots = [again.data().node(), again.lengths().node(), means.node()];
     assert_eq!(loops_and_arrays(&roots), (1, 3));
     assert_eq!(again.to_vecs()?, [vec![], vec![3]]);
@@ -115,13 +115,13 @@ fn elements_made_per_segment() -> Result<()> {
     for engine in engines() {
         let lengths = Array::from(vec![1i32, 0, 3]).map(|n| n + 1);
         let values = Array::from(vec![10i64, 20, 30]);
-        let spread = replicate_s(&lengths, &values);
+        let spread = Segmented::replicate(&lengths, &values);
         let numbered = spread
             .data()
-            .zip_with(&spread.indices_s(), |x, i| x + i.cast::<i64>());
+            .zip_with(&spread.local_indices(), |x, i| x + i.cast::<i64>());
         assert_eq!(numbered.force_with(&engine)?, [10, 11, 20, 30, 31, 32, 33]);
-        let prefix = spread.scan_s(0, |a, b| a + b);
-        let before = spread.scan_exclusive_s(1, |a, b| a * b);
+        let prefix = spread.scan(0, |a, b| a + b);
+        let before = spread.scan_exclusive(1, |a, b| a * b);
         let both = (prefix.data(), before.data()).force_with(&engine)?;
         assert_eq!(both.0, [10, 20, 20, 30, 60, 90, 120]);
         assert_eq!(both.1, [1, 10, 1, 1, 30, 900, 27000]);
@@ -132,7 +132,7 @@ fn elements_made_per_segment() -> Result<()> {
 #[test]
 fn lengths_that_do_not_match_are_errors() {
     let data = Array::from(vec![1i64, 2, 3, 4]);
-    let sum = |lengths: Vec<i64>| Segmented::new(&Array::from(lengths), &data).sum_s();
+    let sum = |lengths: Vec<i64>| Segmented::new(&Array::from(lengths), &data).sum();
     let cases = [
         (vec![2, -1, 3], -1, 2),
         (vec![1, 2], 3, 4),
@@ -147,7 +147,7 @@ fn lengths_that_do_not_match_are_errors() {
             let error = sum(lengths.clone())
                 .force_with(&engine)
                 .expect_err("no match");
-            assert_eq!(error.combinator, "sum_s");
+            assert_eq!(error.combinator, "sum");
             let (needed, room) = (*needed, *room);
             assert_eq!(
                 error.kind,
@@ -155,13 +155,13 @@ fn lengths_that_do_not_match_are_errors() {
                 "{lengths:?}"
             );
         }
-        let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]).max_s();
+        let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]).max();
         let error = empty.force_with(&engine).expect_err("an empty segment");
         assert_eq!(error.kind, ErrorKind::Empty);
         let values = Array::from(vec![1i64, 2, 3]);
         let lengths = Array::from(vec![1u64, 2]);
         assert!(
-            replicate_s(&lengths, &values)
+            Segmented::replicate(&lengths, &values)
                 .data()
                 .force_with(&engine)
                 .is_err()
@@ -175,15 +175,15 @@ fn one_descriptor_may_be_as_long_as_the_data() -> Result<()> {
     for engine in engines() {
         let (lengths, data) = (Array::from(vec![2u64, 0, 1]), Array::from(vec![5i64, 6, 7]));
         let rows = Segmented::new(&lengths, &data);
-        let (sums, total) = (&rows.sum_s(), &data.sum()).force_with(&engine)?;
+        let (sums, total) = (&rows.sum(), &data.sum()).force_with(&engine)?;
         assert_eq!((&sums[..], total), (&[11, 0, 7][..], 18));
-        let kept = rows.filter_s(|x| x.ne(6));
+        let kept = rows.filter(|x| x.ne(6));
         let (data, counts) = (kept.data(), kept.lengths()).force_with(&engine)?;
         assert_eq!((&data[..], &counts[..]), (&[5, 7][..], &[1, 0, 1][..]));
-        let shares = rows.map_s(&rows.sum_s(), |x, s| s - x);
+        let shares = rows.zip_with_each(&rows.sum(), |x, s| s - x);
         assert_eq!(shares.data().force_with(&engine)?, [6, 5, 0]);
         let twice = Segmented::new(&Array::from(vec![1u64, 2]), rows.data());
-        let (a, b) = (&rows.sum_s(), &twice.sum_s()).force_with(&engine)?;
+        let (a, b) = (&rows.sum(), &twice.sum()).force_with(&engine)?;
         assert_eq!((&a[..], &b[..]), (&[11, 0, 7][..], &[5, 13][..]));
     }
     Ok(())
@@ -194,16 +194,16 @@ fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
     for engine in engines() {
         let lengths = Array::from(vec![3u64, 2]);
         let tags = Array::from(vec![true, false, true, false, true]);
-        let kept = Segmented::new(&lengths, &iota(5)).pack_s(&tags);
+        let kept = Segmented::new(&lengths, &iota(5)).pack(&tags);
         // As many elements as are kept, from elsewhere.
         let others = Segmented::new(kept.lengths(), &Array::from(vec![7i64, 9, 8]));
-        assert_eq!(others.max_s().force_with(&engine)?, [9, 8]);
-        assert_eq!(others.fold1_s(|a, _| a).force_with(&engine)?, [7, 8]);
+        assert_eq!(others.max().force_with(&engine)?, [9, 8]);
+        assert_eq!(others.fold1(|a, _| a).force_with(&engine)?, [7, 8]);
         assert_eq!(
-            others.scan_s(0, |a, b| a + b).data().force_with(&engine)?,
+            others.scan(0, |a, b| a + b).data().force_with(&engine)?,
             [7, 16, 8]
         );
-        assert_eq!(others.indices_s().force_with(&engine)?, [0, 1, 0]);
+        assert_eq!(others.local_indices().force_with(&engine)?, [0, 1, 0]);
     }
     Ok(())
 }
@@ -213,13 +213,13 @@ fn counts_in_one_loop_and_their_use_in_the_next() -> Result<()> {
     for engine in engines() {
         let numbers = Array::from(vec![5i64, 7, 9, 6, 1, 9, 0, 14, 2]);
         let lengths = Array::from(vec![7u64, 2]);
-        let running = Segmented::new(&lengths, &numbers).scan_exclusive_s(0, |a, b| a + b);
+        let running = Segmented::new(&lengths, &numbers).scan_exclusive(0, |a, b| a + b);
         let tags = lengths.map(|n| n.gt(0));
-        let counts = Segmented::new(&Array::from(vec![2u64]), &lengths).pack_s(&tags);
+        let counts = Segmented::new(&Array::from(vec![2u64]), &lengths).pack(&tags);
         // The captured total is known after the first loop only.
         let total = numbers.sum();
         let data = Array::from(vec![7i64, 2]);
-        let joined = Segmented::new(counts.lengths(), &data).fold1_s(|a, b| a + b + &total);
+        let joined = Segmented::new(counts.lengths(), &data).fold1(|a, b| a + b + &total);
         let (joined, running) = (&joined, running.data()).force_with(&engine)?;
         assert_eq!(joined, [7 + 2 + 53]);
         assert_eq!(running, [0, 5, 12, 21, 27, 28, 37, 0, 14]);
@@ -231,7 +231,7 @@ fn counts_in_one_loop_and_their_use_in_the_next() -> Result<()> {
 fn a_filter_of_what_segments_fold_to() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::from_vecs(vec![vec![1i64, 2], vec![], vec![5]]);
-        let sums = rows.sum_s();
+        let sums = rows.sum();
         let some = sums.take_while(|x| x.gt(0)).map(|x| x + 1);
         let large = sums.filter(|x| x.gt(0)).map(|x| x - 1);
         let (some, large) = (&some, &large).force_with(&engine)?;
@@ -246,7 +246,7 @@ fn lengths_beyond_all_data_are_an_error_at_once() {
         // As many lengths as elements: the data is read beside its segments.
         let lengths = Array::from(vec![1u64, 1 << 47, 1]);
         let rows = Segmented::new(&lengths, &Array::from(vec![1i64, 2, 3]));
-        let error = rows.sum_s().force_with(&engine).expect_err("far too long");
+        let error = rows.sum().force_with(&engine).expect_err("far too long");
         let (needed, room) = (1 << 47, 2);
         assert_eq!(error.kind, ErrorKind::Segments { needed, room });
     }
@@ -256,9 +256,9 @@ fn lengths_beyond_all_data_are_an_error_at_once() {
 fn a_loop_that_is_left_early_counts_nothing_at_its_end() -> Result<()> {
     for engine in engines() {
         let rows = || Segmented::from_vecs(vec![vec![3i64, 1], vec![4], vec![1, 1], vec![7]]);
-        let sums = rows().sum_s().take_while(|x| x.ge(4));
+        let sums = rows().sum().take_while(|x| x.ge(4));
         assert_eq!(sums.force_with(&engine)?, [4, 4]);
-        assert_eq!(rows().sum_s().position(|x| x.lt(4)).force_with(&engine)?, 2);
+        assert_eq!(rows().sum().position(|x| x.lt(4)).force_with(&engine)?, 2);
     }
     Ok(())
 }
@@ -268,11 +268,11 @@ fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     for engine in engines() {
         // Nothing is kept, and there is no data: the segments that were filtered are longer.
         let lengths = Array::from(vec![0u64, 2, 1]);
-        let kept = Segmented::new(&lengths, &iota(3)).filter_s(|x| x.gt(9));
+        let kept = Segmented::new(&lengths, &iota(3)).filter(|x| x.gt(9));
         let others = Segmented::new(kept.lengths(), &Array::from(Vec::<i64>::new()));
-        assert_eq!(others.sum_s().force_with(&engine)?, [0, 0, 0]);
+        assert_eq!(others.sum().force_with(&engine)?, [0, 0, 0]);
         assert_eq!(
-            others.fold_seq_s(4, |a, b| a - b).force_with(&engine)?,
+            others.fold_seq(4, |a, b| a - b).force_with(&engine)?,
             [4, 4, 4]
         );
     }
@@ -287,7 +287,7 @@ fn indices_past_the_end_are_not_computed() -> Result<()> {
         let quotients = generate(&count, |i| 100u64 / (3u64 - i));
         for (lengths, fits) in [(vec![2u64, 2], false), (vec![9], false), (vec![2, 1], true)] {
             let rows = Segmented::new(&Array::from(lengths), &quotients);
-            let sums = rows.sum_s().force_with(&engine);
+            let sums = rows.sum().force_with(&engine);
             let kind = sums.err().map(|e| e.kind);
             let told = matches!(kind, Some(livefusion::ErrorKind::Segments { .. }));
             assert_eq!((told, kind.is_none()), (!fits, fits), "{kind:?}");
@@ -305,7 +305,7 @@ fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
             .collect::<Vec<_>>(),
     );
     let ends = generate(1, |_| 15u64);
-    let one = Segmented::new(&ends, &pairs).fold_s((1, 9), |(a, b), (c, d)| (a | c, b + d));
+    let one = Segmented::new(&ends, &pairs).fold((1, 9), |(a, b), (c, d)| (a | c, b + d));
     let costly = pairs
         .filter(|(x, _)| x.ge(0))
         .map(|(x, _)| x.cast::<f64>().exp().cast::<i64>());
@@ -313,7 +313,7 @@ fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
     for (lengths, fits) in [(vec![1u64, 1], false), (vec![2], false), (vec![0, 1], true)] {
         for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
             let rows = Segmented::new(&Array::from(lengths.clone()), &one);
-            let scan = rows.scan_seq_s((7, 0), |_, _| (costly.at(0), Exp::lit(0)));
+            let scan = rows.scan_seq((7, 0), |_, _| (costly.at(0), Exp::lit(0)));
             let kind = (scan.data(), &read)
                 .force_with(&engine)
                 .err()
@@ -333,7 +333,7 @@ fn tags_end_where_they_end() {
             let tags = Array::from(vec![false; lengths.len()]);
             let beside = Array::from(vec![0i8; 4]);
             let lengths = Array::from(lengths);
-            let counts = Builder::named("count_s").count_s(lengths.node(), tags.node());
+            let counts = Builder::named("count").count_tags(lengths.node(), tags.node());
             let both = Builder::named("zip").zip_shortest(&[counts.clone(), beside.node().clone()]);
             for node in [counts, both] {
                 let error = force_nodes(&engine, &[node]).map(|_| ()).unwrap_err();

@@ -84,10 +84,10 @@ proptest! {
             prop_assert_eq!(even_diff.force_with(&engine)?.to_vec()?, of_even.clone());
             prop_assert_eq!(with_start.force_with(&engine)?.to_vec()?, scan.clone());
             for chunks in [array.chunks(length), array.chunks(&delayed_length)] {
-                prop_assert_eq!(chunks.sum_s().force_with(&engine)?.to_vec()?, totals.clone());
+                prop_assert_eq!(chunks.sum().force_with(&engine)?.to_vec()?, totals.clone());
             }
             for windows in [array.sliding_windows(width, stride), array.sliding_windows(&delayed_width, stride)] {
-                prop_assert_eq!(windows.sum_axis(1).force_with(&engine)?.to_vec()?, sums.clone());
+                prop_assert_eq!(windows.along(1).sum().force_with(&engine)?.to_vec()?, sums.clone());
             }
             prop_assert_eq!(array.chunks(length).to_vecs()?, cut);
             let products: Vec<i64> = xs.iter().scan(1i64, |p, x| { *p = p.wrapping_mul(*x); Some(*p) }).collect();
@@ -111,12 +111,12 @@ proptest! {
         let at: Vec<Vec<u32>> = xs.iter().zip(&at).map(within).collect();
         let segments = Segmented::from_vecs(xs.clone());
         let taken: Vec<Vec<i64>> = xs.iter().map(|x| x.iter().copied().take(n).collect()).collect();
-        prop_assert_eq!(segments.take_s(n).to_vecs()?, taken);
+        prop_assert_eq!(segments.take(n).to_vecs()?, taken);
         let reversed: Vec<Vec<i64>> = xs.iter().map(|x| x.iter().rev().copied().collect()).collect();
-        prop_assert_eq!(segments.reverse_s().to_vecs()?, reversed);
+        prop_assert_eq!(segments.reverse().to_vecs()?, reversed);
         let read = |(x, at): (&Vec<i64>, &Vec<u32>)| -> Vec<i64> { at.iter().map(|i| x[*i as usize]).collect() };
         let read: Vec<Vec<i64>> = xs.iter().zip(&at).map(read).collect();
-        prop_assert_eq!(segments.gather_s(&Segmented::from_vecs(at.clone())).to_vecs()?, read);
+        prop_assert_eq!(segments.gather(&Segmented::from_vecs(at.clone())).to_vecs()?, read);
         // Flags where segments begin, none of which is empty.
         let rows: Vec<Vec<i64>> = xs.into_iter().filter(|x| !x.is_empty()).collect();
         let flags: Vec<bool> = rows.iter().flat_map(|x| (0..x.len()).map(|i| i == 0)).collect();
@@ -176,9 +176,9 @@ fn what_is_a_function_of_the_index_is_in_no_memory() -> Result<()> {
         assert_eq!(shape(&[smooth.node()])?, (1, 0));
         let even = xs.filter(|x| (x % 2.0).eq(0.0)).diff().sum();
         assert_eq!(shape(&[even.node()])?, (1, 0));
-        let totals = xs.chunks(7).sum_s();
+        let totals = xs.chunks(7).sum();
         assert_eq!(shape(&[totals.node()])?, (1, 1));
-        let means = xs.sliding_windows(4, 2).mean_axis(1);
+        let means = xs.sliding_windows(4, 2).along(1).mean();
         assert_eq!(shape(&[means.node()])?, (1, 1));
         let offsets = xs.scan_with_start(0.0, |a, b| a + b).map(|x| x + 1.0);
         assert_eq!(shape(&[offsets.node()])?, (1, 1));
@@ -203,9 +203,7 @@ fn mistakes_are_errors() {
     let rows = Segmented::from_vecs(vec![vec![1i64], vec![2, 3]]);
     let zero = Array::scalar(0u64);
     let said = |error: livefusion::Error| error.to_string();
-    assert!(
-        said(xs.chunks(0).sum_s().force().unwrap_err()).contains("chunks of 1 element or more")
-    );
+    assert!(said(xs.chunks(0).sum().force().unwrap_err()).contains("chunks of 1 element or more"));
     assert!(said(xs.sliding_windows(2, 0).force().unwrap_err()).contains("a stride of 1 or more"));
     assert!(said(linspace(0.0, 1.0, -1).force().unwrap_err()).starts_with("`linspace`"));
     assert!(
@@ -219,18 +217,18 @@ fn mistakes_are_errors() {
     );
     let flags = Array::from(vec![true]);
     for engine in engines() {
-        assert!(xs.chunks(&zero).sum_s().force_with(&engine).is_err());
+        assert!(xs.chunks(&zero).sum().force_with(&engine).is_err());
         assert!(xs.sliding_windows(2, &zero).force_with(&engine).is_err());
         let at = |i: i32| Segmented::from_vecs(vec![vec![0], vec![i]]);
-        assert!(rows.gather_s(&at(1)).data().force_with(&engine).is_ok());
+        assert!(rows.gather(&at(1)).data().force_with(&engine).is_ok());
         for i in [2, -1, i32::MIN] {
-            assert!(rows.gather_s(&at(i)).data().force_with(&engine).is_err());
+            assert!(rows.gather(&at(i)).data().force_with(&engine).is_err());
         }
         let few = Segmented::from_vecs(vec![vec![0u8]]);
-        assert!(rows.gather_s(&few).data().force_with(&engine).is_err());
+        assert!(rows.gather(&few).data().force_with(&engine).is_err());
         assert!(
             Segmented::from_flags(&flags, &xs)
-                .sum_s()
+                .sum()
                 .force_with(&engine)
                 .is_err()
         );

@@ -112,8 +112,8 @@ proptest! {
             places.sort_by_key(|i| row[*i as usize]);
             places
         };
-        prop_assert_eq!(segments.sort_s().to_vecs()?, rows.iter().map(sorted).collect::<Vec<_>>());
-        prop_assert_eq!(segments.argsort_s().to_vecs()?, rows.iter().map(places).collect::<Vec<_>>());
+        prop_assert_eq!(segments.sort().to_vecs()?, rows.iter().map(sorted).collect::<Vec<_>>());
+        prop_assert_eq!(segments.argsort().to_vecs()?, rows.iter().map(places).collect::<Vec<_>>());
     }
 
     #[test]
@@ -354,7 +354,7 @@ fn streams_are_made_once() -> Result<()> {
     let programs: [&dyn Fn() -> Result<livefusion::runtime::Explanation>; 3] = [
         &|| pairs.sort().explain(),
         &|| pairs.unique_counts().explain(),
-        &|| (&keys, &groups.sum_s()).explain(),
+        &|| (&keys, &groups.sum()).explain(),
     ];
     for (k, explain) in programs.iter().enumerate() {
         let explained = explain()?;
@@ -415,7 +415,7 @@ fn closures_on_segments_sort() -> Result<()> {
     assert_eq!(sorted.to_vecs()?, [vec![3, 2, 1, 1], vec![], vec![5, 4]]);
     let order = rows.map_segments(|row| row.argsort());
     assert_eq!(order.to_vecs()?, [vec![1, 3, 2, 0], vec![], vec![1, 0]]);
-    let chunks = rows.map_segments(|row| row.chunks(2).sort_s().data().clone());
+    let chunks = rows.map_segments(|row| row.chunks(2).sort().data().clone());
     assert_eq!(chunks.to_vecs()?, [vec![1, 3, 1, 2], vec![], vec![4, 5]]);
     let kept = rows.map_segments(|row| {
         let kept = row.filter(|x| x.gt(1));
@@ -466,11 +466,11 @@ fn many_segments_are_sorted() -> Result<()> {
     }
     for threads in [1, 3] {
         let engine = Engine::builder().threads(threads).build();
-        let (got, order) = (rows.sort_s(), rows.argsort_s());
+        let (got, order) = (rows.sort(), rows.argsort());
         assert_eq!(got.data().force_with(&engine)?, sorted[..]);
         assert_eq!(order.data().force_with(&engine)?, places[..]);
         let of_pairs = Segmented::new(rows.lengths(), &rows.data().map(|x| (x / 7, x % 7)));
-        let pairs = of_pairs.sort_s().data().map(|(a, b)| a * 7 + b);
+        let pairs = of_pairs.sort().data().map(|(a, b)| a * 7 + b);
         assert_eq!(pairs.force_with(&engine)?, sorted[..]);
     }
     Ok(())
@@ -507,7 +507,7 @@ fn mistakes_are_errors() -> Result<()> {
         "{error}"
     );
     let (_, groups) = xs.group_by_key(&kept);
-    let error = groups.sum_s().force().expect_err("two keys");
+    let error = groups.sum().force().expect_err("two keys");
     assert!(
         matches!(error.kind, ErrorKind::LengthMismatch { .. }),
         "{error}"
@@ -521,9 +521,9 @@ fn mistakes_are_errors() -> Result<()> {
         "{text}"
     );
     let rows = Segmented::new(&Array::from(vec![2u64, 5]), &xs);
-    let error = rows.sort_s().data().force().expect_err("too few elements");
+    let error = rows.sort().data().force().expect_err("too few elements");
     let needed = ErrorKind::Segments { needed: 5, room: 1 };
-    assert_eq!(kind(error), ("sort_s", needed));
+    assert_eq!(kind(error), ("sort", needed));
     let small = Engine::builder().memory_limit(8).build();
     let error = xs.sort().sum().force_with(&small).expect_err("12 bytes");
     assert!(matches!(error.kind, ErrorKind::Memory { .. }), "{error}");

@@ -44,17 +44,17 @@ fn the_loops_are_those_that_a_force_runs() -> Result<()> {
     let kept = xs.filter(|x| x.ge(0.01));
     let total = kept.sum();
     same_as_explained(&(&kept.map(|x| x / &total), &total, &xs.cumsum()))?;
-    same_as_explained(rows().map_s(&rows().sum_s(), |x, sum| x / sum).data())?;
+    same_as_explained(rows().zip_with_each(&rows().sum(), |x, sum| x / sum).data())?;
     let other = xs.filter(|x| x.lt(0.3));
     same_as_explained(&kept.zip_with(&other, |a, b| a + b))?;
     // How many elements there are is counted first.
-    same_as_explained(replicate_s(&Array::from(vec![2u64, 0, 1]), &xs).data())
+    same_as_explained(Segmented::replicate(&Array::from(vec![2u64, 0, 1]), &xs).data())
 }
 
 #[test]
 fn a_loop_that_counts_stands_before_the_one_that_it_counts_for() -> Result<()> {
     let xs = Array::from(vec![0.5f64, 0.001, 0.25]);
-    let many = replicate_s(&Array::from(vec![2u64, 0, 1]), &xs);
+    let many = Segmented::replicate(&Array::from(vec![2u64, 0, 1]), &xs);
     let loops = planned(many.data())?.lower()?;
     assert_eq!(loops.len(), 1);
     let text = loops.to_string();
@@ -73,7 +73,7 @@ fn a_loop_that_counts_stands_before_the_one_that_it_counts_for() -> Result<()> {
 fn plans_say_which_rates_there_are() -> Result<()> {
     let xs = Array::from(vec![0.5f64, 0.001, 0.25]);
     let (above, below) = (xs.filter(|x| x.gt(0.1)), xs.filter(|x| x.lt(0.3)));
-    let shares = rows().map_s(&rows().sum_s(), |x, sum| x / sum);
+    let shares = rows().zip_with_each(&rows().sum(), |x, sum| x / sum);
     let pairs = above.zip_with(&below, |a, b| a + b);
     let first = xs.take_while(|x| x.gt(0.1));
     let packed = xs.pack(&xs.map(|x| x.gt(0.2)));

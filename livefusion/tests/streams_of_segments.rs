@@ -37,14 +37,14 @@ fn lengths<const N: usize>(all: [u64; N]) -> Array<u64> {
 #[test]
 fn decodes_of_runs() -> Result<()> {
     let build = || {
-        let left = replicate_s(&lengths([0, 2, 0, 0, 3, 0]), &numbers(6));
-        let right = replicate_s(&lengths([4, 1]), &numbers(2).map(|x| x * 10));
+        let left = Segmented::replicate(&lengths([0, 2, 0, 0, 3, 0]), &numbers(6));
+        let right = Segmented::replicate(&lengths([4, 1]), &numbers(2).map(|x| x * 10));
         left.data().zip_with(right.data(), |l, r| l + r)
     };
     one_loop(build, &[12, 12, 15, 15, 25])?;
     let none = || {
-        let left = replicate_s(&lengths([0, 0]), &numbers(2));
-        let right = replicate_s(&lengths([]), &numbers(0));
+        let left = Segmented::replicate(&lengths([0, 0]), &numbers(2));
+        let right = Segmented::replicate(&lengths([]), &numbers(0));
         left.data().zip_with(right.data(), |l, r| l + r)
     };
     one_loop(none, &[])
@@ -55,8 +55,8 @@ fn decodes_of_runs() -> Result<()> {
 fn what_is_computed_for_segments_and_for_elements() -> Result<()> {
     let build = || {
         let counts = numbers(3).map(|x| (x % 2).cast::<u64>() * 2);
-        let indices = indices_s(&counts);
-        let doubled = indices.replicate_s(&numbers(3).map(|x| x * 100));
+        let indices = Segmented::indices(&counts);
+        let doubled = indices.broadcast(&numbers(3).map(|x| x * 100));
         let left = indices
             .data()
             .zip_with(&doubled, |i, x| x + i.cast::<i64>());
@@ -73,8 +73,8 @@ fn scans_of_segments() -> Result<()> {
         let xs = numbers(7);
         let left = Segmented::new(&lengths([3, 0, 4]), &xs.map(|x| x.cast::<f64>() / 2.0));
         let right = Segmented::new(&lengths([1, 6]), &xs.map(|x| x * x));
-        let sums = left.scan_s(0.25, |a, b| a + b);
-        let most = right.scan_s(3, |a, b| a.max(b));
+        let sums = left.scan(0.25, |a, b| a + b);
+        let most = right.scan(3, |a, b| a.max(b));
         sums.data()
             .zip_with(most.data(), |s, m| s + m.cast::<f64>())
     };
@@ -92,8 +92,8 @@ fn scans_of_what_filters_leave_of_segments() -> Result<()> {
             &lengths([3, 2, 3]),
             &Array::from(vec![1i64, 0, 2, 0, 0, 0, 3, 4]),
         );
-        let kept = rows.filter_s(|x| x.ne(0)).scan_s(0, |a, b| a + b);
-        let counted = replicate_s(&lengths([1, 3]), &numbers(2));
+        let kept = rows.filter(|x| x.ne(0)).scan(0, |a, b| a + b);
+        let counted = Segmented::replicate(&lengths([1, 3]), &numbers(2));
         kept.data().zip_with(counted.data(), |k, c| k * 10 + c)
     };
     one_loop(build, &[11, 32, 32, 72])
@@ -104,7 +104,7 @@ fn scans_of_what_filters_leave_of_segments() -> Result<()> {
 fn segments_of_segments() -> Result<()> {
     let build = || {
         // Runs of 1 2 2 0 4 4 4, and of each of these as many as it says.
-        let outer = replicate_s(
+        let outer = Segmented::replicate(
             &lengths([1, 2, 0, 1, 3]),
             &numbers(5).map(|x| (x % 5).cast::<u64>()),
         );
@@ -112,7 +112,7 @@ fn segments_of_segments() -> Result<()> {
             outer.data().map(|x| x / 2),
             outer.data().map(|x| x.cast::<i64>()),
         );
-        let inner = replicate_s(&counts, &tags);
+        let inner = Segmented::replicate(&counts, &tags);
         let flat = numbers(20).filter(|x| x.gt(16));
         inner.data().zip_with(&flat, |i, f| i * 100 + f)
     };
@@ -127,8 +127,8 @@ fn segments_that_a_filter_leaves() -> Result<()> {
             .zip(&numbers(5))
             .filter(|(n, _)| n.lt(5));
         let (counts, values) = pairs.unzip();
-        let left = replicate_s(&counts, &values);
-        let right = replicate_s(&lengths([3]), &numbers(1));
+        let left = Segmented::replicate(&counts, &values);
+        let right = Segmented::replicate(&lengths([3]), &numbers(1));
         left.data().zip_with(right.data(), |l, r| l + r)
     };
     one_loop(build, &[2, 2, 5])
@@ -139,7 +139,7 @@ fn segments_that_a_filter_leaves() -> Result<()> {
 fn sums_of_segments() -> Result<()> {
     let build = || {
         let rows = Segmented::new(&lengths([2, 0, 3]), &numbers(5));
-        let big = rows.sum_s().filter(|s| s.gt(0));
+        let big = rows.sum().filter(|s| s.gt(0));
         let others = numbers(4).filter(|x| (x % 2).eq(0));
         big.zip_with(&others, |b, o| b * o)
     };
@@ -151,12 +151,12 @@ fn sums_of_segments() -> Result<()> {
 fn zips_of_zips() -> Result<()> {
     let build = || {
         let odd = numbers(9).filter(|x| (x % 2).eq(1));
-        let runs = replicate_s(&lengths([2, 3]), &numbers(2).map(|x| x * 10));
+        let runs = Segmented::replicate(&lengths([2, 3]), &numbers(2).map(|x| x * 10));
         let pairs = odd.zip(runs.data()).filter(|(o, _)| o.ne(5));
         let others = numbers(6).filter(|x| x.gt(2));
         let pairs = pairs.zip_with(&others, |(o, r), x| o * 100 + r + x);
         let fewer = pairs.scan(0, |a, b| a + b).filter(|s| (s % 2).eq(0));
-        let last = replicate_s(&lengths([1, 1]), &numbers(2));
+        let last = Segmented::replicate(&lengths([1, 1]), &numbers(2));
         fewer.zip_with(last.data(), |f, l| f + l)
     };
     // 113, 314, 725, 926; sums 113, 427, 1152, 2078.
@@ -168,11 +168,11 @@ fn zips_of_zips() -> Result<()> {
 fn lengths_that_do_not_fit() {
     let flat = |lens: &[u64]| {
         let rows = Segmented::new(&Array::from(lens.to_vec()), &numbers(4));
-        rows.scan_s(0, |a, b| a + b).data().clone()
+        rows.scan(0, |a, b| a + b).data().clone()
     };
     let zipped = |lens: &'static [u64], runs: u64| {
         errors(move || {
-            let runs = replicate_s(&lengths([runs]), &numbers(1));
+            let runs = Segmented::replicate(&lengths([runs]), &numbers(1));
             flat(lens).zip_with(runs.data(), |a, b| a + b)
         })
     };
@@ -198,8 +198,8 @@ fn lengths_that_do_not_fit() {
 #[test]
 fn what_uses_the_zip_joins_it() -> Result<()> {
     for engine in engines() {
-        let left = replicate_s(&lengths([2, 1, 2]), &numbers(3));
-        let right = replicate_s(&lengths([4, 1]), &numbers(2));
+        let left = Segmented::replicate(&lengths([2, 1, 2]), &numbers(3));
+        let right = Segmented::replicate(&lengths([4, 1]), &numbers(2));
         let zipped = left.data().zip_with(right.data(), |l, r| l * r);
         let (sum, kept) = (zipped.sum(), zipped.filter(|x| x.gt(1)));
         let loops = engine
@@ -217,10 +217,10 @@ fn what_uses_the_zip_joins_it() -> Result<()> {
 fn data_that_is_made_of_its_lengths() -> Result<()> {
     let build = || {
         let three = lengths([0, 1, 2]);
-        let total = Segmented::new(&lengths([3]), &three).sum_s().sum();
+        let total = Segmented::new(&lengths([3]), &three).sum().sum();
         let counts = three.map(|n| n / 2 * 3);
         let data = counts.zip_with(&three, |n, x| n + x);
-        let rows = Segmented::new(&counts, &data).scan_s(0, |a, b| a + b);
+        let rows = Segmented::new(&counts, &data).scan(0, |a, b| a + b);
         rows.data().map(|x| x * &total)
     };
     everywhere(build, &[0, 3, 18])
@@ -233,13 +233,13 @@ fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
         let one = Array::from(vec![3i64]);
         let doubled = one.map(|x| x * 2);
         let counts = lengths([]).map(|n| n + 1);
-        let rows = Segmented::new(&counts, &Array::from(vec![1i64])).scan_s(0, |a, b| a + b);
+        let rows = Segmented::new(&counts, &Array::from(vec![1i64])).scan(0, |a, b| a + b);
         let none = Array::from(Vec::<i64>::new());
         let kept = none.pack(&Array::from(Vec::<bool>::new()));
         let kept = kept.zip_with(&Array::from(vec![5i64]), |k, x| k + x);
         let zipped = kept.zip_with(rows.data(), |k, r| k + r);
         let others = lengths([]).map(|n| n + 2);
-        let running = Segmented::new(&others, &zipped).scan_s(0, |a, b| a + b);
+        let running = Segmented::new(&others, &zipped).scan(0, |a, b| a + b);
         let roots = [doubled.node().clone(), running.data().node().clone()];
         let engine = Engine::builder().clustering(clustering).build();
         engine.explain(&roots)?;
@@ -255,8 +255,8 @@ fn lengths_computed_again_where_tags_are() -> Result<()> {
         let tags = Array::from(vec![true, false, true]);
         let kept = numbers(3).pack(&tags);
         let counts = generate(kept.len(), |_| 2u64);
-        let values = replicate_s(&lengths([1, 2, 1]), &numbers(3));
-        let sums = Segmented::new(&counts, values.data()).scan_exclusive_s(0, |a, b| a + b);
+        let values = Segmented::replicate(&lengths([1, 2, 1]), &numbers(3));
+        let sums = Segmented::new(&counts, values.data()).scan_exclusive(0, |a, b| a + b);
         let others = numbers(3).map(|x| x * 10 + kept.at((x % 2).cast::<u64>()));
         let forced = (&counts, &others.pack(&tags), sums.data()).force_with(&engine)?;
         let (counts, others, sums) = forced;
@@ -274,7 +274,7 @@ fn lengths_computed_again_where_tags_are() -> Result<()> {
 fn room_for_what_is_taken_of_segments() -> Result<()> {
     for engine in engines() {
         let lengths = lengths([3, 0, 200_000, 2]);
-        let elements = replicate_s(&lengths, &numbers(4));
+        let elements = Segmented::replicate(&lengths, &numbers(4));
         for n in [
             0u64,
             2,
@@ -306,10 +306,10 @@ fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
         // As many as there are segments: tags and data are beside the elements.
         let tags = Array::from(vec![false, true]);
         let rows = Segmented::new(&lengths([2, 0]), &numbers(2));
-        let counts = rows.pack_s(&tags).lengths().clone();
-        let spread = replicate_s(&counts, &counts);
+        let counts = rows.pack(&tags).lengths().clone();
+        let spread = Segmented::replicate(&counts, &counts);
         let first = spread.data().take_while(|n| n.lt(9));
-        let sums = rows.scan_s(0, |a, b| a + b);
+        let sums = rows.scan(0, |a, b| a + b);
         let (first, sums) = (&first, sums.data()).force_with(&engine)?;
         assert_eq!(first, [1u64]);
         assert_eq!(sums, [1, 3]);
@@ -323,7 +323,7 @@ fn what_is_taken_of_segments_over_parts() -> Result<()> {
     for engine in engines() {
         let part = |x: f64| Array::from(vec![x]).map(|x| x + 1.0);
         let both = part(1.0).append(&part(2.0));
-        let spread = replicate_s(&both.map(|x| x.cast::<u64>()), &both);
+        let spread = Segmented::replicate(&both.map(|x| x.cast::<u64>()), &both);
         let sum = spread.data().take_while(|x| x.lt(3.0)).sum();
         let (first, sum) = (&spread.data().take(4), &sum).force_with(&engine)?;
         assert_eq!((first.to_vec()?, sum), (vec![2.0, 2.0, 3.0, 3.0], 4.0));

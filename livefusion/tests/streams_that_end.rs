@@ -65,13 +65,13 @@ fn sides_that_are_cut_short() -> Result<()> {
     one_loop(|| zipped(&three(), &others()), &[23, 46, 69])?;
     // Two of each segment's elements are known, of all segments three are taken.
     let spread = || {
-        let runs = replicate_s(&Array::from(vec![2u64, 0, 2, 5]), &numbers(4));
+        let runs = Segmented::replicate(&Array::from(vec![2u64, 0, 2, 5]), &numbers(4));
         runs.data().take(3)
     };
     one_loop(|| zipped(&spread(), &others()), &[13, 16, 39])?;
     let rows = || {
         let rows = Segmented::new(&Array::from(vec![2u64, 4]), &numbers(6));
-        rows.scan_s(0, |a, b| a + b).data().take_while(|x| x.lt(7))
+        rows.scan(0, |a, b| a + b).data().take_while(|x| x.lt(7))
     };
     one_loop(|| zipped(&rows(), &others()), &[13, 36, 39])
 }
@@ -81,7 +81,7 @@ fn segments_that_end() -> Result<()> {
     let others = || numbers(9).filter(|x| (x % 3).eq(0));
     let spread = || {
         let counts = Array::from(vec![1u64, 0, 2, 9, 3]).take_while(|n| n.lt(5));
-        replicate_s(&counts, &counts)
+        Segmented::replicate(&counts, &counts)
             .data()
             .map(|x| x.cast::<i64>())
     };

@@ -29,8 +29,8 @@ fn two_zips_of_the_same_sides() -> Result<()> {
 #[test]
 fn twins_of_elements_of_segments() -> Result<()> {
     for engine in engines() {
-        let left = replicate_s(&Array::from(vec![2u64, 0, 3]), &numbers(3));
-        let right = replicate_s(&Array::from(vec![4u64, 1]), &numbers(2));
+        let left = Segmented::replicate(&Array::from(vec![2u64, 0, 3]), &numbers(3));
+        let right = Segmented::replicate(&Array::from(vec![4u64, 1]), &numbers(2));
         let (left, right) = (left.data(), right.data());
         let dot = left.zip_with(right, |l, r| l * r).sum();
         let most = left.zip_with(right, |l, r| l.max(r));
@@ -90,7 +90,7 @@ fn a_twin_that_is_placed_first() -> Result<()> {
         let first = left.zip_with(&right, |a, _| a.cast::<f64>());
         let lengths = left.zip_with(&right, |a, _| a);
         let data = Array::from(Vec::<bool>::new()).zip_with(&first, |_, a| a.cast::<u32>());
-        let rows = Segmented::new(&lengths, &data).scan_s(0, |a, b| a + b);
+        let rows = Segmented::new(&lengths, &data).scan(0, |a, b| a + b);
         let ones = generate(rows.data().len(), |_| 1.0f64);
         let both = ones.zip_with(&Array::from(Vec::<f64>::new()), |a, b| a + b);
         let (zeros, data, both) = (&zeros, &data, &both).force_with(&engine)?;

@@ -46,18 +46,35 @@ fn index_of_an_unsigned_type_is_told_as_an_unsigned_one() {
         );
         assert_eq!(index(|| xs.update(u64::MAX, 1.0), engine), most);
         assert_eq!(
-            index(|| reduce_by_index(3, 0.0, &at, &one, |a, b| a + b), engine),
+            index(
+                || one.reduce_by_index(
+                    &at,
+                    Bins {
+                        count: 3,
+                        start: 0.0
+                    },
+                    |a, b| a + b
+                ),
+                engine
+            ),
             most
         );
         assert_eq!(
-            index(|| scan_by_index(3, 0.0, &at, &one, |a, b| a + b), engine),
+            index(
+                || one.scan_by_index(
+                    &at,
+                    Bins {
+                        count: 3,
+                        start: 0.0
+                    },
+                    |a, b| a + b
+                ),
+                engine
+            ),
             most
         );
         let within = Segmented::from_vecs(vec![vec![u64::MAX]]);
-        assert_eq!(
-            index(|| rows.gather_s(&within).data().clone(), engine),
-            most
-        );
+        assert_eq!(index(|| rows.gather(&within).data().clone(), engine), most);
         assert_eq!(
             index(|| Array::from(vec![u64::MAX - 1]).bincount(3), engine),
             most - 1
@@ -92,7 +109,7 @@ fn index_of_a_signed_type_is_told_as_a_signed_one() {
         let two = Array::from(vec![0.5f64, 0.25]);
         assert_eq!(index(|| xs.scatter(&sorted, &two), engine), -5);
         let within = Segmented::from_vecs(vec![vec![-2i64]]);
-        assert_eq!(index(|| rows.gather_s(&within).data().clone(), engine), -2);
+        assert_eq!(index(|| rows.gather(&within).data().clone(), engine), -2);
     }
 }
 
@@ -104,10 +121,10 @@ fn lengths_of_segments_are_told_by_their_type() {
         other => panic!("{other}"),
     };
     for engine in engines() {
-        let most = Segmented::new(&Array::from(vec![u64::MAX]), &xs).sum_s();
+        let most = Segmented::new(&Array::from(vec![u64::MAX]), &xs).sum();
         let error = most.force_with(&engine).map(|_| ()).expect_err("too many");
         assert_eq!(needed(error), i128::from(u64::MAX));
-        let negative = Segmented::new(&Array::from(vec![-1i32]), &xs).sum_s();
+        let negative = Segmented::new(&Array::from(vec![-1i32]), &xs).sum();
         let error = negative
             .force_with(&engine)
             .map(|_| ())

@@ -114,7 +114,7 @@ fn all_that_a_cursor_delivers() -> Result<()> {
             let before = kept(&ys, small).into_iter().take_while(|y| *y != 3);
             let want: Vec<i64> = spread.zip(before).map(|(x, y)| 2 * x - y).collect();
             let (x, y) = (Array::from(xs.clone()), Array::from(ys.clone()));
-            let spread = replicate_s(&x.map(|x| (x % 4).cast::<u64>()), &x);
+            let spread = Segmented::replicate(&x.map(|x| (x % 4).cast::<u64>()), &x);
             let before = smalls(&y).take_while(|y| y.ne(3));
             for (zipped, name) in [
                 (
@@ -293,7 +293,7 @@ fn lengths_behind_the_end_are_not_looked_at() -> Result<()> {
     for engine in engines() {
         let data = Array::from(vec![1i64, 2, 3, 4, 5, 6]);
         let rows = Segmented::new(&Array::from(vec![2u64, 3]), &data);
-        let sums = rows.scan_s(0, |a, b| a + b);
+        let sums = rows.scan(0, |a, b| a + b);
         let some = |n: u64| {
             iota(2 * n)
                 .filter(|i| (i % 2).eq(0))

@@ -5,8 +5,8 @@
 ///
 /// ```
 /// use livefusion_repl::nearest;
-/// assert_eq!(nearest("fitler", ["map", "filter", "filter_s"]), ["filter"]);
-/// assert_eq!(nearest("cumsun", ["sum", "cumsum", "cumsum_axis"]), ["cumsum"]);
+/// assert_eq!(nearest("fitler", ["map", "filter", "filters"]), ["filter"]);
+/// assert_eq!(nearest("cumsun", ["sum", "cumsum", "cumsum_all"]), ["cumsum"]);
 /// assert!(nearest("exit", ["exp", "fft"]).is_empty());
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_nearest_come_first() {
-        let names = ["max_s", "max", "map", "mean", "min"];
+        let names = ["maxes", "max", "map", "mean", "min"];
         assert_eq!(nearest("mas", names), ["map", "max"]);
         assert_eq!(nearest("map", names), ["map", "max"]);
         assert!(nearest("", names).is_empty());

@@ -28,6 +28,8 @@ pub enum Value {
     Array(Array),
     /// An array cut into segments.
     Segmented(Segmented),
+    /// An array, and the axes that a combinator goes along: `m.along(1)`.
+    Along(Along),
     /// Values of any kind beside each other.
     Tuple(Vec<Value>),
     /// A function of the user's.
@@ -105,6 +107,15 @@ pub struct Array {
     pub node: Arc<Node>,
     /// What its fields make up.
     pub elt: Elt,
+}
+
+/// An array, and the axes that a combinator goes along.
+#[derive(Clone, Debug)]
+pub struct Along {
+    /// The array.
+    pub array: Array,
+    /// The axes.
+    pub axes: Vec<usize>,
 }
 
 /// Lengths, and the elements of all segments.
@@ -312,6 +323,7 @@ impl Value {
             Value::Scalar(_, elt) => Some(elt.clone()),
             Value::Array(a) => Some(a.elt.clone()),
             Value::Segmented(s) => Some(s.data.elt.clone()),
+            Value::Along(a) => Some(a.array.elt.clone()),
             Value::Tuple(parts) => {
                 let parts: Option<Vec<_>> = parts.iter().map(Value::elt).collect();
                 parts.map(Elt::Tuple)
@@ -346,6 +358,10 @@ impl Value {
             Value::Int(_) | Value::Float(_) => self.default_elt().to_string(),
             Value::Scalar(_, elt) => elt.to_string(),
             Value::Array(array) => array.to_string(),
+            Value::Along(a) => {
+                let axes: Vec<_> = a.axes.iter().map(usize::to_string).collect();
+                format!("{} along {}", a.array, axes.join(", "))
+            }
             Value::Segmented(s) => {
                 let segments = s.lengths.known_len().map_or("?".into(), |n| n.to_string());
                 format!("ragged {}[{segments}]", s.data.elt)
@@ -383,6 +399,7 @@ impl Value {
             Value::Array(a) if matches!(a.elt, Elt::Row(..)) => format!("a {a}"),
             Value::Array(a) => format!("an array, {a}"),
             Value::Segmented(_) => format!("segments, {}", self.ty()),
+            Value::Along(_) => format!("an array along an axis, {}", self.ty()),
             Value::Tuple(_) | Value::Scalar(..) => format!("a tuple, {}", self.ty()),
             Value::Named(Named::Combinator(c)) => format!("the combinator `{}`", c.name),
             Value::Named(Named::Scalar(c)) => format!("the function `{}`", c.name),

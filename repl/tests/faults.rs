@@ -119,9 +119,9 @@ fn segments_in_step_have_equal_lengths() {
         "`add`: expected an array of length 1, got one of length 2",
         "+",
     );
-    wrong(&[r, "r + r.filter_s(_ > 1)"], message, "+");
+    wrong(&[r, "r + r.filter(_ > 1)"], message, "+");
     right(
-        &[r, "r * 2 + r.filter_s(_ > 0)"],
+        &[r, "r * 2 + r.filter(_ > 0)"],
         "ragged [[3, 6],\n        [9]]\n",
     );
 }

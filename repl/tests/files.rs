@@ -191,7 +191,7 @@ fn columns_of_others() {
     );
     right(
         &mut s,
-        "t.row.sum_s()\nt.k.pack(t.is)",
+        "t.row.sum()\nt.k.pack(t.is)",
         "[1.5, 0.0, 2.5]\n[1, 3]\n",
     );
     right(
@@ -215,7 +215,7 @@ fn columns_of_others() {
         "  x  name\nf64  text\n1.5     a\n  -     b\n",
     );
     right(&mut s, "let (x, is) = n.x\nx.pack(is)", "[1.5]\n");
-    let rust = s.submit("<1>", ":rust t.row.sum_s()");
+    let rust = s.submit("<1>", ":rust t.row.sum()");
     assert!(
         rust.out
             .contains("livefusion::io::parquet::read(\"t.parquet\")?.segments::<f64>(\"row\")?")

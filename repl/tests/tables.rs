@@ -331,7 +331,7 @@ fn tables_say_what_is_wrong() {
             &format!("`{name}` takes numbers, not (text, f64)"),
         );
     }
-    for name in ["sum_s", "product_s", "mean_s", "median_s"] {
+    for name in ["sum", "product", "mean", "median"] {
         wrong(
             &mut s,
             &format!("t.name.chunks(2).{name}()"),

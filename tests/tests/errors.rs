@@ -59,7 +59,6 @@ fn indices_out_of_range() {
     let range = |index, len| ErrorKind::OutOfRange { index, len };
     fails(&xs.gather(&far), "gather", range(7, 3));
     fails(&xs.gather(&below), "gather", range(-1, 3));
-    fails(&xs.bpermute(&far), "bpermute", range(7, 3));
     fails(&xs.scatter(&far, &one), "scatter", range(7, 3));
     fails(&xs.scatter(&below, &one), "scatter", range(-1, 3));
     fails(
@@ -68,7 +67,14 @@ fn indices_out_of_range() {
         range(7, 3),
     );
     fails(
-        &reduce_by_index(2, 0.0, &far, &one, |a, b| a + b),
+        &one.reduce_by_index(
+            &far,
+            Bins {
+                count: 2,
+                start: 0.0,
+            },
+            |a, b| a + b,
+        ),
         "reduce_by_index",
         range(7, 2),
     );

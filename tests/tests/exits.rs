@@ -96,12 +96,12 @@ fn behind_an_exit_nothing_fails() {
             zip_shortest((&quotients().filter(|q| q.gt(1)), &ones())).find(|(q, _)| q.eq(4));
         "append, find": quotients().append(&ones()).find(|q| q.eq(2));
         "flat-map, find":
-            replicate_s(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().find(|q| q.eq(4));
+            Segmented::replicate(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().find(|q| q.eq(4));
         "flat-map, take":
-            replicate_s(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().take(3);
+            Segmented::replicate(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().take(3);
         "scans of segments, take_while":
-            rows().scan_s(0, |a, b| a + b).data().take_while(|s| s.lt(3));
-        "sums of segments, first": rows().sum_s().first();
+            rows().scan(0, |a, b| a + b).data().take_while(|s| s.lt(3));
+        "sums of segments, first": rows().sum().first();
         "two exits": (&quotients().find(|q| q.eq(2)), &quotients().any(|q| q.gt(3)));
     }
 }
@@ -121,7 +121,7 @@ fn what_is_asked_for_fails() {
         "backwards": quotients().reverse().take(2);
         "more than a filter leaves": quotients().filter(|q| q.gt(1)).take(9);
         "the end of a filter": quotients().filter(|q| q.gt(1)).len();
-        "the sum of a later segment": rows().sum_s().take(2);
+        "the sum of a later segment": rows().sum().take(2);
         "a find, and a sum of the same": (&shared.find(|q| q.eq(2)), &shared.sum());
         "two exits, one of them late": (&shared.find(|q| q.eq(2)), &shared.take(4));
     }
@@ -189,21 +189,21 @@ fn nothing_behind_an_exit_is_read() {
 fn no_segment_behind_an_exit_is_read() {
     reading! {
         "flat-map, find", 101:
-            |xs| replicate_s(&xs.map(|x| x % 3), xs).data().find(|x| x.eq(100));
-        "flat-map, take", 101: |xs| replicate_s(&xs.map(|x| x % 3), xs).data().take(100);
+            |xs| Segmented::replicate(&xs.map(|x| x % 3), xs).data().find(|x| x.eq(100));
+        "flat-map, take", 101: |xs| Segmented::replicate(&xs.map(|x| x % 3), xs).data().take(100);
         "filter of a flat-map, take", 101:
-            |xs| replicate_s(&xs.map(|x| x % 3), xs).data().filter(|x| x.ge(0)).take(100);
+            |xs| Segmented::replicate(&xs.map(|x| x % 3), xs).data().filter(|x| x.ge(0)).take(100);
         "flat-map, two takes", 101: |xs| {
-            let all = replicate_s(&xs.map(|x| x % 3), xs);
+            let all = Segmented::replicate(&xs.map(|x| x % 3), xs);
             (all.data().take(100), all.data().map(|x| x * 2).take(50))
         };
         "scans of segments, take_while", 121: |xs| {
             let rows = Segmented::new(&Array::from([10u64; 100]), xs);
-            rows.scan_s(0, |a, b| a + b).data().take_while(|x| x.lt(1000))
+            rows.scan(0, |a, b| a + b).data().take_while(|x| x.lt(1000))
         };
         "sums of segments, find", 121: |xs| {
             let rows = Segmented::new(&Array::from([10u64; 100]), xs);
-            rows.sum_s().find(|x| x.eq(1045))
+            rows.sum().find(|x| x.eq(1045))
         };
     }
 }

@@ -93,9 +93,9 @@ fn segments() {
         agree(|engine| {
             let lengths: Vec<u64> = vec![0, n as u64 / 3, n as u64 - n as u64 / 3, 0];
             let rows = Segmented::new(&Array::from(lengths), &words(n));
-            let sums = rows.sum_s();
-            let shares = rows.map_s(&sums, |x, t| long(x) ^ t);
-            (&shares.data(), &shares.sum_s().map(long), &sums).force_with(engine)
+            let sums = rows.sum();
+            let shares = rows.zip_with_each(&sums, |x, t| long(x) ^ t);
+            (&shares.data(), &shares.sum().map(long), &sums).force_with(engine)
         });
     }
 }

@@ -144,7 +144,7 @@ fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-const REREAD: &str = "`cumsum_axis` reads an array that the same loop writes";
+const REREAD: &str = "`cumsum` reads an array that the same loop writes";
 
 /// Why programs' loops with nested rates are refused.
 const REFUSED_PROGRAMS: &[(&str, &str)] = &[

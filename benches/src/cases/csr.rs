@@ -46,7 +46,7 @@ fn ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     prepared(engine, columns, |(values, columns, offsets, x): Columns| {
         let products =
             values.zip_with(&columns, |value, column| value * x.at(column.cast::<u64>()));
-        Segmented::from_offsets(&offsets, &products).sum_s()
+        Segmented::from_offsets(&offsets, &products).sum()
     })
 }
 

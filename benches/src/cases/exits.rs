@@ -73,7 +73,7 @@ pub const SEGMENT_TAKE_WHILE: Case = exit(
     |engine, input| {
         let columns = (input[0].array::<f64>(), input[1].array::<u64>());
         prepared(engine, columns, |(xs, lens): (Array<f64>, Array<u64>)| {
-            let sums = Segmented::new(&lens, &xs).sum_s();
+            let sums = Segmented::new(&lens, &xs).sum();
             sums.take_while(|sum| sum.le(MOST))
         })
     },
@@ -97,7 +97,7 @@ pub const NESTED_TAKE_WHILE: Case = exit(
         );
         prepared(engine, columns, |(xs, lens, factors)| {
             let products =
-                Segmented::new(&lens, &xs).map_s(&factors, |x, factor| x * (factor + 1.0));
+                Segmented::new(&lens, &xs).zip_with_each(&factors, |x, factor| x * (factor + 1.0));
             products.data().take_while(|x| x.le(MOST)).sum()
         })
     },

@@ -40,7 +40,14 @@ fn ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let bins = bins(input) as u64;
     prepared(engine, input[0].array::<u32>(), |keys: Array<u32>| {
         let ones = keys.map(|_| Exp::lit(1u64));
-        reduce_by_index(bins, 0u64, &keys, &ones, |a, b| a + b)
+        ones.reduce_by_index(
+            &keys,
+            Bins {
+                count: bins,
+                start: 0u64,
+            },
+            |a, b| a + b,
+        )
     })
 }
 

@@ -74,8 +74,8 @@ pub const SEGMENT_FILTER: Case = mixture(
     |engine, input| {
         let columns = (input[0].array::<f64>(), input[1].array::<u64>());
         prepared(engine, columns, |(data, lens)| {
-            let kept = Segmented::new(&lens, &data).filter_s(|x| x.gt(0.5));
-            (kept.sum_s(), kept.data().clone())
+            let kept = Segmented::new(&lens, &data).filter(|x| x.gt(0.5));
+            (kept.sum(), kept.data().clone())
         })
     },
     &[fused(segment_filter)],
@@ -169,7 +169,14 @@ pub const HISTOGRAM_SUM: Case = mixture(
     |engine, input| {
         prepared(engine, input[0].array::<u32>(), |keys: Array<u32>| {
             let ones = keys.map(|_| Exp::lit(1u64));
-            let counts = reduce_by_index(BINS, 0u64, &keys, &ones, |a, b| a + b);
+            let counts = ones.reduce_by_index(
+                &keys,
+                Bins {
+                    count: BINS,
+                    start: 0u64,
+                },
+                |a, b| a + b,
+            );
             (counts, keys.map(|k| k.cast::<u64>()).sum())
         })
     },
@@ -201,7 +208,7 @@ pub const SEGMENT_GATHER: Case = mixture(
         );
         prepared(engine, columns, |(table, lens, places)| {
             let found = table.gather(&places);
-            (Segmented::new(&lens, &found).sum_s(), found)
+            (Segmented::new(&lens, &found).sum(), found)
         })
     },
     &[fused(segment_gather)],

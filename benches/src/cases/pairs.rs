@@ -34,7 +34,7 @@ fn ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let columns = (x, y, z, input[3].array::<u64>());
     prepared(engine, columns, |(x, y, z, lens)| {
         let events = Segmented::new(&lens, &zip((&x, &y, &z)));
-        let bins = events.combinations_s().map(|((ax, ay, az), (bx, by, bz))| {
+        let bins = events.combinations().map(|((ax, ay, az), (bx, by, bz))| {
             let (x, y, z) = (ax - bx, ay - by, az - bz);
             let apart = (x * x + y * y + z * z).sqrt();
             (apart * BINS_PER_UNIT).cast::<u64>()

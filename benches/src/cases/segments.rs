@@ -86,7 +86,7 @@ fn levels(n: usize, depth: usize) -> Input {
 fn nested_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let (data, lens) = (input[0].array::<f64>(), &input[1..]);
     let lens: Vec<Array<u64>> = lens.iter().map(Data::array).collect();
-    let sums = |data: &Array<f64>, lens: &Array<u64>| rows(data, lens).sum_s();
+    let sums = |data: &Array<f64>, lens: &Array<u64>| rows(data, lens).sum();
     match <[_; 3]>::try_from(lens) {
         Ok([a, b, c]) => prepared(engine, (data, a, b, c), |(data, a, b, c)| {
             sums(&sums(&sums(&data, &a), &b), &c)
@@ -120,7 +120,7 @@ fn rows(data: &Array<f64>, lens: &Array<u64>) -> Segmented<f64> {
 
 fn sums_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let columns = (input[0].array::<f64>(), input[1].array::<u64>());
-    prepared(engine, columns, |(data, lens)| rows(&data, &lens).sum_s())
+    prepared(engine, columns, |(data, lens)| rows(&data, &lens).sum())
 }
 
 /// The segments as slices.
@@ -148,8 +148,8 @@ fn softmax_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let columns = (input[0].array::<f64>(), input[1].array::<u64>());
     prepared(engine, columns, |(data, lens)| {
         let rows = rows(&data, &lens);
-        let shifted = rows.map_s(&rows.max_s(), |x, most| (x - most).exp());
-        let shares = shifted.map_s(&shifted.sum_s(), |x, total| x / total);
+        let shifted = rows.zip_with_each(&rows.max(), |x, most| (x - most).exp());
+        let shares = shifted.zip_with_each(&shifted.sum(), |x, total| x / total);
         shares.data().clone()
     })
 }

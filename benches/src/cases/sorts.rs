@@ -182,7 +182,7 @@ pub const SEGMENTS: Case = case(
             engine,
             inputs,
             |(data, lengths): (Array<u64>, Array<u64>)| {
-                let sorted = Segmented::new(&lengths, &data).sort_s();
+                let sorted = Segmented::new(&lengths, &data).sort();
                 sorted.data().clone()
             },
         )
@@ -222,7 +222,14 @@ const fn groups(name: &'static str, input: fn(usize) -> Input) -> Case {
                     let (codes, found) = keys.factorize();
                     let zero = (0u64, 0u64, 0u64);
                     let add = |(a, b, c): Three, (x, y, z)| (a + x, b + y, c + z);
-                    let sums = reduce_by_index(found.len(), zero, &codes, &three, add);
+                    let sums = three.reduce_by_index(
+                        &codes,
+                        Bins {
+                            count: found.len(),
+                            start: zero,
+                        },
+                        add,
+                    );
                     let order = found.argsort();
                     (found.gather(&order), sums.gather(&order))
                 },

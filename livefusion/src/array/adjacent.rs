@@ -1,13 +1,13 @@
 //! Neighbours: what is equal of them (`unique`, `unique_by`, `group`, `group_by`), and how they differ (`diff`).
 
 use crate::array::merge::{test, truth};
-use crate::array::reduce::by;
 use crate::array::search::side;
 use crate::array::{Array, length_of};
 use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
 use crate::elt::{Elt, Num};
 use crate::exp::{ToExp, closure, trace as exp};
 use crate::loc::Loc;
+use crate::over::by;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;

@@ -3,13 +3,13 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::truth;
-use crate::array::reduce::by;
 use crate::ast::{
     Body, BodyBuilder, Builder, Field, Fields, Kind, Node, ScanKind, Term, TermData, TermId,
     identity, trace,
 };
 use crate::elt::Elt;
 use crate::loc::Loc;
+use crate::over::by;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;

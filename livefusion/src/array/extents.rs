@@ -51,7 +51,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// ```
     /// use livefusion::prelude::*;
     /// let m = Array::from([[1i64, 2], [3, 4]]).into_dyn();
-    /// assert_eq!((m.rank(), m.sum_axis(0).force()?.to_vec()?), (2, vec![4, 6]));
+    /// assert_eq!((m.rank(), m.along(0).sum().force()?.to_vec()?), (2, vec![4, 6]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn into_dyn(self) -> Array<T, IxDyn> {

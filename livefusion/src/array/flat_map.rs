@@ -80,7 +80,7 @@ impl<T: Elt> Array<T> {
     /// let all = xs.flat_map(|x| x, |x, i| 10 * x + i);
     /// assert_eq!(all.force()?, [20, 21, 30, 31, 32]);
     /// // To each its own: the counts are segments' lengths.
-    /// let each = Segmented::new(&xs, &all).sum_s();
+    /// let each = Segmented::new(&xs, &all).sum();
     /// assert_eq!(each.force()?, [41, 0, 93]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -130,7 +130,7 @@ impl<T: Elt, const M: usize> From<Vec<[T; M]>> for Array<T, Ix2> {
     /// ```
     /// use livefusion::prelude::*;
     /// let m = Array::from(vec![[1.0f64, 2.0], [3.0, 4.0]]);
-    /// assert_eq!(m.sum_axis(1).force()?, [3.0, 7.0]);
+    /// assert_eq!(m.along(1).sum().force()?, [3.0, 7.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
@@ -155,7 +155,7 @@ impl<T: Elt, D: crate::array::Dim> Array<T, D> {
     /// ```
     /// use livefusion::prelude::*;
     /// let m = Array::from_vec((2, 3), vec![1i64, 2, 3, 4, 5, 6]);
-    /// assert_eq!(m.sum_axis(1).force()?, [6, 15]);
+    /// assert_eq!(m.along(1).sum().force()?, [6, 15]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///

@@ -1,4 +1,4 @@
-//! Random access: `gather`, `bpermute`, `at`.
+//! Random access: `gather`, `at`.
 
 use crate::array::Array;
 use crate::ast::{Body, Builder, Node};
@@ -36,10 +36,10 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements at the indices, one per index: a map over `indices`. Fuses with what makes the
-    /// indices and what uses the result. The array that is read is in memory, or its elements are
-    /// computed where they are read, if each is a cheap function of its index; else it is made so
-    /// first.
+    /// Reads the elements at the indices, one per index.
+    ///
+    /// It is NumPy's `take`, and the `bpermute` of the literature on segments. With a function of the index in the place of indices it
+    /// is [`backpermute`](Array::backpermute).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -48,22 +48,16 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// When forced: if an index is negative, or not below the length.
-    #[doc(alias("take", "fancy_index"))]
-    #[track_caller]
-    pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
-    }
-
-    /// Another name of [`gather`](Array::gather): a backward permutation.
+    /// *Cost and fusion.* A map over `indices`: it fuses with their producer and with the consumers of the result. The array that is
+    /// read is in memory, or its elements are computed where they are read, if each is a cheap function of its index; else it is
+    /// put in memory first.
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
-    #[doc(alias = "backpermute")]
+    #[doc(alias("take", "fancy_index", "bpermute"))]
     #[track_caller]
-    pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(Builder::named("bpermute").gather(self.node(), indices.node()))
+    pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
+        Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
     }
 
     /// The element at an index. With an expression as index, inside of a closure, it is an

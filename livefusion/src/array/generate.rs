@@ -1,13 +1,13 @@
 //! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `linspace`, `replicate`.
 
 use crate::array::length::IntoLen;
-use crate::array::reduce::NUMBERS;
 use crate::array::{Array, Dim, IntoShape, Ix1, Spread, extent};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, TermId, fits, identity, trace,
 };
 use crate::elt::{Elt, Float, Num};
 use crate::exp::{IntoExp, ToExp, types_of, value};
+use crate::over::NUMBERS;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! How many elements are where: `bincount`, `histogram`, `histogram_uniform`.
 
-use crate::array::{Array, IntoLen, Spread, extent, number, one, step_of};
+use crate::array::{Array, Bins, IntoLen, Spread, extent, number, one, step_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, fits, trace};
 use crate::elt::{Float, Int, Num};
 use crate::exp::{ToExp, value};
@@ -19,7 +19,11 @@ impl Builder {
     pub fn bincount(self, indices: &Arc<Node>, n: Len) -> Arc<Node> {
         let ones = self.each_once(indices);
         let zero = self.zero();
-        self.reduce_by_index((n, &zero), indices, &ones, step_of(Op::Add, Ty::U64))
+        let bins = Bins {
+            count: n,
+            start: &zero,
+        };
+        self.reduce_by_index(&ones, indices, bins, step_of(Op::Add, Ty::U64))
     }
 
     /// How many elements, of one number each, are between neighbours of ascending edges (`u64`). An element at an edge is above it, but
@@ -156,7 +160,7 @@ impl<T: Int> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A [`reduce_by_index`](crate::prelude::reduce_by_index), which is there for weights and other operators: it
+    /// *Cost and fusion.* A [`reduce_by_index`](Array::reduce_by_index), which is there for weights and other operators: it
     /// fuses with what makes the numbers.
     ///
     /// # Errors

@@ -10,11 +10,6 @@
 //! | `compare` | `lt`, `le`, `gt`, `ge`, `eq`, `ne` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
-//! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
-//! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
-//! | `moments` | the states of `mean`, `var` and `std` |
-//! | `extremum` | `min_index`, `max_index` |
-//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_with_total`, `scan_with_start`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
 //! | `windows` | `windows`, `sliding_windows` |
 //! | `append` | `append`, `concat` |
@@ -23,9 +18,8 @@
 //! | `merge` | `merge` |
 //! | `adjacent` | `unique`, `unique_by`, `group`, `group_by`, `diff` |
 //! | `search` | `first`, `last`, `find`, `position` |
-//! | `right` | `fold_right`, `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `prefix` | `take_while`, `drop_while` |
-//! | `gather` | `gather`, `bpermute`, `at` |
+//! | `gather` | `gather`, `at` |
 //! | `scatter` | `scatter`, `update`, `scatter_with`, `reduce_by_index`, `scan_by_index`, `scan_exclusive_by_index` |
 //! | `spread` | evenly spread numbers, for `linspace` and `histogram_uniform` |
 //! | `histogram` | `bincount`, `histogram`, `histogram_uniform` |
@@ -36,17 +30,16 @@
 //! In each file the untyped forms come first, as methods of [`Builder`](crate::ast::Builder): the typed ones trace their
 //! closures and call them.
 //!
-//! What runs along axes of arrays of rank 2 and more, and `slice` of every rank, is in [`ranked`](crate::ranked).
+//! Folds and scans are in [`over`](crate::over); combinators of arrays of rank 2 and more, and `slice` of every rank, are in
+//! [`ranked`](crate::ranked).
 
 mod adjacent;
 mod append;
 mod combine;
 mod compare;
 mod extents;
-mod extremum;
 mod filter;
 mod flat_map;
-mod fold;
 mod from;
 mod gather;
 mod generate;
@@ -55,13 +48,9 @@ mod interleave;
 mod length;
 mod map;
 mod merge;
-mod moments;
 mod operators;
 mod prefix;
 mod rank;
-mod reduce;
-mod right;
-mod scan;
 mod scatter;
 mod search;
 mod slice;
@@ -69,15 +58,16 @@ mod spread;
 mod windows;
 mod zip;
 
+pub use crate::over::Summed;
+pub(crate) use crate::over::{
+    Statistic, as_pair, by, corrected, float, number, one, operator_of, pairs, pairs_in_order,
+    plain_sum, step_of,
+};
 pub(crate) use append::by_index as append_by_index;
 pub(crate) use append::nodes_of;
 pub use append::{Part, concat};
-pub(crate) use extremum::step as better_of;
-pub(crate) use fold::operator_of;
 pub(crate) use generate::reading;
-pub(crate) use moments::{Statistic, as_pair, corrected, float, pairs, pairs_in_order, plain_sum};
-pub use reduce::Summed;
-pub(crate) use reduce::{by, number, one, step_of};
+pub(crate) use search::up_to_first;
 pub(crate) use zip::shortest_by_index;
 
 pub use extents::IntoShape;
@@ -88,7 +78,7 @@ pub(crate) use length::{MOST_LENGTH, negative};
 pub use operators::Operand;
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
-pub use scatter::{reduce_by_index, scan_by_index, scan_exclusive_by_index};
+pub use scatter::Bins;
 pub(crate) use spread::Spread;
 pub use windows::Boundary;
 pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};

@@ -2,10 +2,10 @@
 
 use crate::array::Array;
 use crate::array::filter::negated;
-use crate::array::reduce::by;
 use crate::ast::{Body, Builder, Node, ScanKind};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
+use crate::over::by;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use std::sync::Arc;

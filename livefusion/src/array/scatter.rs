@@ -1,12 +1,12 @@
 //! Writing at computed indices: `scatter`, `update`, `scatter_with`, `reduce_by_index`; running folds there: `scan_by_index`,
 //! `scan_exclusive_by_index`.
 
-use crate::array::fold::operator_of;
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
 use crate::ast::{Body, Builder, Len, Node, Places, ScanKind};
 use crate::elt::{Elt, Int};
 use crate::exp::{IntoExp, ToExp, closure, value as value_of};
+use crate::over::operator_of;
 use std::sync::Arc;
 
 /// Beside [`Builder::scatter`], which is `scatter` and `scatter_with`, and [`Builder::scan_by_index`].
@@ -18,16 +18,15 @@ impl Builder {
         self.scatter(xs, &index, &value, None)
     }
 
-    /// A histogram: bins, so many, that begin with a value; each value is joined onto the bin that its index names, in order, by
-    /// `step` of (bin, value).
+    /// Joins each value onto the bin that its index names, in order, by `step` of (bin, value).
     pub fn reduce_by_index(
         self,
-        (n, start): (Len, &Body),
-        indices: &Arc<Node>,
         values: &Arc<Node>,
+        indices: &Arc<Node>,
+        bins: Bins<Len, &Body>,
         step: Body,
     ) -> Arc<Node> {
-        let bins = self.bins(n, start);
+        let bins = self.bins(bins.count, bins.start);
         self.scatter(&bins, &self.indices_of(indices), values, Some(step))
     }
 
@@ -117,89 +116,132 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// A histogram: `n` bins that begin with `start`; each value is joined onto the bin that its index
-/// names, in order, by `op` of (bin, value).
+/// The bins of a combinator by index: how many there are, and what each of them starts with.
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let bins = Array::from(vec![1i64, 0, 1, 1]);
-/// let weights = Array::from(vec![0.5f64, 1.0, 2.0, 4.0]);
-/// let sums = reduce_by_index(2, 0.0, &bins, &weights, |bin, w| bin + w);
-/// assert_eq!(sums.force()?, [1.0, 6.5]);
+/// let two = Bins { count: 2, start: 0.5f64 };
+/// let sums = Array::from(vec![1.0f64, 2.0, 4.0]).reduce_by_index(&Array::from(vec![1u8, 0, 1]), two, |bin, x| bin + x);
+/// assert_eq!(sums.force()?, [2.5, 5.5]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
-///
-/// # Errors
-/// When forced: if an index is not below `n`, or there are not as many values as indices.
-#[doc(alias("bincount", "histogram", "groupby"))]
-#[track_caller]
-pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
-    n: impl IntoLen,
-    start: impl IntoExp<Elt = T>,
-    indices: &Array<I>,
-    values: &Array<T>,
-    op: impl FnOnce(T::Exp, T::Exp) -> R,
-) -> Array<T> {
-    let builder = Builder::named("reduce_by_index");
-    let bins = replicate(n, start);
-    let indices = as_indices(builder, indices.node());
-    let op = operator_of::<T, R>(op);
-    Array::wrap(builder.scatter(bins.node(), &indices, values.node(), Some(op)))
+#[derive(Clone, Copy, Debug)]
+pub struct Bins<N, S> {
+    /// The number of bins: an integer, or a delayed one.
+    pub count: N,
+    /// The first value of every bin.
+    pub start: S,
 }
 
-/// Running folds by index: `n` bins that begin with `start`. Each value is joined onto the bin that its index names, in order, by
-/// `op` of (bin, value), and what the bin is then is the element. Fuses with what makes the indices and values and with what uses
-/// the elements; the bins are memory of the loop's own. The last element of each bin is what [`reduce_by_index`] gives.
-///
-/// ```
-/// use livefusion::prelude::*;
-/// let accounts = Array::from(vec![0u64, 1, 0, 1, 1]);
-/// let paid = Array::from(vec![10i64, 5, -3, 2, 1]);
-/// let balances = scan_by_index(2, 0i64, &accounts, &paid, |balance, x| balance + x);
-/// assert_eq!(balances.force()?, [10, 5, 7, 7, 8]);
-/// # Ok::<(), livefusion::Error>(())
-/// ```
-///
-/// # Errors
-/// When forced: if an index is not below `n`, or there are not as many values as indices.
-#[doc(alias = "cumsum")]
-#[track_caller]
-pub fn scan_by_index<T: Elt, I: Int, V: Elt, R: ToExp<T>>(
-    n: impl IntoLen,
-    start: impl IntoExp<Elt = T>,
-    indices: &Array<I>,
-    values: &Array<V>,
-    op: impl FnOnce(T::Exp, V::Exp) -> R,
-) -> Array<T> {
-    let builder = Builder::named("scan_by_index");
-    let bins = replicate(n, start);
-    running(builder, &bins, indices, values, (op, ScanKind::Inclusive))
+impl<V: Elt> Array<V> {
+    /// Joins each element onto the bin that its index names, in order.
+    ///
+    /// `op` takes the bin and the element. Unlike [`scatter_with`](Array::scatter_with), of which the receiver is the base, the
+    /// receiver here are the values.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let bins = Array::from(vec![1i64, 0, 1, 1]);
+    /// let weights = Array::from(vec![0.5f64, 1.0, 2.0, 4.0]);
+    /// let sums = weights.reduce_by_index(&bins, Bins { count: 2, start: 0.0 }, |bin, w| bin + w);
+    /// assert_eq!(sums.force()?, [1.0, 6.5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* Fuses with the producers of the indices and values; the result is in memory before others read it.
+    ///
+    /// # Errors
+    /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
+    #[doc(alias("bincount", "histogram", "groupby"))]
+    #[track_caller]
+    pub fn reduce_by_index<I: Int, R: ToExp<V>>(
+        &self,
+        indices: &Array<I>,
+        bins: Bins<impl IntoLen, impl IntoExp<Elt = V>>,
+        op: impl FnOnce(V::Exp, V::Exp) -> R,
+    ) -> Array<V> {
+        let builder = Builder::named("reduce_by_index");
+        let (base, indices) = (bins.array(), as_indices(builder, indices.node()));
+        let op = operator_of::<V, R>(op);
+        Array::wrap(builder.scatter(base.node(), &indices, self.node(), Some(op)))
+    }
+
+    /// Joins each element onto the bin that its index names, and gives the bin as it is then.
+    ///
+    /// `op` takes the bin and the element. There is an element for each one; the last of each bin is what
+    /// [`reduce_by_index`](Array::reduce_by_index) gives.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let accounts = Array::from(vec![0u64, 1, 0, 1, 1]);
+    /// let paid = Array::from(vec![10i64, 5, -3, 2, 1]);
+    /// let balances = paid.scan_by_index(&accounts, Bins { count: 2, start: 0i64 }, |balance, x| balance + x);
+    /// assert_eq!(balances.force()?, [10, 5, 7, 7, 8]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// *Cost and fusion.* Fuses with the producers of the indices and values and with the consumers of the elements; the bins are
+    /// memory of the loop's own.
+    ///
+    /// # Errors
+    /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
+    #[doc(alias = "cumsum")]
+    #[track_caller]
+    pub fn scan_by_index<I: Int, S: IntoExp, R: ToExp<S::Elt>>(
+        &self,
+        indices: &Array<I>,
+        bins: Bins<impl IntoLen, S>,
+        op: impl FnOnce(<S::Elt as Elt>::Exp, V::Exp) -> R,
+    ) -> Array<S::Elt> {
+        let builder = Builder::named("scan_by_index");
+        running(
+            builder,
+            &bins.array(),
+            indices,
+            self,
+            (op, ScanKind::Inclusive),
+        )
+    }
+
+    /// Joins each element onto the bin that its index names, and gives the bin as it was before.
+    ///
+    /// Otherwise as [`scan_by_index`](Array::scan_by_index).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let groups = Array::from(vec![0u64, 1, 0, 1, 1]);
+    /// let places = groups.scan_exclusive_by_index(&groups, Bins { count: 2, start: 0u64 }, |n, _| n + 1);
+    /// assert_eq!(places.force()?, [0, 0, 1, 1, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
+    #[doc(alias = "cumcount")]
+    #[track_caller]
+    pub fn scan_exclusive_by_index<I: Int, S: IntoExp, R: ToExp<S::Elt>>(
+        &self,
+        indices: &Array<I>,
+        bins: Bins<impl IntoLen, S>,
+        op: impl FnOnce(<S::Elt as Elt>::Exp, V::Exp) -> R,
+    ) -> Array<S::Elt> {
+        let builder = Builder::named("scan_exclusive_by_index");
+        running(
+            builder,
+            &bins.array(),
+            indices,
+            self,
+            (op, ScanKind::Exclusive),
+        )
+    }
 }
 
-/// As [`scan_by_index`], but an element is what its bin was before its value was joined onto it.
-///
-/// ```
-/// use livefusion::prelude::*;
-/// let groups = Array::from(vec![0u64, 1, 0, 1, 1]);
-/// let places = scan_exclusive_by_index(2, 0u64, &groups, &groups, |n, _| n + 1);
-/// assert_eq!(places.force()?, [0, 0, 1, 1, 2]);
-/// # Ok::<(), livefusion::Error>(())
-/// ```
-///
-/// # Errors
-/// When forced: if an index is not below `n`, or there are not as many values as indices.
-#[doc(alias = "cumcount")]
-#[track_caller]
-pub fn scan_exclusive_by_index<T: Elt, I: Int, V: Elt, R: ToExp<T>>(
-    n: impl IntoLen,
-    start: impl IntoExp<Elt = T>,
-    indices: &Array<I>,
-    values: &Array<V>,
-    op: impl FnOnce(T::Exp, V::Exp) -> R,
-) -> Array<T> {
-    let builder = Builder::named("scan_exclusive_by_index");
-    let bins = replicate(n, start);
-    running(builder, &bins, indices, values, (op, ScanKind::Exclusive))
+impl<N: IntoLen, S: IntoExp> Bins<N, S> {
+    /// The bins before any value.
+    #[track_caller]
+    fn array(self) -> Array<S::Elt> {
+        replicate(self.count, self.start)
+    }
 }
 
 fn running<T: Elt, I: Int, V: Elt, R: ToExp<T>>(

@@ -145,7 +145,7 @@ impl<T: Elt> Array<T> {
 }
 
 /// The elements up to and with the first one whose last field is `wanted`.
-pub(super) fn up_to_first(builder: Builder, xs: &Arc<Node>, wanted: bool) -> Arc<Node> {
+pub(crate) fn up_to_first(builder: Builder, xs: &Arc<Node>, wanted: bool) -> Arc<Node> {
     let mut b = BodyBuilder::new(&xs.types);
     let tag = b.param(xs.types.len() as u32 - 1);
     let goes_on = if wanted { b.op(Op::Not, &[tag]) } else { tag };

@@ -158,7 +158,7 @@ impl<T: Elt> Array<T> {
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![1i64, 2, 4, 8, 16]);
-    /// assert_eq!(xs.sliding_windows(3, 1).sum_axis(1).force()?, [7, 14, 28]);
+    /// assert_eq!(xs.sliding_windows(3, 1).along(1).sum().force()?, [7, 14, 28]);
     /// let width = xs.count(|x| x.lt(5)) - 1;
     /// assert_eq!(xs.sliding_windows(&width, 3).force()?, [[1, 2], [8, 16]]);
     /// # Ok::<(), livefusion::Error>(())

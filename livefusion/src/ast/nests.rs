@@ -4,6 +4,7 @@
 //! so that it is within the same nest; by itself it would read them from memory.
 
 use crate::ast::{Builder, Fold, FoldStyle, Kind, Node, Term, identities, plain};
+use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -40,6 +41,6 @@ pub(super) fn folded(
         start,
         ..fold.clone()
     };
-    let pieces = builder.fold_s(inner, data, of_inner);
-    Some(builder.fold_s(outer, &pieces, fold.clone()))
+    let pieces = builder.fold(Domain::Segments(inner, data), of_inner);
+    Some(builder.fold(Domain::Segments(outer, &pieces), fold.clone()))
 }

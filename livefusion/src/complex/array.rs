@@ -5,6 +5,7 @@ use crate::ast::{Builder, Node};
 use crate::complex::{Complex, ComplexExp};
 use crate::elt::{Elt, Float};
 use crate::exp::{closure, value};
+use crate::over::Domain;
 use std::ops::*;
 use std::sync::Arc;
 
@@ -185,10 +186,18 @@ impl<T: Float, D: Rank> Array<Complex<T>, D> {
 /// Both parts are added up, in one loop.
 #[diagnostic::do_not_recommend]
 impl<T: Float> Summed for Complex<T> {
-    fn sum_of(builder: Builder, zs: &Arc<Node>) -> Arc<Node> {
-        let zs = Array::<Complex<T>>::wrap(zs.clone());
-        let part = |part: Array<T>| Array::<T, Ix0>::wrap(builder.sum(part.node()));
-        let (re, im) = (part(zs.re()), part(zs.im()));
-        builder.compute(value::<Complex<T>>(|| ComplexExp::new(&re, &im)))
+    fn sum_of(builder: Builder, of: Domain<'_>) -> Arc<Node> {
+        let zs = of.data();
+        let part = |name: &'static str, part: fn(ComplexExp<T>) -> crate::Exp<T>| {
+            let body = closure::<Complex<T>, T>(part);
+            let part = builder.renamed(name).map(std::slice::from_ref(zs), body);
+            builder.sum(of.with(&part))
+        };
+        let sums = [part("re", |z| z.re), part("im", |z| z.im)];
+        if let Domain::All(_) = of {
+            let [re, im] = sums.map(Array::<T, Ix0>::wrap);
+            return builder.compute(value::<Complex<T>>(|| ComplexExp::new(&re, &im)));
+        }
+        builder.zip(&sums)
     }
 }

@@ -37,20 +37,23 @@ impl Builder {
         let len = self.compute(len.clone());
         self.shared_out(&self.transformed(Transform::ToReal, None, zs, Some(&len)))
     }
+}
 
+/// Of segments.
+impl Segments {
     /// The Fourier transform of each segment of pairs.
-    pub fn fft_s(self, of: &Segments) -> Segments {
-        self.of_each(of, |row| self.fft(row))
+    pub fn fft(&self, builder: Builder) -> Segments {
+        builder.of_each(self, |row| builder.fft(row))
     }
 
     /// The inverse of each segment's.
-    pub fn ifft_s(self, of: &Segments) -> Segments {
-        self.of_each(of, |row| self.ifft(row))
+    pub fn ifft(&self, builder: Builder) -> Segments {
+        builder.of_each(self, |row| builder.ifft(row))
     }
 
     /// The first half of the Fourier transform of each segment of floats, as pairs.
-    pub fn rfft_s(self, of: &Segments) -> Segments {
-        let loc = self.loc();
+    pub fn rfft(&self, builder: Builder) -> Segments {
+        let loc = builder.loc();
         let op = |op, n: Field, by| Field::op(op, &[n, Field::literal(Const::u64(by))], loc);
         let halves = trace::trace(&[Ty::U64], |n| {
             let (half, some) = (op(Op::Div, n[0], 2), op(Op::Ne, n[0], 0));
@@ -58,22 +61,24 @@ impl Builder {
             Fields::from_slice(&[Field::op(Op::Add, &[half, some], loc)])
         });
         Segments {
-            lengths: self.map(std::slice::from_ref(&of.lengths), halves),
-            data: self.transformed(Transform::Real, Some(&of.lengths), &of.data, None),
+            lengths: builder.map(std::slice::from_ref(&self.lengths), halves),
+            data: builder.transformed(Transform::Real, Some(&self.lengths), &self.data, None),
         }
     }
 
-    /// What [`rfft_s`](Builder::rfft_s) gave back, of segments of these lengths, one integer each.
-    pub fn irfft_s(self, of: &Segments, lengths: &Arc<Node>) -> Segments {
-        let wanted = self.segments(lengths, &of.data).lengths;
+    /// What [`rfft`](Segments::rfft) gave back, of segments of these lengths, one integer each.
+    pub fn irfft(&self, builder: Builder, lengths: &Arc<Node>) -> Segments {
+        let wanted = builder.segments(lengths, &self.data).lengths;
         let to_real = Transform::ToReal;
         let sums = Segments {
-            data: self.transformed(to_real, Some(&of.lengths), &of.data, Some(&wanted)),
+            data: builder.transformed(to_real, Some(&self.lengths), &self.data, Some(&wanted)),
             lengths: wanted,
         };
-        self.of_each(&sums, |row| self.shared_out(row))
+        builder.of_each(&sums, |row| builder.shared_out(row))
     }
+}
 
+impl Builder {
     /// A transform of an array, or of segments of these lengths, to one that is as long, or as long as is wanted.
     fn transformed(
         self,
@@ -202,15 +207,15 @@ impl<T: Float> Array<T> {
 }
 
 impl<T: Float> Segmented<Complex<T>> {
-    /// The Fourier transform of each segment, alone: as [`Array::fft`].
+    /// Transforms each segment alone, as [`Array::fft`] does an array.
     ///
     /// ```
     /// use livefusion::complex::Complex;
     /// use livefusion::prelude::*;
     /// let row = |xs: &[f64]| xs.iter().map(|x| Complex::new(*x, 0.0)).collect();
     /// let rows = Segmented::from_vecs(vec![row(&[1.0, 0.0, 0.0, 0.0]), row(&[]), row(&[3.0, 1.0])]);
-    /// assert_eq!(rows.fft_s().data().re().force()?, [1.0, 1.0, 1.0, 1.0, 4.0, 2.0]);
-    /// assert_eq!(rows.fft_s().ifft_s().data().re().force()?, [1.0, 0.0, 0.0, 0.0, 3.0, 1.0]);
+    /// assert_eq!(rows.fft().data().re().force()?, [1.0, 1.0, 1.0, 1.0, 4.0, 2.0]);
+    /// assert_eq!(rows.fft().ifft().data().re().force()?, [1.0, 0.0, 0.0, 0.0, 3.0, 1.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -219,42 +224,51 @@ impl<T: Float> Segmented<Complex<T>> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.
+    #[doc(alias = "fft_s")]
     #[track_caller]
-    pub fn fft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("fft_s").fft_s(&self.nodes()))
+    pub fn fft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().fft(Builder::named("fft")))
     }
 
-    /// The inverse of [`fft_s`](Segmented::fft_s), over the length of each segment: as [`Array::ifft`].
+    /// Transforms each segment back: the inverse of [`fft`](Segmented::fft).
+    ///
+    /// The factor is one over the length of each segment, as of [`Array::ifft`].
     ///
     /// # Errors
-    /// As of [`fft_s`](Segmented::fft_s).
+    /// As of [`fft`](Segmented::fft).
+    #[doc(alias = "ifft_s")]
     #[track_caller]
-    pub fn ifft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("ifft_s").ifft_s(&self.nodes()))
+    pub fn ifft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().ifft(Builder::named("ifft")))
     }
 
-    /// The segments of real numbers, of these lengths, of which [`rfft_s`](Segmented::rfft_s) gave these: as [`Array::irfft`].
+    /// Transforms each segment back to real numbers.
+    ///
+    /// It is the inverse of [`rfft`](Segmented::rfft), of segments of these lengths, as [`Array::irfft`] is of an array's.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0, 4.0], vec![], vec![5.0, 0.0]]);
-    /// let again = rows.rfft_s().irfft_s(rows.lengths());
+    /// let again = rows.rfft().irfft(rows.lengths());
     /// assert!((again.data() - rows.data()).map(|e| e.abs()).max().force()? < 1e-14);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
     /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
-    /// where none are); and as of [`fft_s`](Segmented::fft_s).
+    /// where none are); and as of [`fft`](Segmented::fft).
+    #[doc(alias = "irfft_s")]
     #[track_caller]
-    pub fn irfft_s<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
-        Segmented::wrap(Builder::named("irfft_s").irfft_s(&self.nodes(), lengths.node()))
+    pub fn irfft<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
+        Segmented::wrap(self.nodes().irfft(Builder::named("irfft"), lengths.node()))
     }
 }
 
 impl<T: Float> Segmented<T> {
-    /// The first `n / 2 + 1` numbers of the Fourier transform of each segment of `n` real numbers, none of one without: as
-    /// [`Array::rfft`]. So the segments have other lengths.
+    /// Transforms each segment of real numbers alone.
+    ///
+    /// Of `n` numbers it gives the first `n / 2 + 1` of the transform, of none none, as [`Array::rfft`]. So the segments have other
+    /// lengths.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -263,20 +277,20 @@ impl<T: Float> Segmented<T> {
     /// let turn = 2.0 * std::f64::consts::PI / n as f64;
     /// let signal = iota(4 * n).map(|i| ((i / n + 5).cast::<f64>() * i.cast::<f64>() * turn).sin());
     /// let window = iota(4 * n).map(|i| 0.5 - 0.5 * ((i % n).cast::<f64>() * turn).cos());
-    /// let power = (signal * window).chunks(n).rfft_s().map(|z| z.norm_sqr());
+    /// let power = (signal * window).chunks(n).rfft().map(|z| z.norm_sqr());
     /// assert_eq!(power.lengths().force()?, [33; 4]);
-    /// assert_eq!(power.max_index_s().force()?, [5, 6, 7, 8]);
+    /// assert_eq!(power.max_index().force()?, [5, 6, 7, 8]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`fft_s`](Segmented::fft_s), of half as many complex numbers: in the example the signal and its window are
+    /// *Cost and fusion.* As of [`fft`](Segmented::fft), of half as many complex numbers: in the example the signal and its window are
     /// in the loop before, the power and where it is largest in the one behind.
     ///
     /// # Errors
-    /// As of [`fft_s`](Segmented::fft_s).
-    #[doc(alias("spectrogram", "stft"))]
+    /// As of [`fft`](Segmented::fft).
+    #[doc(alias("spectrogram", "stft", "rfft_s"))]
     #[track_caller]
-    pub fn rfft_s(&self) -> Segmented<Complex<T>> {
-        Segmented::wrap(Builder::named("rfft_s").rfft_s(&self.nodes()))
+    pub fn rfft(&self) -> Segmented<Complex<T>> {
+        Segmented::wrap(self.nodes().rfft(Builder::named("rfft")))
     }
 }

@@ -20,7 +20,7 @@
 //! | `function` | `abs`, `exp`, `ln`, `sqrt`, ... |
 //! | `operator` | `+ - * /` of expressions |
 //! | `array` | the same, of arrays |
-//! | `fft` | `fft`, `ifft`, `rfft`, `irfft`, and `fft_s`, ... of segments (feature `fft`) |
+//! | `fft` | `fft`, `ifft`, `rfft`, `irfft`, also of segments (feature `fft`) |
 //! | `transform`, `stretch` | the functions that these call; the segments that these make, for several threads |
 
 mod array;

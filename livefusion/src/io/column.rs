@@ -238,7 +238,7 @@ impl Lists {
             Fields::from_slice(&[Field::literal(Const::new(Ty::I64, 1))])
         });
         let ones = Builder::named("map").map(std::slice::from_ref(data), one);
-        let counts = Builder::named("sum_s").sum_s(&segments.with_data(ones));
+        let counts = Builder::named("sum").sum(&segments.with_data(ones));
         let ends = Array::<i64>::wrap(counts).scan(0, |a, b| a + b);
         let offsets = concat([&Array::from(vec![0]), &ends]);
         let nodes = [offsets.node().clone(), data.clone()];

@@ -163,7 +163,7 @@ kept!(Versioned Unversioned);
 /// let tensor = dlpack::export(&m)?.into_raw(); // as another library would
 /// // SAFETY: it was made just now, and is used once.
 /// let m = unsafe { dlpack::import::<u64, Ix2>(tensor)? };
-/// assert_eq!(m.sum_axis(1).force()?, [3, 33]);
+/// assert_eq!(m.along(1).sum().force()?, [3, 33]);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 ///

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// raw::write(&path, &iota(1000).map(|i| i.cast::<f32>() / 10.0))?;
 /// let samples = raw::read::<f32>(&path)?;
 /// assert_eq!(samples.max().force()?, 99.9);
-/// assert_eq!(samples.reshape((10, 100)).sum_axis(1).force()?.len(), 10);
+/// assert_eq!(samples.reshape((10, 100)).along(1).sum().force()?.len(), 10);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 ///

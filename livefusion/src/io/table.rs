@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// let sales = io::csv_text("city,amount\nRome,2.5\nOslo,4\nRome,1\n").read()?;
 /// let cities = sales.labels("city")?;
 /// let amounts = sales.column::<f64>("amount")?;
-/// let by_city = reduce_by_index(cities.len(), 0.0, &sales.codes("city")?, &amounts, |a, b| a + b);
+/// let by_city = amounts.reduce_by_index(&sales.codes("city")?, Bins { count: cities.len(), start: 0.0 }, |a, b| a + b);
 /// assert_eq!((cities, by_city.force()?.to_vec()?), (&["Rome".to_string(), "Oslo".into()][..], vec![3.5, 4.0]));
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
@@ -207,7 +207,7 @@ impl Table {
     /// use livefusion::io::{self, Table};
     /// let rows = Segmented::from_vecs(vec![vec![1.5, 2.0], vec![], vec![0.5]]);
     /// let table = Table::new().with_segments("row", &rows)?;
-    /// assert_eq!(table.segments::<f64>("row")?.sum_s().force()?, [3.5, 0.0, 0.5]);
+    /// assert_eq!(table.segments::<f64>("row")?.sum().force()?, [3.5, 0.0, 0.5]);
     /// let names = io::csv_text("name\nAda\nBo\n").read()?;
     /// let lengths = names.segments::<u8>("name")?.lengths().force()?;
     /// assert_eq!(lengths, [3, 2]);
@@ -241,7 +241,7 @@ impl Table {
     /// use livefusion::prelude::*;
     /// use livefusion::io;
     /// let m = io::csv_text("x,y\n1,2.5\n3,4\n").read()?.matrix::<f64>()?;
-    /// assert_eq!(m.sum_axis(1).force()?, [3.5, 7.0]);
+    /// assert_eq!(m.along(1).sum().force()?, [3.5, 7.0]);
     /// # Ok::<(), livefusion::io::Error>(())
     /// ```
     ///

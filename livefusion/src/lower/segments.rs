@@ -353,7 +353,7 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
     n
 }
 
-/// Places elements made per segment: `replicate_s`, `indices_s` and others.
+/// Places elements made per segment: `Segmented::replicate`, `Segmented::indices` and others.
 pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let Kind::Expand(body) = &p.scope.graph.node(id).kind else {
         return Ok(());

@@ -7,6 +7,7 @@ use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, Term, TermId, Types, identity,
     levels,
 };
+use crate::over::Domain;
 use crate::segmented::Segments;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -241,7 +242,9 @@ impl Lift {
     /// How many elements the segments of each segment have together.
     pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
         let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
-        self.once(key, &[outer, inner], |_| b.fold_s(outer, inner, sum()))
+        self.once(key, &[outer, inner], |_| {
+            b.fold(Domain::Segments(outer, inner), sum())
+        })
     }
 
     /// How many elements of each segment have a true tag. Those of segments of segments stay such.
@@ -258,7 +261,7 @@ impl Lift {
             }
             None => {
                 let key = Made::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));
-                self.once(key, &[lengths, tags], |_| b.count_s(lengths, tags))
+                self.once(key, &[lengths, tags], |_| b.count_tags(lengths, tags))
             }
         }
     }

@@ -6,6 +6,7 @@ use super::reads::{Place, all_params};
 use super::stream::Follow;
 use crate::array::by;
 use crate::ast::{Body, BodyBuilder, Builder, Kind, Node, ScanKind, TermId};
+use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl Lift {
             true => ScanKind::Exclusive,
             false => ScanKind::Inclusive,
         };
-        let kept = b.scan_s(&all.lengths, &goes_on, both, kind);
+        let kept = b.scan(Domain::Segments(&all.lengths, &goes_on), both, kind);
         self.packed(b, &all.lengths, &all.data, &kept)
     }
 

@@ -7,6 +7,7 @@ use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, zeros,
 };
 use crate::error::ErrorKind;
+use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -273,8 +274,10 @@ impl Folding<'_> {
     fn run(&self, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let lengths = &self.level.lengths;
         match self.scan {
-            Some(kind) => self.builder.scan_s(lengths, data, fold, kind),
-            None => self.builder.fold_s(lengths, data, fold),
+            Some(kind) => self
+                .builder
+                .scan(Domain::Segments(lengths, data), fold, kind),
+            None => self.builder.fold(Domain::Segments(lengths, data), fold),
         }
     }
 

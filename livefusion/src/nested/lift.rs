@@ -226,7 +226,7 @@ impl Lift {
             Kind::SortS(sorted) => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
-                rows(lengths, b.ordered_s(&inner, &data, *sorted))
+                rows(lengths, b.sort_keys(&inner, &data, *sorted))
             }
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);

@@ -373,7 +373,7 @@ impl<T: Elt> PerSegmentResult for Segmented<T> {
 /// let runs = rows.map_segments(|row| Segmented::new(&row.group().1, &row));
 /// assert_eq!(runs.to_vecs()?, [vec![vec![1, 1], vec![2]], vec![], vec![vec![3]]]);
 /// assert_eq!(runs.counts().to_vec()?, [2, 0, 1]);
-/// assert_eq!(runs.segments().sum_s().force()?, [2, 2, 3]);
+/// assert_eq!(runs.segments().sum().force()?, [2, 2, 3]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -396,7 +396,7 @@ impl<T: Elt> Nested<T> {
     /// The elements of each outer segment, without their inner segments.
     #[track_caller]
     pub fn flatten(&self) -> Segmented<T> {
-        self.segments.flatten_s(&self.counts)
+        self.segments.flatten(&self.counts)
     }
 
     /// The lengths of the inner segments of each segment.

@@ -10,6 +10,7 @@ use super::reads::{Place, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
 };
+use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
@@ -392,7 +393,11 @@ impl Lift {
             step: b.finish(&results),
             style: FoldStyle::Sequential,
         };
-        let scanned = builder.scan_s(&lengths, &elements, fold, ScanKind::Inclusive);
+        let scanned = builder.scan(
+            Domain::Segments(&lengths, &elements),
+            fold,
+            ScanKind::Inclusive,
+        );
         let kept = builder.fields(&scanned, 0..1);
         let data = builder.fields(&scanned, 1..out as u32);
         self.packed(builder, &lengths, &data, &kept)

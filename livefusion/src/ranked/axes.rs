@@ -1,4 +1,4 @@
-//! The same elements, elsewhere: `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse_axis`, `roll`,
+//! The same elements, elsewhere: `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse`, `roll`,
 //! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
 
 use super::make::{
@@ -10,6 +10,7 @@ use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_ind
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, types_of, value};
+use crate::over::Along;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -65,7 +66,7 @@ impl Builder {
     }
 
     /// The elements along an axis from last to first. An axis that is not there is a mistake.
-    pub fn reverse_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
+    pub fn reverse_along(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
         self.moved(xs, axis, |b, i, n| {
             let one = b.lit(Const::u64(1));
             let last = b.op(Op::Sub, &[n, one]);
@@ -233,7 +234,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// use livefusion::prelude::*;
     /// let m = iota(6).reshape((2, 3));
     /// assert_eq!(m.force()?, [[0, 1, 2], [3, 4, 5]]);
-    /// assert_eq!(m.reshape((3, 2)).sum_axis(1).force()?, [1, 5, 9]);
+    /// assert_eq!(m.reshape((3, 2)).along(1).sum().force()?, [1, 5, 9]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -314,23 +315,6 @@ impl<T: Elt, D: Multi> Array<T, D> {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// The elements along an axis from last to first.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 4]]);
-    /// assert_eq!(m.reverse_axis(1).force()?, [[2, 1], [4, 3]]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias("flip", "fliplr", "flipud"))]
-    #[track_caller]
-    pub fn reverse_axis(&self, axis: usize) -> Array<T, D> {
-        Array::wrap(Builder::named("reverse_axis").reverse_axis(self.node(), axis))
-    }
-
     /// The elements along an axis moved by `by` places, to higher indices if it is positive; what goes out at one end comes
     /// in at the other.
     ///
@@ -449,5 +433,24 @@ impl<T: Elt> Array<T, Ix2> {
             value::<T>(|| other.to_exp()),
         );
         Array::wrap(builder.triangle_upper(self.node(), k, &other))
+    }
+}
+
+impl<T: Elt, D: Dim> Along<T, D> {
+    /// Reverses the order of the elements along the axis.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// assert_eq!(m.along(1).reverse().force()?, [[2, 1], [4, 3]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis.
+    #[doc(alias("flip", "fliplr", "flipud", "reverse_axis"))]
+    #[track_caller]
+    pub fn reverse(&self) -> Array<T, D> {
+        Array::wrap(Builder::named("reverse").reverse_along(self.array.node(), self.axes))
     }
 }

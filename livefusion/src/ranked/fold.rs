@@ -1,15 +1,14 @@
-//! Folds along axes with operators of your own: `fold_axis`, `fold1_axis`, `fold_seq_axis`, `aggregate_axis`.
+//! Folds and scans along axes, as folds of rows and scatters.
 
 use super::make::{Element, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{Array, Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, operator_of};
+use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank};
 use crate::ast::{
     Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
     TermId, fits, flat_index, plain,
 };
-use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{IntoExp, ToExp, closure, value};
+use crate::over::Domain;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
@@ -17,27 +16,8 @@ use std::sync::Arc;
 pub(super) const START: &str = "a starting value";
 
 impl Builder {
-    /// Elements folded along one axis, several axes, or all: an array without these axes, or a delayed scalar. Along other axes than
-    /// the last ones each fold goes from left to right. It is [`fold_axis`](crate::Array::fold_axis),
-    /// [`fold1_axis`](crate::Array::fold1_axis), [`fold_seq_axis`](crate::Array::fold_seq_axis) and
-    /// [`aggregate_axis`](crate::Array::aggregate_axis), as the style of the fold says. An axis that is not there, or is named twice,
-    /// is a mistake.
-    ///
-    /// ```
-    /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, Op, Ty};
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 5], [7, 2]]);
-    /// let mut max = BodyBuilder::new(&[Ty::I64, Ty::I64]);
-    /// let both = [max.param(0), max.param(1)];
-    /// let greater = max.op(Op::Max, &both);
-    /// let mut start = BodyBuilder::new(&[]);
-    /// let zero = start.lit(Const::zero(Ty::I64));
-    /// let fold = Fold::associative(start.finish(&[zero]), max.finish(&[greater]));
-    /// let columns = Builder::named("fold_axis").fold_axes(m.node(), &[0], fold);
-    /// assert_eq!(Array::<i64>::from_node(columns)?.force()?, [7, 5]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    pub fn fold_axes(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
+    /// Elements folded along one axis, several axes, or all. Along other axes than the last ones each fold goes from left to right.
+    pub(crate) fn fold_along(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
         let types = fold.state(&xs.types);
         along(self, xs, axes, &types, |folded, elements| {
             // A fold from left to right asks for less.
@@ -54,119 +34,11 @@ impl Builder {
     }
 }
 
-impl<T: Elt, D: Dim> Array<T, D> {
-    /// The elements along an axis joined by `op`, from `start`: an array without that axis. `op` must be associative. Along
-    /// the last axis its calls may be grouped in any way, as in [`fold`](Array::fold) of one axis; along another one each
-    /// fold goes from left to right.
-    ///
-    /// Memory is read once, in order, whatever the axis is. Along the last axis it fuses with what makes the elements and
-    /// with what uses the result; along another one with what makes the elements.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 5], [7, 2]]);
-    /// let (columns, rows) = (m.fold_axis(0, 0, |a, b| a.max(b)), m.fold_axis(1, 0, |a, b| a.max(b)));
-    /// let (columns, rows) = (&columns, &rows).force()?;
-    /// assert_eq!((&columns[..], &rows[..]), (&[7, 5][..], &[5, 7][..]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "reduce")]
-    #[track_caller]
-    pub fn fold_axis<R: ToExp<T>>(
-        &self,
-        axis: usize,
-        start: impl ToExp<T>,
-        op: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> Array<T, D::Smaller> {
-        let builder = Builder::named("fold_axis");
-        let start = value::<T>(|| start.to_exp());
-        let fold = Fold::associative(start, operator_of::<T, R>(op));
-        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
-    }
-
-    /// The elements along an axis joined by `op`, which must be associative, with no starting value. Along another axis
-    /// than the last one the elements are read across rows.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 5], [7, 2]]);
-    /// assert_eq!(m.fold1_axis(0, |a, b| a * b).force()?, [7, 10]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or nothing along it.
-    #[doc(alias = "reduce")]
-    #[track_caller]
-    pub fn fold1_axis<R: ToExp<T>>(
-        &self,
-        axis: usize,
-        op: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> Array<T, D::Smaller> {
-        let builder = Builder::named("fold1_axis");
-        let fold = Fold::first(operator_of::<T, R>(op));
-        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
-    }
-
-    /// The elements along an axis joined strictly from left to right, by any operator.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let digits = Array::from([[4i64, 0, 7], [1, 2, 3]]);
-    /// assert_eq!(digits.fold_seq_axis(1, 0, |n, d| n * 10 + d).force()?, [407, 123]);
-    /// assert_eq!(digits.fold_seq_axis(0, 0, |n, d| n * 10 + d).force()?, [41, 2, 73]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[track_caller]
-    pub fn fold_seq_axis<R: ToExp<T>>(
-        &self,
-        axis: usize,
-        start: impl ToExp<T>,
-        op: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> Array<T, D::Smaller> {
-        let builder = Builder::named("fold_seq_axis");
-        let start = value::<T>(|| start.to_exp());
-        let fold = Fold::sequential(start, operator_of::<T, R>(op));
-        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
-    }
-
-    /// The elements along an axis folded into a state of another type, as [`aggregate`](Array::aggregate) of one axis. Along
-    /// another axis than the last one each fold goes from left to right, and the elements are read across rows.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1.5f64, -1.0], [2.0, 0.5]]);
-    /// let positive = |axis| m.aggregate_axis(axis, 0u64, |n, x| n + x.gt(0.0).cast::<u64>(), |a, b| a + b);
-    /// assert_eq!((positive(1).to_vec()?, positive(0).to_vec()?), (vec![1, 2], vec![2, 1]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[track_caller]
-    pub fn aggregate_axis<S: IntoExp, R: ToExp<S::Elt>, C: ToExp<S::Elt>>(
-        &self,
-        axis: usize,
-        start: S,
-        step: impl FnOnce(<S::Elt as Elt>::Exp, T::Exp) -> R,
-        combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
-    ) -> Array<S::Elt, D::Smaller> {
-        let builder = Builder::named("aggregate_axis");
-        let start = value::<S::Elt>(|| start.to_exp());
-        let step = closure::<(S::Elt, T), S::Elt>(|(s, x)| step(s, x).to_exp());
-        let join = closure::<(S::Elt, S::Elt), S::Elt>(|(a, b)| combine(a, b).to_exp());
-        let fold = Fold::aggregate(start, step, join);
-        Array::checked(builder, builder.fold_axes(self.node(), &[axis], fold))
-    }
-}
-
-/// What is left of a rank when `K` axes are folded.
+/// A rank of which `K` axes can be folded.
+#[diagnostic::on_unimplemented(
+    message = "an array of rank `{Self}` has fewer than {K} axes",
+    note = "`m.along([0, 2])` names as many axes as the array has, or fewer"
+)]
 pub trait Without<const K: usize>: Dim {
     /// The rank that is left.
     type Rest: Rank;
@@ -290,7 +162,7 @@ impl<'s> Folded<'s> {
     /// Folds of neighbours.
     fn fold_rows(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
         match self.rows(builder) {
-            Some(rows) => builder.fold_s(&rows, elements, fold),
+            Some(rows) => builder.fold(Domain::Segments(&rows, elements), fold),
             None => builder.fold(elements, fold),
         }
     }
@@ -325,7 +197,7 @@ impl<'s> Folded<'s> {
             let fold = from_left_to_right(fold);
             let there = builder.rewriting(Rewrite::Iswim);
             let scan = match builder.descriptors(&across).pop() {
-                Some(rows) => there.scan_s(&rows, &read, fold, kind),
+                Some(rows) => there.scan(Domain::Segments(&rows, &read), fold, kind),
                 None => there.scan(&read, fold, kind),
             };
             return rearranged(builder, &scan, &across, &order).0;

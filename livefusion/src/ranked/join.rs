@@ -1,4 +1,4 @@
-//! Arrays beside each other: `concat_axis`, `stack`.
+//! Arrays beside each other: `concatenate`, `stack`.
 
 use super::axes::sum;
 use super::make::{Element, agreed, axis_of, built, computed, shaped};
@@ -19,11 +19,11 @@ impl Builder {
     /// use livefusion::prelude::*;
     /// let (a, b) = (Array::from([[1i64, 2], [3, 4]]), Array::from([[5i64], [6]]));
     /// let both = [a.node().clone(), b.node().clone()];
-    /// let joined = Builder::named("concat_axis").concat_axis(1, &both);
+    /// let joined = Builder::named("concatenate").concatenate(1, &both);
     /// assert_eq!(Array::<i64, Ix2>::from_node(joined)?.force()?, [[1, 2, 5], [3, 4, 6]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
-    pub fn concat_axis(self, axis: usize, arrays: &[Arc<Node>]) -> Arc<Node> {
+    pub fn concatenate(self, axis: usize, arrays: &[Arc<Node>]) -> Arc<Node> {
         let rank = arrays.first().map_or(1, |a| a.rank);
         self.behind_each_other(arrays, rank, axis, |shape| shape)
     }
@@ -72,25 +72,25 @@ impl Builder {
 /// ```
 /// use livefusion::prelude::*;
 /// let (a, b) = (Array::from([[1i64, 2], [3, 4]]), Array::from([[5i64], [6]]));
-/// assert_eq!(concat_axis(1, &[&a, &b]).force()?, [[1, 2, 5], [3, 4, 6]]);
-/// assert_eq!(concat_axis(0, [&a, &a]).sum_axis(0).force()?, [8, 12]);
+/// assert_eq!(concatenate(1, &[&a, &b]).force()?, [[1, 2, 5], [3, 4, 6]]);
+/// assert_eq!(concatenate(0, [&a, &a]).along(0).sum().force()?, [8, 12]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
 /// # Errors
 /// When forced: if there are no arrays, there is no such axis, or lengths of other axes differ.
-#[doc(alias("concatenate", "vstack", "hstack"))]
+#[doc(alias("concat_axis", "vstack", "hstack"))]
 #[track_caller]
-pub fn concat_axis<T: Elt, D: Dim>(
+pub fn concatenate<T: Elt, D: Dim>(
     axis: usize,
     arrays: impl IntoIterator<Item = impl Part<T, D>>,
 ) -> Array<T, D> {
-    let builder = Builder::named("concat_axis");
-    Array::checked(builder, builder.concat_axis(axis, &nodes_of(arrays)))
+    let builder = Builder::named("concatenate");
+    Array::checked(builder, builder.concatenate(axis, &nodes_of(arrays)))
 }
 
 /// Arrays of one shape one behind the other along a new axis, which is axis `axis` of the result. Costs what
-/// [`concat_axis`] does.
+/// [`concatenate`] does.
 ///
 /// ```
 /// use livefusion::prelude::*;

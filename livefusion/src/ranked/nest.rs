@@ -1,4 +1,4 @@
-//! Nested programs on axes: `map_rows`, `map_axis`.
+//! Nested programs on axes: `map_rows`, along an axis `map`.
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
 use crate::array::{Array, Ix0, Multi, Rank};
@@ -7,6 +7,7 @@ use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::types_of;
 use crate::nested::{Lift, on_rows};
+use crate::over::Along;
 use crate::segmented::Segments;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -30,12 +31,12 @@ impl Builder {
         xs: &Arc<Node>,
         f: impl FnOnce(&Arc<Node>) -> Vec<Arc<Node>>,
     ) -> Vec<Arc<Node>> {
-        self.map_axis(xs, usize::from(xs.rank).saturating_sub(1), f)
+        self.map_along(xs, usize::from(xs.rank).saturating_sub(1), f)
     }
 
     /// `f` of the elements along an axis, for each index along the others; otherwise as [`map_rows`](Builder::map_rows). An axis
     /// that is not there is a mistake.
-    pub fn map_axis(
+    pub fn map_along(
         self,
         xs: &Arc<Node>,
         axis: usize,
@@ -111,25 +112,29 @@ impl<T: Elt, D: Multi> Array<T, D> {
         let all = builder.map_rows(self.node(), |row| nodes(f(Array::wrap(row.clone()))));
         R::of_all::<D>(&mut all.into_iter(), builder)
     }
+}
 
-    /// `f` of the elements along an axis, for each index along the others, as [`map_rows`](Array::map_rows) along the last
-    /// one. Along another axis elements are read across rows.
+impl<T: Elt, D: Multi> Along<T, D> {
+    /// Maps the elements along the axis, as a vector, for each index along the others.
+    ///
+    /// Along the last axis it is [`map_rows`](Array::map_rows); along another one elements are read across rows.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let m = Array::from([[1i64, 5], [7, 2]]);
-    /// assert_eq!(m.map_axis(0, |column| column.reverse()).force()?, [[7, 2], [1, 5]]);
-    /// assert_eq!(m.map_axis(0, |column| column.max()).force()?, [7, 5]);
+    /// assert_eq!(m.along(0).map(|column| column.reverse()).force()?, [[7, 2], [1, 5]]);
+    /// assert_eq!(m.along(0).map(|column| column.max()).force()?, [7, 5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
     /// When forced: if there is no such axis. Otherwise as [`map_rows`](Array::map_rows).
-    #[doc(alias = "apply_along_axis")]
+    #[doc(alias("apply_along_axis", "map_axis"))]
     #[track_caller]
-    pub fn map_axis<R: PerRow>(&self, axis: usize, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
-        let builder = Builder::named("map_axis");
-        let all = builder.map_axis(self.node(), axis, |row| nodes(f(Array::wrap(row.clone()))));
+    pub fn map<R: PerRow>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out<D> {
+        let builder = Builder::named("map");
+        let row = |row: &Arc<Node>| nodes(f(Array::wrap(row.clone())));
+        let all = builder.map_along(self.array.node(), self.axes, row);
         R::of_all::<D>(&mut all.into_iter(), builder)
     }
 }

@@ -1,123 +1,37 @@
-//! Folds with operators that everyone knows, along one axis, several axes, or all: `sum_axis`, `sum_axes`, `sum`, and so on.
+//! Reductions along axes that differ from those of all elements: extremes, means and variances.
 
-use super::fold::{Folded, Without, along};
+use super::fold::{Folded, along};
 use super::make::{computed, mapped};
 use crate::array::{
-    Array, Dim, Ix0, Multi, Statistic, as_pair, better_of, by, corrected, float, number, one,
-    pairs, pairs_in_order, plain_sum, step_of,
+    Array, Ix0, Multi, Statistic, as_pair, corrected, float, number, pairs, pairs_in_order,
+    plain_sum,
 };
-use crate::ast::{Body, BodyBuilder, Builder, Field, Fold, Node, TermId, trace};
-use crate::elt::{Elt, Num};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
+use crate::elt::Elt;
 use crate::error::ErrorKind;
-use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Folds along one axis, several axes, or all, whose result is an array without these axes, or a delayed scalar. An axis that is not
-/// there, or is named twice, is a mistake, and so are elements that are not of one number each, where sums and the like are asked
-/// for.
-///
-/// ```
-/// use livefusion::ast::Builder;
-/// use livefusion::prelude::*;
-/// let m = Array::from([[1i64, 2], [3, 4]]);
-/// let builder = Builder::named("sum_axes");
-/// let rows: Array<i64> = Array::from_node(builder.sum_axes(m.node(), &[1]))?;
-/// let all: Array<i64, Ix0> = Array::from_node(builder.sum_axes(m.node(), &[0, 1]))?;
-/// assert_eq!((rows.to_vec()?, all.force()?), (vec![3, 7], 10));
-/// # Ok::<(), livefusion::Error>(())
-/// ```
 impl Builder {
-    /// The sums along axes.
-    pub fn sum_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.numbers_along(xs, axes, |folded, elements, ty| {
-            Ok(folded.fold(self, elements, by(Op::Add, Const::zero(ty))))
+    /// A fold along axes without a start, by a step of which an element joined with itself is itself.
+    pub(crate) fn chosen_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
+        along(self, xs, axes, &xs.types, |folded, elements| {
+            first_or(self, folded, elements, step)
         })
     }
 
-    /// The products along axes.
-    pub fn product_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.numbers_along(xs, axes, |folded, elements, ty| {
-            Ok(folded.fold(self, elements, by(Op::Mul, one(ty))))
-        })
-    }
-
-    /// The smallest elements along axes.
-    pub fn min_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.numbers_along(xs, axes, |folded, elements, ty| {
-            first_or(self, folded, elements, step_of(Op::Min, ty))
-        })
-    }
-
-    /// The largest elements along axes.
-    pub fn max_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        self.numbers_along(xs, axes, |folded, elements, ty| {
-            first_or(self, folded, elements, step_of(Op::Max, ty))
-        })
-    }
-
-    /// The means along axes: floats of the elements' type, of integers `f64`s.
-    pub fn mean_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+    /// The means along axes.
+    pub(crate) fn mean_along(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.statistics_along(xs, axes, |folded, floats, ty| {
             means(self, folded, floats, ty)
         })
     }
 
-    /// The variances along axes, of the types that means have.
-    pub fn var_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
+    /// The variances along axes.
+    pub(crate) fn var_along(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.statistics_along(xs, axes, |folded, floats, ty| {
             variances(self, folded, floats, ty)
-        })
-    }
-
-    /// The standard deviations along axes: the square roots of the variances.
-    pub fn std_axes(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
-        let loc = self.loc();
-        let variances = self.var_axes(xs, axes);
-        let root = trace(&variances.types, |x| {
-            x.iter().map(|x| Field::op(Op::Sqrt, &[*x], loc)).collect()
-        });
-        match variances.error {
-            Some(_) => variances,
-            None => self.map(&[variances], root),
-        }
-    }
-
-    /// Where along an axis the smallest elements are (`u64`).
-    pub fn min_index_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
-        self.extreme_index(xs, axis, Op::Lt)
-    }
-
-    /// Where along an axis the largest elements are (`u64`).
-    pub fn max_index_axis(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
-        self.extreme_index(xs, axis, Op::Gt)
-    }
-
-    /// Whether a test, of an element's fields, is true for some element along axes.
-    pub fn any_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.fold_axes(&self.tags(xs, test), axes, by(Op::Or, Const::bool(false)))
-    }
-
-    /// Whether a test, of an element's fields, is true for every element along axes.
-    pub fn all_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.fold_axes(&self.tags(xs, test), axes, by(Op::And, Const::bool(true)))
-    }
-
-    /// For how many elements along axes a test, of an element's fields, is true (`u64`).
-    pub fn count_axes(self, xs: &Arc<Node>, axes: &[usize], test: Body) -> Arc<Node> {
-        self.fold_axes(&self.ones(xs, test), axes, by(Op::Add, Const::u64(0)))
-    }
-
-    /// A fold of elements that are of one number each.
-    fn numbers_along(
-        self,
-        xs: &Arc<Node>,
-        axes: &[usize],
-        make: impl FnOnce(&Folded<'_>, &Arc<Node>, Ty) -> Result<Arc<Node>, ErrorKind>,
-    ) -> Arc<Node> {
-        along(self, xs, axes, &xs.types, |folded, elements| {
-            make(folded, elements, number(xs)?)
         })
     }
 
@@ -135,9 +49,15 @@ impl Builder {
         })
     }
 
-    fn extreme_index(self, xs: &Arc<Node>, axis: usize, better: Op) -> Arc<Node> {
-        along(self, xs, &[axis], &[Ty::U64], |folded, elements| {
-            let step = better_of(better, number(xs)?);
+    /// The indices along one axis of the elements that a step of pairs, of value and index, chooses.
+    pub(crate) fn extremum_along(
+        self,
+        xs: &Arc<Node>,
+        axes: &[usize],
+        step: impl FnOnce(&Arc<Node>) -> Result<Body, ErrorKind>,
+    ) -> Arc<Node> {
+        along(self, xs, axes, &[Ty::U64], |folded, elements| {
+            let (axis, step) = (one_of(axes)?, step(xs)?);
             let indices = computed(self, folded.shape, |_, parts| vec![parts[axis]]);
             let pairs = self.zip(&[elements.clone(), indices]);
             let found = first_or(self, folded, &pairs, step)?;
@@ -146,275 +66,21 @@ impl Builder {
     }
 }
 
-/// A method for one axis, and one for several.
-macro_rules! along_axes {
-    ($(
-        $(#[$doc:meta])*
-        $one:ident $several:ident -> $U:ty;
-    )*) => {$(
-        impl<T: Num, D: Dim> Array<T, D> {
-            $(#[$doc])*
-            #[track_caller]
-            pub fn $one(&self, axis: usize) -> Array<$U, D::Smaller> {
-                let builder = Builder::named(stringify!($one));
-                Array::checked(builder, builder.$several(self.node(), &[axis]))
-            }
-
-            #[doc = concat!("As [`", stringify!($one), "`](Array::", stringify!($one), "), along several axes at once.")]
-            ///
-            /// # Errors
-            /// When forced: as along one axis; if an axis is named twice.
-            #[track_caller]
-            pub fn $several<const K: usize>(&self, axes: [usize; K]) -> Array<$U, D::Rest>
-            where
-                D: Without<K>,
-            {
-                let builder = Builder::named(stringify!($several));
-                Array::checked(builder, builder.$several(self.node(), &axes))
-            }
-        }
-    )*};
-}
-
-along_axes! {
-    /// The sums along an axis, 0 if there is nothing along it; integers wrap. Of floats those along the last axis are added
-    /// in several lanes, as [`sum`](Array::sum) of one axis; those along another one from left to right. Memory is read
-    /// once, in order. Fuses as [`fold_axis`](Array::fold_axis) does.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 4]]);
-    /// assert_eq!((m.sum_axis(0).to_vec()?, m.sum_axis(1).to_vec()?), (vec![4, 6], vec![3, 7]));
-    /// let cube = generate((2, 3, 2), |(i, j, k)| 100 * i + 10 * j + k);
-    /// assert_eq!(cube.sum_axes([0, 2]).force()?, [202, 242, 282]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "sum")]
-    sum_axis sum_axes -> T;
-
-    /// The products along an axis, 1 if there is nothing along it; otherwise as [`sum_axis`](Array::sum_axis).
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "prod")]
-    product_axis product_axes -> T;
-
-    /// The smallest elements along an axis. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is
-    /// read in order.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1.0f64, -2.0], [f64::NAN, 4.0]]);
-    /// assert_eq!((m.min_axis(0).to_vec()?, m.max_axis(1).to_vec()?), (vec![1.0, -2.0], vec![1.0, 4.0]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or nothing along it.
-    #[doc(alias = "amin")]
-    min_axis min_axes -> T;
-
-    /// The largest elements along an axis; otherwise as [`min_axis`](Array::min_axis).
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or nothing along it.
-    #[doc(alias = "amax")]
-    max_axis max_axes -> T;
-
-    /// The sums along an axis over its length; NaN if that is 0.
-    ///
-    /// Types and accuracy are those of [`mean`](Array::mean). One pass, as of [`sum_axis`](Array::sum_axis). Along another axis than
-    /// the last one, pairs of `f64`s are added to element by element, without vectors. There `f32`s are within an ulp where `c`
-    /// times the length is below `2^28`.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 5]]);
-    /// assert_eq!((m.mean_axis(0).to_vec()?, m.mean_axis(1).to_vec()?), (vec![2.0, 3.5], vec![1.5, 4.0]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "average")]
-    mean_axis mean_axes -> T::Mean;
-
-    /// The variances along an axis: the means of the squares of the distances from the mean (the divisor is the axis's
-    /// length). NaN if that is 0.
-    ///
-    /// They are computed in two passes, of which the first finds a number near each mean. Its error is taken back, so
-    /// that results are as accurate as those of [`var`](Array::var). Along the last axis both passes are over a row while it
-    /// is in the cache. An array that is not in memory is kept there between them, or computed twice, if that is cheap.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 6]]);
-    /// assert_eq!((m.var_axis(0).to_vec()?, m.var_axis(1).to_vec()?), (vec![1.0, 4.0], vec![0.25, 2.25]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "var")]
-    var_axis var_axes -> T::Mean;
-
-    /// The standard deviations along an axis: the square roots of the [variances](Array::var_axis), at the same cost.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 6]]);
-    /// assert_eq!((m.std_axis(0).to_vec()?, m.std_axis(1).to_vec()?), (vec![1.0, 2.0], vec![0.5, 1.5]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias("std", "stddev"))]
-    std_axis std_axes -> T::Mean;
-}
-
-impl<T: Num, D: Dim> Array<T, D> {
-    /// Where along an axis the smallest elements are; of equal ones, the lowest index. NaN and zeros as in
-    /// [`min_index`](Array::min_index).
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1.0f64, -2.0], [0.5, 4.0]]);
-    /// assert_eq!((m.min_index_axis(0).to_vec()?, m.max_index_axis(1).to_vec()?), (vec![1, 0], vec![0, 1]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or nothing along it.
-    #[doc(alias = "argmin")]
-    #[track_caller]
-    pub fn min_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
-        let builder = Builder::named("min_index_axis");
-        Array::checked(builder, builder.min_index_axis(self.node(), axis))
-    }
-
-    /// Where along an axis the largest elements are; otherwise as [`min_index_axis`](Array::min_index_axis).
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or nothing along it.
-    #[doc(alias = "argmax")]
-    #[track_caller]
-    pub fn max_index_axis(&self, axis: usize) -> Array<u64, D::Smaller> {
-        let builder = Builder::named("max_index_axis");
-        Array::checked(builder, builder.max_index_axis(self.node(), axis))
+/// The axis of a combinator that goes along one only.
+pub(super) fn one_of(axes: &[usize]) -> Result<usize, ErrorKind> {
+    match axes {
+        [axis] => Ok(*axis),
+        _ => Err(ErrorKind::Malformed {
+            expected: "one axis".to_string(),
+            got: axes.len().to_string(),
+        }),
     }
 }
 
-/// A method for one axis, and one for several, of a test of each element.
-macro_rules! tested_along_axes {
-    ($(
-        $(#[$doc:meta])*
-        $one:ident $several:ident -> $U:ty;
-    )*) => {
-        impl<T: Elt, D: Dim> Array<T, D> {$(
-            $(#[$doc])*
-            #[track_caller]
-            pub fn $one<R: ToExp<bool>>(
-                &self,
-                axis: usize,
-                test: impl FnOnce(T::Exp) -> R,
-            ) -> Array<$U, D::Smaller> {
-                let builder = Builder::named(stringify!($one));
-                let test = closure::<T, bool>(|x| test(x).to_exp());
-                Array::checked(builder, builder.$several(self.node(), &[axis], test))
-            }
-
-            #[doc = concat!("As [`", stringify!($one), "`](Array::", stringify!($one), "), along several axes at once.")]
-            ///
-            /// # Errors
-            /// When forced: as along one axis; if an axis is named twice.
-            #[track_caller]
-            pub fn $several<const K: usize, R: ToExp<bool>>(
-                &self,
-                axes: [usize; K],
-                test: impl FnOnce(T::Exp) -> R,
-            ) -> Array<$U, D::Rest>
-            where
-                D: Without<K>,
-            {
-                let builder = Builder::named(stringify!($several));
-                let test = closure::<T, bool>(|x| test(x).to_exp());
-                Array::checked(builder, builder.$several(self.node(), &axes, test))
-            }
-        )*}
-    };
-}
-
-tested_along_axes! {
-    /// Whether `test` is true for some element along an axis.
+impl<T: Elt, D: Multi> Array<T, D> {
+    /// Counts all elements.
     ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2], [3, 0]]);
-    /// assert_eq!(m.any_axis(0, |x| x.gt(2)).force()?, [true, false]);
-    /// assert_eq!(m.all_axis(1, |x| x.gt(0)).force()?, [true, false]);
-    /// assert_eq!(m.count_axis(1, |x| x.gt(0)).force()?, [2, 1]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "any")]
-    any_axis any_axes -> bool;
-
-    /// Whether `test` is true for every element along an axis.
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "all")]
-    all_axis all_axes -> bool;
-
-    /// For how many elements along an axis `test` is true.
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis.
-    #[doc(alias = "count_nonzero")]
-    count_axis count_axes -> u64;
-}
-
-macro_rules! of_all {
-    ($($(#[$doc:meta])* $name:ident<$T:ident: $Bound:ident> -> $U:ty;)*) => {$(
-        impl<$T: $Bound, D: Multi> Array<$T, D> {
-            $(#[$doc])*
-            #[track_caller]
-            pub fn $name(&self) -> Array<$U, Ix0> {
-                self.row_by_row().$name()
-            }
-        }
-    )*};
-}
-
-of_all! {
-    /// The sum of all elements, as that of an array of one axis.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1.0f64, 2.0], [3.0, 4.0]]);
-    /// assert_eq!((&m.sum(), &m.max(), &m.mean(), &m.any(|x| x.gt(3.0))).force()?, (10.0, 4.0, 2.5, true));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    sum<T: Num> -> T;
-    /// The product of all elements.
-    product<T: Num> -> T;
-    /// The smallest of all elements; an error if there are none.
-    min<T: Num> -> T;
-    /// The largest of all elements; an error if there are none.
-    max<T: Num> -> T;
-    /// The mean of all elements.
-    mean<T: Num> -> T::Mean;
-    /// The variance of all elements.
-    var<T: Num> -> T::Mean;
-    /// The standard deviation of all elements.
-    std<T: Num> -> T::Mean;
-    /// The number of all elements. Computes none of them, unless a length depends on these.
+    /// Computes none of them, unless a length depends on these.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -422,59 +88,10 @@ of_all! {
     /// assert_eq!((m.len().force()?, m.slice((.., 1..)).len().force()?), (6, 4));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
-    len<T: Elt> -> u64;
-}
-
-impl<T: Elt, D: Multi> Array<T, D> {
-    /// Whether `test` is true for some element.
     #[track_caller]
-    pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
-        self.row_by_row().any(test)
-    }
-
-    /// Whether `test` is true for every element.
-    #[track_caller]
-    pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
-        self.row_by_row().all(test)
-    }
-
-    /// For how many elements `test` is true.
-    #[track_caller]
-    pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
-        self.row_by_row().count(test)
-    }
-
-    /// All elements joined by `op`, which must be associative, as in [`fold`](Array::fold) of one axis.
-    #[track_caller]
-    pub fn fold<R: ToExp<T>>(
-        &self,
-        start: impl ToExp<T>,
-        op: impl FnOnce(T::Exp, T::Exp) -> R,
-    ) -> Array<T, Ix0> {
-        self.row_by_row().fold(start, op)
-    }
-
-    /// All elements joined by `op`, which must be associative, with no starting value, as in [`fold1`](Array::fold1) of one
-    /// axis.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 5], [7, 2]]);
-    /// assert_eq!(m.fold1(|a, b| a * b).force()?, 70);
-    /// assert!(m.slice((2.., ..)).fold1(|a, b| a * b).force().is_err());
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there are no elements.
-    #[track_caller]
-    pub fn fold1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
-        self.row_by_row().fold1(op)
-    }
-
-    #[track_caller]
-    fn row_by_row(&self) -> Array<T> {
-        Array::wrap(Builder::named("flatten").flatten(self.node()))
+    pub fn len(&self) -> Array<u64, Ix0> {
+        let flat = Builder::named("flatten").flatten(self.node());
+        Array::wrap(Builder::named("len").len(&flat))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Parts of arrays: `slice`, `slice_axis`, `index_axis`, `split`, and copies along new axes: `broadcast`.
+//! Parts of arrays: `slice`, `split`, along an axis `slice` and `at`, and copies along new axes: `broadcast`.
 
 use super::make::{self, Element, axis_of, built, checked_length, computed, shaped};
 use crate::array::{
@@ -8,6 +8,7 @@ use crate::array::{
 use crate::ast::{Axis, BodyBuilder, Builder, Len, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
+use crate::over::Along;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
@@ -91,8 +92,8 @@ impl Builder {
     }
 
     /// A part of an array along one axis: of a range these elements, of an index what lies there, without the axis. It is
-    /// [`slice_axis`](crate::Array::slice_axis) and [`index_axis`](crate::Array::index_axis). An axis that is not there is a mistake.
-    pub fn slice_axis(self, xs: &Arc<Node>, axis: usize, item: Item) -> Arc<Node> {
+    /// [`slice`](crate::over::Along::slice) and [`at`](crate::over::Along::at) along an axis. An axis that is not there is a mistake.
+    pub fn slice_along(self, xs: &Arc<Node>, axis: usize, item: Item) -> Arc<Node> {
         let mut items = vec![Item::ALL; xs.rank.into()];
         let (lost, wrong) = (u8::from(matches!(item, Item::One(_))), axis >= items.len());
         if wrong || matches!(item, Item::New) {
@@ -229,7 +230,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// length 0 is an error, for it ends before it begins. The items say the rank of the result; where no
     /// axis is left it is a delayed scalar. Ends and indices are integers or delayed scalars. (Of rank
     /// [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
-    /// [`slice_axis`](Array::slice_axis). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:
+    /// [`along(axis).slice`](Along::slice). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:
     /// `#[allow(clippy::reversed_empty_ranges)]` tells it so.)
     ///
     /// It is a function of the index: it costs the read where it is used. Elements that nobody reads are not computed, if
@@ -255,6 +256,53 @@ impl<T: Elt, D: Multi> Array<T, D> {
     }
 }
 
+impl<T: Elt, D: Dim> Along<T, D> {
+    /// Takes the elements of a range along the axis.
+    ///
+    /// The range may count from the end and go in steps, as in [`slice`](Array::slice) of all axes.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]).into_dyn();
+    /// assert_eq!(m.along(1).slice(1..).force()?.to_vec()?, [2, 3, 5, 6]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the range reaches outside.
+    #[doc(alias = "slice_axis")]
+    #[track_caller]
+    pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T, D> {
+        let builder = Builder::named("slice");
+        let part = builder.slice_along(self.array.node(), self.axes, range.item());
+        Array::checked(builder, part)
+    }
+
+    /// Takes one index of the axis, and leaves the axis out.
+    ///
+    /// A negative index counts from the end.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    /// assert_eq!((m.along(0).at(1).to_vec()?, m.along(1).at(-1).to_vec()?), (vec![4, 5, 6], vec![3, 6]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there is no such axis, or the index is outside.
+    #[doc(alias("take", "index_axis"))]
+    #[track_caller]
+    pub fn at(&self, index: impl IntoLen) -> Array<T, D::Smaller> {
+        let item = Item::One(index.into_len().0);
+        let builder = Builder::named("at");
+        Array::checked(
+            builder,
+            builder.slice_along(self.array.node(), self.axes, item),
+        )
+    }
+}
+
 impl<T: Elt, D: Dim> Array<T, D> {
     /// The array in two parts: what lies before a position along an axis, and the rest.
     ///
@@ -274,43 +322,6 @@ impl<T: Elt, D: Dim> Array<T, D> {
         let at = at.into_len().0;
         let (left, right) = Builder::named("split").split(self.node(), axis, &at);
         (Array::wrap(left), Array::wrap(right))
-    }
-
-    /// A part of the array along one axis: the elements of a range, which may count from the end and go in steps, as in
-    /// [`slice`](Array::slice).
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]).into_dyn();
-    /// assert_eq!(m.slice_axis(1, 1..).force()?.to_vec()?, [2, 3, 5, 6]);
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or the range reaches outside.
-    #[track_caller]
-    pub fn slice_axis<R: SliceItem + Strided>(&self, axis: usize, range: R) -> Array<T, D> {
-        let builder = Builder::named("slice_axis");
-        Array::checked(builder, builder.slice_axis(self.node(), axis, range.item()))
-    }
-
-    /// What lies at one index of an axis, without that axis. A negative index counts from the end.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
-    /// assert_eq!((m.index_axis(0, 1).to_vec()?, m.index_axis(1, -1).to_vec()?), (vec![4, 5, 6], vec![3, 6]));
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When forced: if there is no such axis, or the index is outside.
-    #[doc(alias = "take")]
-    #[track_caller]
-    pub fn index_axis(&self, axis: usize, index: impl IntoLen) -> Array<T, D::Smaller> {
-        let item = Item::One(index.into_len().0);
-        let builder = Builder::named("index_axis");
-        Array::checked(builder, builder.slice_axis(self.node(), axis, item))
     }
 
     /// The array repeated along new axes. There is an item for each axis of the result: `..` is an axis of this array, a

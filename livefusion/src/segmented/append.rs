@@ -1,4 +1,4 @@
-//! Segments joined: `append_s` segment by segment, `flatten_s` by an outer descriptor.
+//! Segments joined: `append` segment by segment, `flatten` by an outer descriptor.
 
 use super::{Segmented, Segments};
 use crate::array::{Array, step_of};
@@ -9,26 +9,26 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 /// Untyped forms.
-impl Builder {
+impl Segments {
     /// Each segment followed by the other's. The elements of both are of one type.
-    pub fn append_s(self, of: &Segments, other: &Segments) -> Segments {
-        let lengths = [of.lengths.clone(), other.lengths.clone()];
+    pub fn append(&self, builder: Builder, other: &Segments) -> Segments {
+        let lengths = [self.lengths.clone(), other.lengths.clone()];
         let add = step_of(Op::Add, Ty::U64);
-        let lengths = self.renamed("zip_with").map(&lengths, add);
-        let types = &of.data.types;
+        let lengths = builder.renamed("zip_with").map(&lengths, add);
+        let types = &self.data.types;
         if other.data.types != *types {
             let expected = format!("elements of type {}", show_types(types));
-            let data = self.unfit(&other.data, types, 1, &expected);
+            let data = builder.unfit(&other.data, types, 1, &expected);
             return Segments { lengths, data };
         }
-        let begins = self.renamed("scan_exclusive");
+        let begins = builder.renamed("scan_exclusive");
         let per_segment = [
-            of.lengths.clone(),
-            begins.offsets(&of.lengths),
+            self.lengths.clone(),
+            begins.offsets(&self.lengths),
             begins.offsets(&other.lengths),
         ];
         let mut b = BodyBuilder::new(&[Ty::U64; 4]);
-        b.locate(Some(self.loc()));
+        b.locate(Some(builder.loc()));
         let [i, len, mine, theirs] = [0, 1, 2, 3].map(|k| b.param(k));
         let first = b.op(Op::Lt, &[i, len]);
         let here = b.op(Op::Add, &[mine, i]);
@@ -36,62 +36,68 @@ impl Builder {
         let there = b.op(Op::Add, &[theirs, rest]);
         let fields: Vec<TermId> = (0..types.len() as u32)
             .map(|f| {
-                let x = b.at(&of.data, f, here, true);
+                let x = b.at(&self.data, f, here, true);
                 let y = b.at(&other.data, f, there, true);
                 b.cond(first, x, y)
             })
             .collect();
-        let data = self.expand(&lengths, &per_segment, b.finish(&fields));
+        let data = builder.expand(&lengths, &per_segment, b.finish(&fields));
         Segments { lengths, data }
     }
 
     /// The elements in the segments of segments: `outer`, of one integer each, says how many of these segments follow
     /// each other in one of the result.
-    pub fn flatten_s(self, of: &Segments, outer: &Arc<Node>) -> Segments {
-        let segments = self.segments(outer, &of.lengths);
+    pub fn flatten(&self, builder: Builder, outer: &Arc<Node>) -> Segments {
+        let segments = builder.segments(outer, &self.lengths);
         Segments {
-            lengths: self.renamed("sum_s").sum_s(&segments),
-            data: of.data.clone(),
+            lengths: builder.renamed("sum").sum(&segments),
+            data: self.data.clone(),
         }
     }
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Each segment followed by the other's: there must be as many in both. Both are read by index, so
-    /// what computes their data is made manifest unless it is an index function itself. Data behind the
-    /// last segment is in no segment, and left out.
+    /// Appends to each segment the other's.
+    ///
+    /// There must be as many segments in both. Data behind the last segment is in no segment, and left out.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let (xs, ys) = (vec![vec![1i64, 2], vec![]], vec![vec![3i64], vec![4]]);
-    /// let both = Segmented::from_vecs(xs).append_s(&Segmented::from_vecs(ys));
+    /// let both = Segmented::from_vecs(xs).append(&Segmented::from_vecs(ys));
     /// assert_eq!(both.to_vecs()?, [vec![1, 2, 3], vec![4]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
+    /// *Cost and fusion.* Both are read by index: data that is no index function is put in memory first.
+    ///
     /// # Errors
     /// When forced: if there are not as many segments in both, or lengths ask for more than the data has.
+    #[doc(alias = "append_s")]
     #[track_caller]
-    pub fn append_s(&self, other: &Segmented<T>) -> Segmented<T> {
-        Segmented::wrap(Builder::named("append_s").append_s(&self.nodes(), &other.nodes()))
+    pub fn append(&self, other: &Segmented<T>) -> Segmented<T> {
+        Segmented::wrap(
+            self.nodes()
+                .append(Builder::named("append"), &other.nodes()),
+        )
     }
 
-    /// The elements in the segments of segments: `outer` says how many of these segments follow each
-    /// other in one of the result.
+    /// Joins neighbouring segments: as many at a time as `outer` says.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let words = Segmented::from_vecs(vec![vec![1i64], vec![2, 3], vec![], vec![4]]);
-    /// let lines = words.flatten_s(&Array::from(vec![2u64, 2]));
+    /// let lines = words.flatten(&Array::from(vec![2u64, 2]));
     /// assert_eq!(lines.to_vecs()?, [vec![1, 2, 3], vec![4]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
     /// When forced: if `outer` does not add up to the number of segments.
+    #[doc(alias = "flatten_s")]
     #[track_caller]
-    pub fn flatten_s<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {
-        let builder = Builder::named("flatten_s");
-        Segmented::wrap(builder.flatten_s(&self.nodes(), outer.node()))
+    pub fn flatten<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {
+        let builder = Builder::named("flatten");
+        Segmented::wrap(self.nodes().flatten(builder, outer.node()))
     }
 }

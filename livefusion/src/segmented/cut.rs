@@ -66,7 +66,7 @@ impl<T: Elt> Array<T> {
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![1i64, 2, 3, 4, 5]);
     /// assert_eq!(xs.chunks(2).to_vecs()?, [vec![1, 2], vec![3, 4], vec![5]]);
-    /// assert_eq!(xs.chunks(2).sum_s().force()?, [3, 7, 5]);
+    /// assert_eq!(xs.chunks(2).sum().force()?, [3, 7, 5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///

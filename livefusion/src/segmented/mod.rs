@@ -2,34 +2,27 @@
 //!
 //! | file | combinators |
 //! | --- | --- |
-//! | `elements` | `replicate_s`, `indices_s`, `enum_from_step_s`, `map_s` |
-//! | `filter` | `filter_s`, `pack_s` |
-//! | `fold` | `fold_s`, `fold1_s`, `fold_seq_s`, `aggregate_s` |
-//! | `reduce` | `sum_s`, `product_s`, `min_s`, `max_s`, `any_s`, `all_s`, `count_s`, `mean_s` |
-//! | `extremum` | `min_index_s`, `max_index_s` |
-//! | `scan` | `scan_s`, `scan_exclusive_s`, `scan_seq_s` |
+//! | `elements` | `replicate`, `indices`, `enum_from_step`, `broadcast`, `local_indices`, `zip_with_each` |
+//! | `filter` | `filter`, `pack` |
 //! | `uniform` | `from_uniform`, `to_segmented` |
 //! | `cut` | `chunks`, `from_flags` |
-//! | `within` | `take_s`, `reverse_s`, `gather_s` |
-//! | `append` | `append_s`, `flatten_s` |
-//! | `pairs` | `flat_map_s`, `combinations_s`, `cartesian_s` |
+//! | `within` | `take`, `reverse`, `gather` |
+//! | `append` | `append`, `flatten` |
+//! | `pairs` | `flat_map`, `combinations`, `cartesian` |
 //! | `apart` | none: segments in memory, for functions that run apart |
+//!
+//! Folds and scans of segments are in [`over`](crate::over); `sort` and `median` with those of arrays, and so are transforms.
 
 mod apart;
 mod append;
 mod cut;
 mod elements;
-mod extremum;
 mod filter;
-mod fold;
 mod pairs;
-mod reduce;
-mod scan;
 mod uniform;
 mod within;
 
 pub(crate) use apart::fitting;
-pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};
 use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, ScanKind};
@@ -43,8 +36,10 @@ use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::sync::Arc;
 
-/// Segments whose element type is known at run time only: the untyped [`Segmented`]. What methods there make is made of these by
-/// methods of [`Builder`] that have the same names.
+/// Segments whose element type is known at run time only: the untyped [`Segmented`].
+///
+/// Combinators have the names that they have there, and take a [`Builder`]. Folds and scans are the builder's own: see
+/// [`Domain`](crate::over::Domain).
 ///
 /// ```
 /// use livefusion::ast::Builder;
@@ -52,11 +47,11 @@ use std::sync::Arc;
 /// use livefusion::runtime::force_nodes;
 /// let (lengths, data) = (Array::from(vec![2u32, 0, 1]), Array::from(vec![1.0f64, 2.0, 4.0]));
 /// let rows = Builder::named("segments").segments(lengths.node(), data.node());
-/// let sums = Builder::named("sum_s").sum_s(&rows);
+/// let sums = Builder::named("sum").sum(&rows);
 /// assert_eq!(Array::<f64>::from_node(sums)?.force()?, [3.0, 0.0, 4.0]);
 /// // A mistake comes out when something is forced that depends on it.
 /// let tags = Array::from(vec![true, false, true]);
-/// let wrong = Builder::named("sum_s").sum_s(&rows.with_data(tags.node().clone()));
+/// let wrong = Builder::named("sum").sum(&rows.with_data(tags.node().clone()));
 /// let error = force_nodes(Engine::default_engine(), &[wrong]).unwrap_err();
 /// assert!(error.to_string().ends_with("expected elements of one number each, got bool"));
 /// # Ok::<(), livefusion::Error>(())
@@ -148,14 +143,14 @@ impl Builder {
 /// uses their results: a sum of each segment is an array with one element per segment.
 ///
 /// Segments of segments are made by composition: the lengths of the inner segments are the data of the
-/// outer ones ([`flatten_s`](Segmented::flatten_s), and `Segmented::new(&outer, &inner.sum_s())`).
+/// outer ones ([`flatten`](Segmented::flatten), and `Segmented::new(&outer, &inner.sum())`).
 ///
 /// ```
 /// use livefusion::prelude::*;
 /// let lengths = Array::from(vec![2u64, 0, 3]);
 /// let data = Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
 /// let rows = Segmented::new(&lengths, &data);
-/// assert_eq!(rows.sum_s().force()?, [3.0, 0.0, 12.0]);
+/// assert_eq!(rows.sum().force()?, [3.0, 0.0, 12.0]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
@@ -174,7 +169,7 @@ impl<T: Elt> From<Vec<Vec<T>>> for Segmented<T> {
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from(vec![vec![3i64, 1], vec![], vec![2]]);
-    /// assert_eq!(rows.sum_s().force()?, [4, 0, 2]);
+    /// assert_eq!(rows.sum().force()?, [4, 0, 2]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
@@ -323,7 +318,7 @@ impl<T: Elt> Segmented<T> {
     /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
     /// let weights = Array::from(vec![1i64, 10, 100]);
     /// let weighted = rows.with_data(rows.data() * &weights);
-    /// assert_eq!(weighted.sum_s().force()?, [13, 200]);
+    /// assert_eq!(weighted.sum().force()?, [13, 200]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn with_data<U: Elt>(&self, data: Array<U>) -> Segmented<U> {
@@ -340,7 +335,7 @@ impl<T: Elt> Segmented<T> {
     /// are computed from.
     pub fn to_vecs(&self) -> Result<Vec<Vec<T>>> {
         // The counts are those of the lengths, checked against the data.
-        let counts = self.map(|_| 1u64).sum_s();
+        let counts = self.map(|_| 1u64).sum();
         let (counts, data) = (&counts, &self.data).force()?;
         let mut data = data.into_iter();
         let mut segments = Vec::new();

@@ -63,7 +63,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     /// use livefusion::prelude::*;
     /// let pairs = Segmented::from_uniform(2, &iota(6));
-    /// assert_eq!(pairs.sum_s().force()?, [1, 5, 9]);
+    /// assert_eq!(pairs.sum().force()?, [1, 5, 9]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -92,7 +92,7 @@ impl<T: Elt> Array<T, Ix2> {
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Array::from([[3i64, 1], [2, 5]]).to_segmented();
-    /// let large = rows.filter_s(|x| x.gt(2));
+    /// let large = rows.filter(|x| x.gt(2));
     /// assert_eq!(large.to_vecs()?, [vec![3], vec![5]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -37,7 +37,7 @@ impl Function for Sort {
 
     fn of_segments(&self) -> Option<OfSegments> {
         let sorted =
-            |b: Builder, lengths: &_, keys: &_| b.ordered_s(lengths, keys, Sorted::Elements);
+            |b: Builder, lengths: &_, keys: &_| b.sort_keys(lengths, keys, Sorted::Elements);
         Some(OfSegments::Fused(sorted))
     }
 
@@ -67,7 +67,7 @@ impl Function for Argsort {
     }
 
     fn of_segments(&self) -> Option<OfSegments> {
-        let places = |b: Builder, lengths: &_, keys: &_| b.ordered_s(lengths, keys, Sorted::Places);
+        let places = |b: Builder, lengths: &_, keys: &_| b.sort_keys(lengths, keys, Sorted::Places);
         Some(OfSegments::Fused(places))
     }
 

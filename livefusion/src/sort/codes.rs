@@ -190,7 +190,7 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((&codes_there[..], &states_there[..]), (&[0, 1, 0, 2, 1][..], &[70, 30, 50][..]));
     /// // Sums by group: what is added up is made in the loop that adds.
     /// let rain = Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
-    /// let sums = reduce_by_index(states.len(), 0.0, &codes, &rain.map(|x| x * 10.0), |a, b| a + b);
+    /// let sums = rain.map(|x| x * 10.0).reduce_by_index(&codes, Bins { count: states.len(), start: 0.0 }, |a, b| a + b);
     /// assert_eq!(sums.force()?, [40.0, 70.0, 40.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

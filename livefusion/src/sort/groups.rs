@@ -66,7 +66,7 @@ impl<T: Elt> Array<T> {
     /// let state = Array::from(vec![7u32, 3, 7, 3, 7]);
     /// let rain = Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
     /// let (states, by_state) = rain.group_by_key(&state);
-    /// let (states, totals) = (&states, &by_state.sum_s()).force()?;
+    /// let (states, totals) = (&states, &by_state.sum()).force()?;
     /// assert_eq!(states, [3, 7]);
     /// assert_eq!(totals, [6.0, 9.0]);
     /// # Ok::<(), livefusion::Error>(())

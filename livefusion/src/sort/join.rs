@@ -76,7 +76,7 @@ impl<K: Elt> Array<K> {
     /// let passengers = Array::from(vec![100u64, 80, 50, 60]);
     /// let of_size = size.gather(&pairs.map(|(a, _)| a));
     /// let come = passengers.gather(&pairs.map(|(_, f)| f));
-    /// let by_size = reduce_by_index(2, 0u64, &of_size, &come, |a, b| a + b);
+    /// let by_size = come.reduce_by_index(&of_size, Bins { count: 2, start: 0u64 }, |a, b| a + b);
     /// assert_eq!(by_size.force()?, [150, 80]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -8,11 +8,11 @@
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
 //! | `between` | interpolation between two numbers |
-//! | `quantile` | `median`, `quantile`, `median_s`, `quantile_s` |
+//! | `quantile` | `median`, `quantile`, also of segments |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `codes` | `factorize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
-//! | `segments` | `sort_s`, `argsort_s` |
+//! | `segments` | `sort`, `argsort` of segments |
 //! | `top` | `top_k`, `argtop_k` |
 //!
 //! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its

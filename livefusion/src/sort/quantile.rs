@@ -1,4 +1,4 @@
-//! `median`, `quantile`: the numbers below which so much of an array lies; `median_s`, `quantile_s` of each segment.
+//! `median`, `quantile`: the numbers below which so much of an array lies; also of each segment.
 
 use super::between::between;
 use super::call::unfit;
@@ -62,61 +62,64 @@ impl Builder {
 }
 
 /// Of segments.
-impl Builder {
+impl Segments {
     /// For each segment, none of which may be empty, the number below which so much of its elements lies, from 0 to 1 (a body without
     /// parameters that gives an `f64`).
-    pub fn quantile_s(self, of: &Segments, share: &Body) -> Arc<Node> {
-        self.numbers(&of.data, (&[Ty::F64], 1), |ty| {
-            let loc = self.loc();
+    pub fn quantile(&self, builder: Builder, share: &Body) -> Arc<Node> {
+        builder.numbers(&self.data, (&[Ty::F64], 1), |ty| {
+            let loc = builder.loc();
             let float = trace::trace(&[ty], |x| x.iter().map(|x| x.cast(Ty::F64, loc)).collect());
             let share = trace::trace(&[Ty::U64], |_| Field::apply(share, &[], loc));
             let inputs = [
-                of.lengths.clone(),
-                self.map(std::slice::from_ref(&of.data), float),
-                self.map(std::slice::from_ref(&of.lengths), share),
+                self.lengths.clone(),
+                builder.map(std::slice::from_ref(&self.data), float),
+                builder.map(std::slice::from_ref(&self.lengths), share),
             ];
             let gives = Gives {
                 types: Types::from_slice(&[Ty::F64]),
                 rank: 1,
                 like: Some(0),
             };
-            self.external(&inputs, gives, Arc::new(SelectS))
+            builder.external(&inputs, gives, Arc::new(SelectS))
         })
     }
 
     /// For each segment, none of which may be empty, the number below which half of its elements lie.
-    pub fn median_s(self, of: &Segments) -> Arc<Node> {
-        self.quantile_s(of, &value::<f64>(|| 0.5.to_exp()))
+    pub fn median(&self, builder: Builder) -> Arc<Node> {
+        self.quantile(builder, &value::<f64>(|| 0.5.to_exp()))
     }
 }
 
 impl<T: Num> Segmented<T> {
-    /// Each segment's median, as of [`Array::median`].
+    /// Finds the median of each segment, as [`Array::median`] has it.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![4, 1], vec![7]]);
-    /// assert_eq!(rows.median_s().force()?, [2.0, 2.5, 7.0]);
+    /// assert_eq!(rows.median().force()?, [2.0, 2.5, 7.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`quantile_s`](Segmented::quantile_s).
+    /// *Cost and fusion.* As of [`quantile`](Segmented::quantile).
     ///
     /// # Errors
-    /// As of [`quantile_s`](Segmented::quantile_s).
+    /// As of [`quantile`](Segmented::quantile).
+    #[doc(alias = "median_s")]
     #[track_caller]
-    pub fn median_s(&self) -> Array<f64> {
-        Array::wrap(Builder::named("median_s").median_s(&self.nodes()))
+    pub fn median(&self) -> Array<f64> {
+        Array::wrap(self.nodes().median(Builder::named("median")))
     }
 
-    /// For each segment the number below which a share of its elements lies, as [`Array::quantile`] has it.
+    /// Finds the number below which a share of each segment lies.
+    ///
+    /// [`Array::quantile`] has the details.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// // The warm days of each month.
     /// let month = Array::from(vec![1u8, 2, 1, 2, 1]);
     /// let (months, days) = Array::from(vec![3.0f64, 9.0, 5.0, 7.0, 4.0]).group_by_key(&month);
-    /// let (months, warm) = (&months, &days.quantile_s(0.75)).force()?;
+    /// let (months, warm) = (&months, &days.quantile(0.75)).force()?;
     /// assert_eq!((&months[..], &warm[..]), (&[1, 2][..], &[4.5, 8.5][..]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -126,11 +129,11 @@ impl<T: Num> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do not match the data.
-    #[doc(alias = "percentile")]
+    #[doc(alias("percentile", "quantile_s"))]
     #[track_caller]
-    pub fn quantile_s(&self, share: impl ToExp<f64>) -> Array<f64> {
+    pub fn quantile(&self, share: impl ToExp<f64>) -> Array<f64> {
         let share = value::<f64>(|| share.to_exp());
-        Array::wrap(Builder::named("quantile_s").quantile_s(&self.nodes(), &share))
+        Array::wrap(self.nodes().quantile(Builder::named("quantile"), &share))
     }
 }
 

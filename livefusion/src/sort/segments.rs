@@ -1,4 +1,4 @@
-//! Segments, each sorted alone: `sort_s`, `argsort_s`.
+//! Segments, each sorted alone: `sort`, `argsort`.
 
 use super::order;
 use crate::ast::{Builder, Sorted};
@@ -6,26 +6,28 @@ use crate::elt::Elt;
 use crate::segmented::{Segmented, Segments};
 
 /// Beside the typed methods.
-impl Builder {
+impl Segments {
     /// Each segment's elements in ascending order.
-    pub fn sort_s(self, of: &Segments) -> Segments {
-        let sorted = self.ordered_s(&of.lengths, &self.keys(&of.data), Sorted::Elements);
-        of.with_data(self.map(&[sorted], order::elements(&of.data.types, self.loc())))
+    pub fn sort(&self, builder: Builder) -> Segments {
+        let sorted = builder.sort_keys(&self.lengths, &builder.keys(&self.data), Sorted::Elements);
+        self.with_data(builder.map(&[sorted], order::elements(&self.data.types, builder.loc())))
     }
 
     /// The index within its segment of each segment's elements, in their ascending order (`u64`).
-    pub fn argsort_s(self, of: &Segments) -> Segments {
-        of.with_data(self.ordered_s(&of.lengths, &self.keys(&of.data), Sorted::Places))
+    pub fn argsort(&self, builder: Builder) -> Segments {
+        self.with_data(builder.sort_keys(&self.lengths, &builder.keys(&self.data), Sorted::Places))
     }
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Each segment's elements in ascending order, as [`Array::sort`](crate::Array::sort) has it.
+    /// Sorts the elements of each segment in ascending order.
+    ///
+    /// The order is that of [`Array::sort`](crate::Array::sort).
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![3.0f64, 1.0, 2.0], vec![], vec![5.0, 4.0]]);
-    /// assert_eq!(rows.sort_s().to_vecs()?, [vec![1.0, 2.0, 3.0], vec![], vec![4.0, 5.0]]);
+    /// assert_eq!(rows.sort().to_vecs()?, [vec![1.0, 2.0, 3.0], vec![], vec![4.0, 5.0]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -35,25 +37,28 @@ impl<T: Elt> Segmented<T> {
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data, or there is no memory for it.
+    #[doc(alias = "sort_s")]
     #[track_caller]
-    pub fn sort_s(&self) -> Segmented<T> {
-        Segmented::wrap(Builder::named("sort_s").sort_s(&self.nodes()))
+    pub fn sort(&self) -> Segmented<T> {
+        Segmented::wrap(self.nodes().sort(Builder::named("sort")))
     }
 
-    /// The index within its segment of each segment's elements, in their ascending order; equal elements stay in the order in which
-    /// they come.
+    /// Gives the indices within each segment that sort it.
+    ///
+    /// Equal elements stay in the order in which they come.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![3.0f64, 1.0, 2.0], vec![], vec![5.0, 4.0]]);
-    /// assert_eq!(rows.argsort_s().to_vecs()?, [vec![1, 2, 0], vec![], vec![1, 0]]);
+    /// assert_eq!(rows.argsort().to_vecs()?, [vec![1, 2, 0], vec![], vec![1, 0]]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As of [`sort_s`](Segmented::sort_s).
+    /// As of [`sort`](Segmented::sort).
+    #[doc(alias = "argsort_s")]
     #[track_caller]
-    pub fn argsort_s(&self) -> Segmented<u64> {
-        Segmented::wrap(Builder::named("argsort_s").argsort_s(&self.nodes()))
+    pub fn argsort(&self) -> Segmented<u64> {
+        Segmented::wrap(self.nodes().argsort(Builder::named("argsort")))
     }
 }

@@ -150,7 +150,7 @@ fn check(table: &Table, times: usize) {
     for name in ["l", "ll"] {
         let rows = table.segments::<i32>(name).unwrap();
         for engine in engines() {
-            let sums = rows.sum_s();
+            let sums = rows.sum();
             assert_eq!(shape(&[sums.node()]).unwrap(), (1, 1));
             let sums = sums.force_with(&engine).unwrap();
             assert_eq!(sums.to_vec().unwrap(), [3, 0, 3].repeat(times));

@@ -30,7 +30,7 @@ pub fn all(table: &Table) {
             Type::Text => {
                 assert_eq!(table.text(name).unwrap().count(), table.len());
                 let bytes = table.segments::<u8>(name).unwrap();
-                bytes.sum_s().force_with(&Engine::interp()).unwrap();
+                bytes.sum().force_with(&Engine::interp()).unwrap();
             }
             Type::List(_) => {
                 let counts = table.segments_node(name).unwrap().lengths;

@@ -159,7 +159,7 @@ fn states_of_any_rank() -> Result<()> {
         ($engine:expr; $($rank:ident: $shape:expr),*) => {$(
             let program = prepare_with($engine, |(xs, n): (Array<i64, $rank>, Array<u64, Ix0>)| {
                 iterate_n(&n, (&xs, &n, &xs.sum()), |(xs, k, total)| {
-                    let next = &xs + &xs.reverse_axis(0);
+                    let next = &xs + &xs.along(0).reverse();
                     let sum = next.sum();
                     (next, k + 1, &sum + &total)
                 })

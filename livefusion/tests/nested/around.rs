@@ -41,7 +41,7 @@ fn several_segmented_arrays() {
     let n = (&n,).map_segments(|(n,)| n * 2);
     assert_eq!(n.force().unwrap(), [2, 4, 6, 8, 10]);
     // Streams: data that comes with its lengths.
-    let (a, b) = (xs.filter_s(|x| x.gt(1)), ys.filter_s(|y| y.gt(10)));
+    let (a, b) = (xs.filter(|x| x.gt(1)), ys.filter(|y| y.gt(10)));
     let both = (&a, &b).map_segments(|(a, b)| a.zip_with(&b, |a, b| b - a));
     assert_eq!(
         both.to_vecs().unwrap(),
@@ -60,67 +60,74 @@ fn segments_of_segments() {
     // Each element as often as it says, in pieces.
     let nested = all.map_segments(|row| {
         let lengths = row.map(|x| x.cast::<u64>());
-        replicate_s(&lengths, &row)
+        Segmented::replicate(&lengths, &row)
     });
     let expected: Vec<Vec<Vec<i64>>> = ints()
         .iter()
         .map(|r| r.iter().map(|x| vec![*x; *x as usize]).collect())
         .collect();
     assert_eq!(nested.to_vecs().unwrap(), expected);
-    scalars(&ints(), |row| replicate_s(&row, &row).sum_s().sum());
-    scalars(&ints(), |row| indices_s(&row).data().sum());
+    scalars(&ints(), |row| Segmented::replicate(&row, &row).sum().sum());
+    scalars(&ints(), |row| Segmented::indices(&row).data().sum());
     scalars(&ints(), |row| {
-        indices_s(&row).data().fold(7, |a, b| a.max(b))
+        Segmented::indices(&row).data().fold(7, |a, b| a.max(b))
     });
-    scalars(&full(), |row| indices_s(&row.map(|x| x + 1)).data().max());
+    scalars(&full(), |row| {
+        Segmented::indices(&row.map(|x| x + 1)).data().max()
+    });
     scalars(&ints(), |row| {
-        let deep = indices_s(&indices_s(&row).data().clone());
+        let deep = Segmented::indices(&Segmented::indices(&row).data().clone());
         deep.data()
             .filter(|i| i.ne(1))
             .map(|i| (i, i.gt(2)))
             .fold((0, false), |(a, b), (c, d)| (a + c, b.or(d)))
     });
-    arrays(&ints(), |row| replicate_s(&row, &row).sum_s());
+    arrays(&ints(), |row| Segmented::replicate(&row, &row).sum());
     arrays(&ints(), |row| {
-        replicate_s(&row, &row).data().map(|x| x + &row.sum())
+        Segmented::replicate(&row, &row)
+            .data()
+            .map(|x| x + &row.sum())
     });
     arrays(&ints(), |row| {
-        indices_s(&row).scan_s(0, |a, b| a + b).data().clone()
+        Segmented::indices(&row)
+            .scan(0, |a, b| a + b)
+            .data()
+            .clone()
     });
     arrays(&ints(), |row| {
         let most = row.sum();
-        indices_s(&row)
+        Segmented::indices(&row)
             .map(|x| x.cast::<i64>())
-            .fold_s(&most, |a, b| a + b)
+            .fold(&most, |a, b| a + b)
     });
     arrays(&ints(), |row| {
         let most = row.sum();
-        indices_s(&row)
+        Segmented::indices(&row)
             .map(|x| x.cast::<i64>())
-            .fold_s(0, |a, b| (a + b).min(&most))
+            .fold(0, |a, b| (a + b).min(&most))
     });
     arrays(&ints(), |row| {
-        indices_s(&row)
-            .filter_s(|x| (x % 2).eq(1))
+        Segmented::indices(&row)
+            .filter(|x| (x % 2).eq(1))
             .lengths()
             .clone()
     });
     arrays(&ints(), |row| {
-        indices_s(&row).filter_s(|x| (x % 2).eq(1)).sum_s()
+        Segmented::indices(&row).filter(|x| (x % 2).eq(1)).sum()
     });
     arrays(&ints(), |row| {
         let (_, lengths) = row.group();
-        Segmented::new(&lengths, &row).sum_s()
+        Segmented::new(&lengths, &row).sum()
     });
     arrays(&ints(), |row| {
-        let s = indices_s(&row);
-        s.append_s(&s).data().clone()
+        let s = Segmented::indices(&row);
+        s.append(&s).data().clone()
     });
     // Captured segments.
     let outer = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]);
     arrays(&ints(), |row| {
         outer
-            .map_s(&Array::from(vec![1i64, 2]), |x, y| x * y)
+            .zip_with_each(&Array::from(vec![1i64, 2]), |x, y| x * y)
             .data()
             .map(|x| x + &row.sum())
     });
@@ -133,7 +140,7 @@ fn nests_in_nests() {
     // Of each row the segments 0..x, of which each is weighed by its row's sum.
     let nested = all.map_segments(|row| {
         let total = row.sum();
-        indices_s(&row).map_segments(|piece| {
+        Segmented::indices(&row).map_segments(|piece| {
             let n = piece.len();
             piece
                 .map(|i| i.cast::<i64>() * &total + n.value().cast::<i64>())
@@ -153,7 +160,7 @@ fn nests_in_nests() {
     println!("{}", nested.data().explain().unwrap());
     // The inner closure reads the outer row, and what is around both.
     let reads = all.map_segments(|row| {
-        let sums = indices_s(&row).map_segments(|piece| {
+        let sums = Segmented::indices(&row).map_segments(|piece| {
             let own = piece.filter(|i| i.lt(row.len()));
             own.map(|i| row.at(i) + weights.at(i % 4)).sum()
         });
@@ -172,7 +179,7 @@ fn nests_in_nests() {
     assert_eq!(reads.to_vecs().unwrap(), expected);
     // Elements of the enclosing nest, one for each inner segment.
     let scaled = all.map_segments(|row| {
-        (&indices_s(&row), &row)
+        (&Segmented::indices(&row), &row)
             .map_segments(|(piece, x)| piece.map(|i| i.cast::<i64>() * &x).sum())
     });
     let expected: Vec<Vec<i64>> = ints()
@@ -182,11 +189,12 @@ fn nests_in_nests() {
     assert_eq!(scaled.to_vecs().unwrap(), expected);
     // Rearranged in the inner segments.
     let reversed = all.map_segments(|row| {
-        let pieces = indices_s(&row).map_segments(|piece| piece.reverse());
-        pieces.sum_s()
+        let pieces = Segmented::indices(&row).map_segments(|piece| piece.reverse());
+        pieces.sum()
     });
     assert_eq!(reversed.to_vecs().unwrap()[0], [3, 0, 6, 0]);
-    let reversed = all.map_segments(|row| indices_s(&row).map_segments(|piece| piece.reverse()));
+    let reversed =
+        all.map_segments(|row| Segmented::indices(&row).map_segments(|piece| piece.reverse()));
     assert_eq!(
         reversed.to_vecs().unwrap()[0],
         [vec![2, 1, 0], vec![0], vec![3, 2, 1, 0], vec![0]]

@@ -224,7 +224,14 @@ fn by_index() {
         row.scatter_with(&row.map(|x| x.min(0).cast::<u64>()), &row, |a, b| a + b)
     });
     arrays(&ints(), |row| {
-        reduce_by_index(10, 0i64, &row, &row, |a, b| a + b)
+        row.reduce_by_index(
+            &row,
+            Bins {
+                count: 10,
+                start: 0i64,
+            },
+            |a, b| a + b,
+        )
     });
     arrays(&full(), |row| row.update(0u64, 17));
     let (values, lengths) = Segmented::from_vecs(ints()).map_segments(|row| row.group());

@@ -76,9 +76,9 @@ fn errors_name_the_line_in_the_closure() {
     assert_eq!(error.kind, ErrorKind::OutOfRange { index: 4, len: 4 });
 
     let line = line!();
-    let cut = all.map_segments(|row| Segmented::new(&Array::from(vec![1u64, 2]), &row).sum_s());
+    let cut = all.map_segments(|row| Segmented::new(&Array::from(vec![1u64, 2]), &row).sum());
     let error = error_of(cut.data().force(), line);
-    assert_eq!(error.combinator, "sum_s");
+    assert_eq!(error.combinator, "sum");
     assert_eq!(error.kind, ErrorKind::Segments { needed: 3, room: 4 });
 
     let line = line!();

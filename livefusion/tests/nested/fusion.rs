@@ -101,11 +101,11 @@ fn what_fuses() {
     // In inner segments, with what the outer one has.
     let nested = all.map_segments(|row| {
         let total = row.sum();
-        let pieces = indices_s(&row);
+        let pieces = Segmented::indices(&row);
         pieces.map_segments(|piece| piece.map(|i| i.cast::<i64>() * &total).sum())
     });
     assert_eq!(data(nested), 1);
     // All elements of the inner segments.
-    let flat = |r: Array<i64>| indices_s(&r).data().filter(|i| i.gt(0)).sum();
+    let flat = |r: Array<i64>| Segmented::indices(&r).data().filter(|i| i.gt(0)).sum();
     assert_eq!(loops(&all.map_segments(flat)), 1);
 }

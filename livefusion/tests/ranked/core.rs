@@ -63,7 +63,7 @@ fn delayed_shapes_that_differ() -> Result<()> {
     differ((&a + &b).force().unwrap_err());
     differ(a.zip(&b).map(|(x, y)| x * y).sum().force().unwrap_err());
     assert_eq!((&a + b.transpose()).force()?, [[0, 1, 2], [1, 3, 5]]);
-    let sums = prepare(|(x, y): (Array<f64, Ix2>, Array<f64, Ix2>)| (&x + &y).sum_axis(1))?;
+    let sums = prepare(|(x, y): (Array<f64, Ix2>, Array<f64, Ix2>)| (&x + &y).along(1).sum())?;
     let (x, y) = (matrix(2, 3), matrix(3, 2));
     assert_eq!(sums.call(&(x.clone(), x.clone()))?, [10.0, 66.0]);
     differ(sums.call(&(x, y)).unwrap_err());

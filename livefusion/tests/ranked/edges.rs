@@ -14,7 +14,7 @@ fn the_first_mistake_comes_out() {
     assert!(here(&line));
     let others = [
         wrong.transpose().force().unwrap_err(),
-        wrong.sum_axis(0).force().unwrap_err(),
+        wrong.along(0).sum().force().unwrap_err(),
         wrong.slice((0, 5)).force().unwrap_err(),
         wrong
             .stencil2(Boundary::Wrap, |[[a]]| a)
@@ -22,21 +22,22 @@ fn the_first_mistake_comes_out() {
             .unwrap_err(),
         wrong.matmul(&wrong).force().unwrap_err(),
         wrong.map(|x| x + 1).sum().force().unwrap_err(),
-        wrong.cumsum_axis(7).force().unwrap_err(),
+        wrong.along(7).cumsum().force().unwrap_err(),
         generate(2, |i| wrong.at((i, i))).force().unwrap_err(),
         wrong.at((0, 0)).force().unwrap_err(),
         wrong.backpermute(1, |i| (i, i)).force().unwrap_err(),
         wrong.broadcast((.., .., 2)).force().unwrap_err(),
-        wrong.to_segmented().sum_s().force().unwrap_err(),
-        concat_axis(1, [&wrong, &wrong]).force().unwrap_err(),
+        wrong.to_segmented().sum().force().unwrap_err(),
+        concatenate(1, [&wrong, &wrong]).force().unwrap_err(),
         (&wrong + &wrong).force().unwrap_err(),
         wrong.flatten().force().unwrap_err(),
         wrong.len().force().unwrap_err(),
         wrong.fold1(|a, b| a + b).force().unwrap_err(),
         wrong.enumerate().force().unwrap_err(),
-        wrong.scan1_axis(0, |a, b| a / b).force().unwrap_err(),
+        wrong.along(0).scan1(|a, b| a / b).force().unwrap_err(),
         wrong
-            .scan_right_axis(7, 0, |a, b| a + b)
+            .along(7)
+            .scan_right(0, |a, b| a + b)
             .force()
             .unwrap_err(),
         wrong.select(0, &iota(1)).force().unwrap_err(),
@@ -65,14 +66,14 @@ fn empty_arrays() -> Result<()> {
         generate((&n, 3), |(i, j)| i + j),
     ] {
         assert_eq!(a.force()?.shape(), [0, 3]);
-        assert_eq!(a.sum_axis(0).force()?, [0, 0, 0]);
-        assert!(a.sum_axis(1).force()?.is_empty());
+        assert_eq!(a.along(0).sum().force()?, [0, 0, 0]);
+        assert!(a.along(1).sum().force()?.is_empty());
         assert_eq!(a.transpose().force()?.shape(), [3, 0]);
-        assert_eq!(a.transpose().sum_axis(1).force()?, [0, 0, 0]);
+        assert_eq!(a.transpose().along(1).sum().force()?, [0, 0, 0]);
         assert_eq!(a.transpose().matmul(&a).force()?, [[0; 3]; 3]);
         assert_eq!(a.matmul(&a.transpose()).force()?.shape(), [0, 0]);
-        assert_eq!(a.cumsum_axis(0).force()?.shape(), [0, 3]);
-        assert_eq!(a.reverse_axis(0).roll(0, 3).force()?.shape(), [0, 3]);
+        assert_eq!(a.along(0).cumsum().force()?.shape(), [0, 3]);
+        assert_eq!(a.along(0).reverse().roll(0, 3).force()?.shape(), [0, 3]);
         assert_eq!(
             a.stencil2(Boundary::Mirror, |[[x], [y]]| x + y)
                 .force()?
@@ -81,10 +82,10 @@ fn empty_arrays() -> Result<()> {
         );
         assert_eq!(a.pad([(0, 1), (0, 0)], 4u64).force()?, [[4, 4, 4]]);
         assert_eq!(a.slice((.., 1..)).force()?.shape(), [0, 2]);
-        assert!(a.mean_axis(0).force()?.iter().all(|x| x.is_nan()));
-        assert!(a.max_axis(0).force().is_err());
-        assert!(a.min_index_axis(0).force().is_err());
-        assert_eq!(concat_axis(0, [&a, &a]).force()?.shape(), [0, 3]);
+        assert!(a.along(0).mean().force()?.iter().all(|x| x.is_nan()));
+        assert!(a.along(0).max().force().is_err());
+        assert!(a.along(0).min_index().force().is_err());
+        assert_eq!(concatenate(0, [&a, &a]).force()?.shape(), [0, 3]);
         assert_eq!(a.broadcast((2, .., ..)).force()?.shape(), [2, 0, 3]);
         assert_eq!(a.diag().len().force()?, 0);
     }
@@ -102,7 +103,7 @@ fn lengths_of_rank_1_are_checked_when_they_are_known() -> Result<()> {
         "{wrong}"
     );
     let none = generate((late(0), 0), |(i, j)| i + j);
-    assert!(none.min_axis(0).force()?.is_empty() && none.min_axis(1).force()?.is_empty());
+    assert!(none.along(0).min().force()?.is_empty() && none.along(1).min().force()?.is_empty());
     Ok(())
 }
 
@@ -111,13 +112,17 @@ fn elements_of_several_fields() -> Result<()> {
     let a = generate((3, 2), |(i, j)| (i, (j, i.cast::<f64>() * 0.5)));
     let b = a.transpose().force()?;
     assert_eq!(b.get((1, 2)), Some((2, (1, 1.0))));
-    let last = a.fold_axis(0, (0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
-        (i + k, (j.max(l), x + y))
-    });
+    let last = a
+        .along(0)
+        .fold((0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
+            (i + k, (j.max(l), x + y))
+        });
     assert_eq!(last.to_vec()?, [(3, (0, 1.5)), (3, (1, 1.5))]);
-    let rows = a.fold_axis(1, (0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
-        (i + k, (j.max(l), x + y))
-    });
+    let rows = a
+        .along(1)
+        .fold((0u64, (0u64, 0.0)), |(i, (j, x)), (k, (l, y))| {
+            (i + k, (j.max(l), x + y))
+        });
     assert_eq!(
         rows.to_vec()?,
         [(0, (1, 0.0)), (2, (1, 1.0)), (4, (1, 2.0))]
@@ -152,14 +157,14 @@ fn ranks_that_are_known_at_run_time_only() -> Result<()> {
         let back: Vec<usize> = shape.iter().rev().copied().collect();
         assert_eq!(a.transpose().force()?.shape(), back);
         assert_eq!(a.sum().force()?, m.iter().sum::<u64>());
-        let s = a.sum_axis(rank - 1);
+        let s = a.along(rank - 1).sum();
         match rank {
             1 => assert!(s.force().is_err()),
             _ => assert_eq!(s.sum().force()?, a.sum().force()?),
         }
         assert_eq!(stack(0, [&a, &a]).rank(), rank + 1);
-        assert_eq!(a.index_axis(0, 1).force().is_ok(), rank > 1);
-        assert!(a.sum_axis(rank).force().is_err());
+        assert_eq!(a.along(0).at(1).force().is_ok(), rank > 1);
+        assert!(a.along(rank).sum().force().is_err());
     }
     let wrong = Array::from_vec(Vec::<usize>::new(), vec![1i64])
         .force()
@@ -173,8 +178,8 @@ fn results_stay_with_their_arrays() -> Result<()> {
     let a = generate((2, 3), |(i, j)| i + j).map(|x| x * x);
     let m = a.force()?;
     assert_eq!(a.to_string(), "[[0, 1, 4], [1, 4, 9]]");
-    assert_eq!(a.sum_axis(0).force()?, [1, 5, 13]);
-    assert_eq!(Array::from(m).transpose().sum_axis(0).force()?, [5, 14]);
+    assert_eq!(a.along(0).sum().force()?, [1, 5, 13]);
+    assert_eq!(Array::from(m).transpose().along(0).sum().force()?, [5, 14]);
     let v = vec![1.0f64, 2.0, 3.0, 4.0];
     let address = v.as_ptr();
     let b = Array::from_vec((2, 2), v);
@@ -214,7 +219,7 @@ fn rows_of_one_axis() -> Result<()> {
             let back = array.map_rows(|row| row.reverse().map(|x| x + 1));
             assert_eq!(back.force_with(&engine)?.to_vec()?, expected);
         }
-        // A delayed scalar is no array, as of `sum_axis`.
+        // A delayed scalar is no array, as of `sum`.
         let e = array.map_rows(|row| row.sum()).force().unwrap_err();
         assert!(
             matches!(e.kind, ErrorKind::Malformed { .. }) && here(&e),

@@ -115,7 +115,7 @@ fn splits_and_copies() -> Result<()> {
         assert_eq!((left.shape(), right.shape()), ([4, 2, 6], [4, 3, 6]));
         assert_eq!((left[(3, 1, 5)], right[(3, 0, 5)]), (315, 325));
         assert!(a.split(0, 5).1.force().is_err());
-        let whole = concat_axis(1, [&a.split(1, 2).0, &a.split(1, 2).1]);
+        let whole = concatenate(1, [&a.split(1, 2).0, &a.split(1, 2).1]);
         assert_eq!(whole.force()?, a.force()?);
     }
     let m = Array::from([[1i64, 2], [3, 4]]);
@@ -125,7 +125,10 @@ fn splits_and_copies() -> Result<()> {
     );
     assert_eq!(m.broadcast((.., .., 1)).force()?, [[[1], [2]], [[3], [4]]]);
     let n = Array::from(vec![1i64, 2, 3]).filter(|x| x.gt(1)).len();
-    assert_eq!(m.broadcast((&n, .., ..)).sum_axes([0, 2]).force()?, [6, 14]);
+    assert_eq!(
+        m.broadcast((&n, .., ..)).along([0, 2]).sum().force()?,
+        [6, 14]
+    );
     assert!(m.broadcast((-1, .., ..)).force().is_err());
     Ok(())
 }
@@ -134,7 +137,7 @@ fn splits_and_copies() -> Result<()> {
 fn arrays_beside_each_other() -> Result<()> {
     let (a, b) = (cube(), cube().map(|x| x + 1000));
     for axis in 0..3 {
-        let c = concat_axis(axis, [&a, &b, &a]).force()?;
+        let c = concatenate(axis, [&a, &b, &a]).force()?;
         let n = [4, 5, 6][axis];
         for (p, from) in [(0, 0), (1, 1000), (2, 0)] {
             let mut at = [1, 2, 3];
@@ -146,25 +149,25 @@ fn arrays_beside_each_other() -> Result<()> {
         at.insert(axis, 1);
         assert_eq!(s[(at[0], at[1], at[2], at[3])], 1123);
     }
-    let wrong = concat_axis(0, [&a, &a.swap_axes(1, 2)])
+    let wrong = concatenate(0, [&a, &a.swap_axes(1, 2)])
         .force()
         .unwrap_err();
     assert!(matches!(wrong.kind, ErrorKind::ShapeMismatch { .. }));
     assert!(
-        concat_axis(0, Vec::<Array<u64, Ix3>>::new())
+        concatenate(0, Vec::<Array<u64, Ix3>>::new())
             .force()
             .is_err()
     );
-    assert!(concat_axis(3, [&a]).force().is_err());
+    assert!(concatenate(3, [&a]).force().is_err());
     assert!(stack(4, [&a]).force().is_err());
-    let wrong = concat_axis(0, [&late(), &late().swap_axes(1, 2)])
+    let wrong = concatenate(0, [&late(), &late().swap_axes(1, 2)])
         .force()
         .unwrap_err();
     assert!(
         matches!(wrong.kind, ErrorKind::LengthMismatch { .. }),
         "{wrong}"
     );
-    assert_eq!(concat_axis(2, [&late(), &a]).force()?.shape(), [4, 5, 12]);
+    assert_eq!(concatenate(2, [&late(), &a]).force()?.shape(), [4, 5, 12]);
     Ok(())
 }
 
@@ -173,8 +176,8 @@ fn scans_along_each_axis() -> Result<()> {
     for a in [cube(), late()] {
         for axis in 0..3 {
             let s = (
-                &a.cumsum_axis(axis),
-                &a.scan_exclusive_axis(axis, 5, |a, b| a + b),
+                &a.along(axis).cumsum(),
+                &a.along(axis).scan_exclusive(5, |a, b| a + b),
             )
                 .force()?;
             let at = [2, 3, 4];
@@ -264,7 +267,7 @@ fn products_against_plain_loops() -> Result<()> {
 fn moves_within_axes() -> Result<()> {
     for a in [cube(), late()] {
         let r = (
-            &a.reverse_axis(1),
+            &a.along(1).reverse(),
             &a.roll(2, 8),
             &a.roll(0, -5),
             &a.transpose(),

@@ -113,7 +113,10 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
         }
         2 => {
             let at = |at: &[usize]| plain.along(at, axis)[n - 1 - at[axis]];
-            (array.reverse_axis(axis), Plain::of(plain.shape.clone(), at))
+            (
+                array.along(axis).reverse(),
+                Plain::of(plain.shape.clone(), at),
+            )
         }
         3 => {
             let by = far(dice);
@@ -121,19 +124,22 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             let at = |at: &[usize]| plain.along(at, axis)[from(at[axis])];
             (array.roll(axis, by), Plain::of(plain.shape.clone(), at))
         }
-        4 if rank > 1 => fold(&plain, axis, array.sum_axis(axis), |xs| xs.iter().sum()),
-        5 if rank > 1 && n > 0 => fold(&plain, axis, array.min_axis(axis), |xs| {
+        4 if rank > 1 => fold(&plain, axis, array.along(axis).sum(), |xs| xs.iter().sum()),
+        5 if rank > 1 && n > 0 => fold(&plain, axis, array.along(axis).min(), |xs| {
             xs.iter().copied().min().unwrap_or(0)
         }),
         6 if rank > 1 => {
-            let digits = array.fold_seq_axis(axis, 1, |x, y| (x * 3 + y) % 101);
+            let digits = array.along(axis).fold_seq(1, |x, y| (x * 3 + y) % 101);
             fold(&plain, axis, digits, |xs| {
                 xs.iter().fold(1, |x, y| (x * 3 + y) % 101)
             })
         }
         7 => {
             let at = |at: &[usize]| plain.along(at, axis)[..=at[axis]].iter().sum();
-            (array.cumsum_axis(axis), Plain::of(plain.shape.clone(), at))
+            (
+                array.along(axis).cumsum(),
+                Plain::of(plain.shape.clone(), at),
+            )
         }
         8 => {
             let (start, by) = (dice.below(n + 1), 1 + dice.below(2));
@@ -145,7 +151,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
                 plain.at(&at)
             };
             (
-                array.slice_axis(axis, (start..).step(by as u64)),
+                array.along(axis).slice((start..).step(by as u64)),
                 Plain::of(shape, at),
             )
         }
@@ -157,7 +163,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
                 at[axis] %= n;
                 plain.at(&at)
             };
-            (concat_axis(axis, [&array, &array]), Plain::of(shape, at))
+            (concatenate(axis, [&array, &array]), Plain::of(shape, at))
         }
         10 => {
             let shape: Vec<usize> = plain.shape.iter().map(|n| n + 1).collect();
@@ -180,7 +186,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
         }
         12 if rank > 1 => {
             // Shares of a row.
-            let sums = array.sum_axis(rank - 1);
+            let sums = array.along(rank - 1).sum();
             let all = array.shape();
             let spread = sums.flatten();
             let rows = array.flatten().len();
@@ -201,9 +207,11 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
                 plain.at(&at)
             };
             let part = match (from, end) {
-                (from, 0) if from == n => array.slice_axis(axis, n as i64..),
-                (from, 0) => array.slice_axis(axis, from as i64 - n as i64..),
-                (from, _) => array.slice_axis(axis, from as i64 - n as i64..-(end as i64)),
+                (from, 0) if from == n => array.along(axis).slice(n as i64..),
+                (from, 0) => array.along(axis).slice(from as i64 - n as i64..),
+                (from, _) => array
+                    .along(axis)
+                    .slice(from as i64 - n as i64..-(end as i64)),
             };
             (part, Plain::of(shape, at))
         }
@@ -226,7 +234,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             (part.into_dyn(), Plain::of(plain.shape.clone(), at))
         }
         15 => {
-            let back = array.map_axis(axis, |xs| {
+            let back = array.along(axis).map(|xs| {
                 let total = xs.sum();
                 xs.scan(0, |a, b| a + b).reverse().map(|x| x - &total)
             });
@@ -241,7 +249,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             let times = dice.below(4);
             let matrix = array.into_rank::<Ix2>();
             let ended = iterate_n(times, &matrix, |m| {
-                let sums = m.cumsum_axis(axis);
+                let sums = m.along(axis).cumsum();
                 m.zip_with(&sums, |x, s| (2 * x + s) % 101)
             });
             let mut now = plain;
@@ -257,13 +265,13 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
         17 => {
             let kind = dice.below(7);
             let scanned = match kind {
-                0 => array.scan1_axis(axis, |a, b| a.max(b)),
-                1 => array.scan1_axis(axis, circle),
-                2 => array.scan_exclusive_axis(axis, 7, circle),
-                3 => array.scan1_right_axis(axis, |a, b| a.max(b)),
-                4 => array.scan1_right_axis(axis, circle),
-                5 => array.scan_right_axis(axis, 7, circle),
-                _ => array.scan_exclusive_right_axis(axis, 7, circle),
+                0 => array.along(axis).scan1(|a, b| a.max(b)),
+                1 => array.along(axis).scan1(circle),
+                2 => array.along(axis).scan_exclusive(7, circle),
+                3 => array.along(axis).scan1_right(|a, b| a.max(b)),
+                4 => array.along(axis).scan1_right(circle),
+                5 => array.along(axis).scan_right(7, circle),
+                _ => array.along(axis).scan_exclusive_right(7, circle),
             };
             let at = |at: &[usize]| {
                 let (xs, i) = (plain.along(at, axis), at[axis]);
@@ -285,7 +293,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
         18 if rank > 1 && n > 0 => fold(
             &plain,
             axis,
-            array.fold1_axis(axis, circle).map(|x| x % 101),
+            array.along(axis).fold1(circle).map(|x| x % 101),
             |xs| circled(0, xs) % 101,
         ),
         19 if n > 0 => {
@@ -326,20 +334,22 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             let last = |both: Both, _| {
                 let axis = both.1.shape.len() - 1;
                 match kind {
-                    0 => fold(&both.1, axis, both.0.sum_axis(axis), |xs| xs.iter().sum()),
-                    1 => fold(&both.1, axis, both.0.max_axis(axis), |xs| {
+                    0 => fold(&both.1, axis, both.0.along(axis).sum(), |xs| {
+                        xs.iter().sum()
+                    }),
+                    1 => fold(&both.1, axis, both.0.along(axis).max(), |xs| {
                         xs.iter().copied().max().unwrap_or(0)
                     }),
                     2 => fold(
                         &both.1,
                         axis,
-                        both.0.fold_axis(axis, 0, |a, b| a ^ b),
+                        both.0.along(axis).fold(0, |a, b| a ^ b),
                         |xs| xs.iter().fold(0, |a, b| a ^ b),
                     ),
                     _ => fold(
                         &both.1,
                         axis,
-                        both.0.fold_axis(axis, 1, |a, b| a + b),
+                        both.0.along(axis).fold(1, |a, b| a + b),
                         |xs| xs.iter().fold(1, |a, b| a + b),
                     ),
                 }

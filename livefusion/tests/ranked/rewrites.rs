@@ -53,31 +53,34 @@ fn flattened(program: &impl Force, call: &'static str) -> Result<(usize, usize)>
 #[test]
 fn folds_of_folds_of_rows_are_one_loop_without_a_nest() -> Result<()> {
     let m = matrix();
-    assert_eq!(flattened(&m.sum_axis(1).sum(), "sum")?, (1, 0));
-    assert_eq!(flattened(&m.product_axis(1).product(), "product")?, (1, 0));
-    assert_eq!(flattened(&m.max_axis(1).max(), "max")?, (1, 0));
+    assert_eq!(flattened(&m.along(1).sum().sum(), "sum")?, (1, 0));
     assert_eq!(
-        flattened(&m.min_axis(1).fold(9, |a, b| a.min(b)), "fold")?,
+        flattened(&m.along(1).product().product(), "product")?,
+        (1, 0)
+    );
+    assert_eq!(flattened(&m.along(1).max().max(), "max")?, (1, 0));
+    assert_eq!(
+        flattened(&m.along(1).min().fold(9, |a, b| a.min(b)), "fold")?,
         (1, 0)
     );
     assert_eq!(
-        flattened(&m.sum_axis(1).fold1(|a, b| a + b), "fold1")?,
+        flattened(&m.along(1).sum().fold1(|a, b| a + b), "fold1")?,
         (1, 0)
     );
     assert_eq!(
         flattened(&m.map_rows(|row| row.sum()).sum(), "sum")?,
         (1, 0)
     );
-    assert_eq!(flattened(&m.sum_axis(1).sum_axis(0), "sum_axis")?, (1, 0));
-    let odd = m.any_axis(1, |x| (x & 1).eq(1));
+    assert_eq!(flattened(&m.along(1).sum().along(0).sum(), "sum")?, (1, 0));
+    let odd = m.along(1).any(|x| (x & 1).eq(1));
     assert_eq!(flattened(&odd.fold(false, |a, b| a | b), "fold")?, (1, 0));
     for engine in engines() {
         let m = matrix();
         let both = m.map(|x| (x, x));
-        let both = both.fold_axis(1, (0, -1), |(a, b), (c, d)| (a ^ c, b & d));
+        let both = both.along(1).fold((0, -1), |(a, b), (c, d)| (a ^ c, b & d));
         let both = both.fold((3, -1), |(a, b), (c, d)| (a ^ c, b & d));
         assert_eq!(flattened(&both, "fold")?, (1, 0));
-        let squares = m.map(|x| x * x).sum_axis(1).sum();
+        let squares = m.map(|x| x * x).along(1).sum().sum();
         assert_eq!(flattened(&squares, "sum")?, (1, 0));
         let xs = numbers();
         assert_eq!(
@@ -102,16 +105,16 @@ fn three_axes_are_flattened_by_one_or_by_two() -> Result<()> {
     let xs: Vec<i64> = (0..4 * 5 * 6).collect();
     for engine in engines() {
         let cube = Array::from_vec((4, 5, 6), xs.clone());
-        let planes = cube.sum_axis(2).sum_axis(1);
-        assert_eq!(flattened(&planes, "sum_axis")?, (1, 1));
-        assert_eq!(flattened(&cube.sum_axis(2).sum(), "sum")?, (1, 0));
+        let planes = cube.along(2).sum().along(1).sum();
+        assert_eq!(flattened(&planes, "sum")?, (1, 1));
+        assert_eq!(flattened(&cube.along(2).sum().sum(), "sum")?, (1, 0));
         assert_eq!(flattened(&planes.sum(), "sum")?, (1, 0));
         let of_rows = cube.map_rows(|row| row.sum()).map_rows(|row| row.sum());
         assert_eq!(flattened(&of_rows.sum(), "sum")?, (1, 0));
         let expected: Vec<i64> = xs.chunks(30).map(|plane| plane.iter().sum()).collect();
         assert_eq!(planes.force_with(&engine)?, expected);
         assert_eq!(of_rows.force_with(&engine)?, expected);
-        let total = cube.sum_axis(2).sum_axis(1).sum();
+        let total = cube.along(2).sum().along(1).sum().sum();
         assert_eq!(total.force_with(&engine)?, xs.iter().sum::<i64>());
     }
     Ok(())
@@ -120,7 +123,7 @@ fn three_axes_are_flattened_by_one_or_by_two() -> Result<()> {
 #[test]
 fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
     for engine in engines() {
-        let rows = matrix().map(|x| x + 1).sum_axis(1);
+        let rows = matrix().map(|x| x + 1).along(1).sum();
         let both = (&rows, &rows.sum());
         assert_eq!(flattened(&both, "sum")?, (1, 1));
         let (rows, all) = both.force_with(&engine)?;
@@ -130,7 +133,7 @@ fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
     }
     // Beside the same fold of all elements there is one, and both calls are named.
     let m = matrix();
-    let explained = (&m.sum(), &m.sum_axis(1).sum()).explain_with(&Engine::interp())?;
+    let explained = (&m.sum(), &m.along(1).sum().sum()).explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&explained), [(Rewrite::RedFlat, "sum")]);
     assert_eq!((explained.loops.len(), nested_rates(&explained)), (1, 0));
     Ok(())
@@ -146,19 +149,24 @@ fn what_could_give_other_bits_is_not_flattened() -> Result<()> {
         Ok(())
     };
     // A start that each row adds, other operators, one that is not known to associate, an order that is asked for.
-    kept(&|| m.fold_axis(1, 1, |a, b| a + b).sum())?;
-    kept(&|| m.max_axis(1).sum())?;
+    kept(&|| m.along(1).fold(1, |a, b| a + b).sum())?;
+    kept(&|| m.along(1).max().sum())?;
     kept(&|| {
-        m.fold_axis(1, 0, |a, b| a + b + a * b)
+        m.along(1)
+            .fold(0, |a, b| a + b + a * b)
             .fold(0, |a, b| a + b + a * b)
     })?;
-    kept(&|| m.sum_axis(1).fold_seq(0, |a, b| a + b))?;
-    kept(&|| m.sum_axis(1).map(|x| x + 1).sum())?;
+    kept(&|| m.along(1).sum().fold_seq(0, |a, b| a + b))?;
+    kept(&|| m.along(1).sum().map(|x| x + 1).sum())?;
     let floats = m.map(|x| x.cast::<f64>());
-    let explained = floats.sum_axis(1).sum().explain_with(&Engine::interp())?;
+    let explained = floats
+        .along(1)
+        .sum()
+        .sum()
+        .explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&explained), []);
     // Results that are in memory are read from there.
-    let rows = m.sum_axis(1);
+    let rows = m.along(1).sum();
     rows.force_with(&Engine::interp())?;
     let explained = rows.sum().explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&explained), []);
@@ -174,17 +182,23 @@ fn error<T>(result: Result<T>) -> Error {
 fn errors_of_rows_stay() -> Result<()> {
     for engine in engines() {
         let m = matrix();
-        let wrong = error(m.sum_axis(2).sum().force_with(&engine));
-        assert_eq!(wrong.combinator, "sum_axis");
+        let wrong = error(m.along(2).sum().sum().force_with(&engine));
+        assert_eq!(wrong.combinator, "sum");
         // Rows without elements have no greatest one, whatever is joined of them; no rows are no mistake of theirs.
         let none = Array::from_vec((3, 0), Vec::<i64>::new());
         assert_eq!(
-            error(none.max_axis(1).max().force_with(&engine)).combinator,
-            "max_axis"
+            error(none.along(1).max().max().force_with(&engine)).combinator,
+            "max"
         );
-        assert_eq!(none.sum_axis(1).fold1(|a, b| a + b).force_with(&engine)?, 0);
+        assert_eq!(
+            none.along(1)
+                .sum()
+                .fold1(|a, b| a + b)
+                .force_with(&engine)?,
+            0
+        );
         let empty = Array::from_vec((0, 3), Vec::<i64>::new());
-        let error_of_max = error(empty.max_axis(1).max().force_with(&engine));
+        let error_of_max = error(empty.along(1).max().max().force_with(&engine));
         assert_eq!(
             (error_of_max.combinator, error_of_max.kind),
             ("max", ErrorKind::Empty)
@@ -192,11 +206,11 @@ fn errors_of_rows_stay() -> Result<()> {
         // A shape that only the run tells is held against the elements, in the name of the fold of rows.
         let shaped = |rows| Array::from(numbers()).reshape((late(rows), M));
         let line = line!() + 1;
-        let total = |rows| shaped(rows).sum_axis(1).sum();
+        let total = |rows| shaped(rows).along(1).sum().sum();
         assert_eq!(flattened(&total(N), "sum")?, (2, 0));
         assert_eq!(total(N).force_with(&engine)?, numbers().iter().sum::<i64>());
         let wrong = error(total(N + 1).force_with(&engine));
-        assert_eq!(wrong.combinator, "sum_axis");
+        assert_eq!(wrong.combinator, "sum");
         assert_eq!(wrong.location.map(|l| l.line()), Some(line));
     }
     Ok(())
@@ -205,7 +219,7 @@ fn errors_of_rows_stay() -> Result<()> {
 #[test]
 fn prepared_programs_are_flattened_too() -> Result<()> {
     for engine in engines() {
-        let program = prepare_with(&engine, |m: Array<i64, Ix2>| m.sum_axis(1).sum())?;
+        let program = prepare_with(&engine, |m: Array<i64, Ix2>| m.along(1).sum().sum())?;
         let explained = program.explain(&matrix())?;
         assert_eq!(
             rewrites(&explained),
@@ -224,23 +238,23 @@ fn folds_and_scans_of_rows_say_which_axis_is_inside() -> Result<()> {
     let said = |program: &Array<i64>| -> Result<_> {
         Ok(rewrites(&program.explain_with(&Engine::interp())?))
     };
-    assert_eq!(said(&m.sum_axis(0))?, [(Rewrite::RowsOutside, "sum_axis")]);
-    assert_eq!(said(&m.max_axis(0))?, [(Rewrite::RowsOutside, "max_axis")]);
-    let product = m.fold1_axis(0, |a, b| a * b);
-    assert_eq!(said(&product)?, [(Rewrite::Irwim, "fold1_axis")]);
-    assert_eq!(said(&m.sum_axis(1))?, []);
+    assert_eq!(said(&m.along(0).sum())?, [(Rewrite::RowsOutside, "sum")]);
+    assert_eq!(said(&m.along(0).max())?, [(Rewrite::RowsOutside, "max")]);
+    let product = m.along(0).fold1(|a, b| a * b);
+    assert_eq!(said(&product)?, [(Rewrite::Irwim, "fold1")]);
+    assert_eq!(said(&m.along(1).sum())?, []);
     assert_eq!(said(&m.map_rows(|row| row.sum()))?, []);
     assert_eq!(
-        said(&m.transpose().sum_axis(0))?,
-        [(Rewrite::Irwim, "sum_axis")]
+        said(&m.transpose().along(0).sum())?,
+        [(Rewrite::Irwim, "sum")]
     );
-    let scan = m.cumsum_axis(0).explain_with(&Engine::interp())?;
-    assert_eq!(rewrites(&scan), [(Rewrite::RowsCarried, "cumsum_axis")]);
+    let scan = m.along(0).cumsum().explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&scan), [(Rewrite::RowsCarried, "cumsum")]);
     assert_eq!(scan.loops.len(), 1);
-    let scan = m.transpose().map(|x| x + 1).cumsum_axis(0);
+    let scan = m.transpose().map(|x| x + 1).along(0).cumsum();
     let scan = scan.explain_with(&Engine::interp())?;
-    assert_eq!(rewrites(&scan), [(Rewrite::Iswim, "cumsum_axis")]);
-    let scan = m.cumsum_axis(1).explain_with(&Engine::interp())?;
+    assert_eq!(rewrites(&scan), [(Rewrite::Iswim, "cumsum")]);
+    let scan = m.along(1).cumsum().explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&scan), []);
     let product = m.transpose().matmul(&m).explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&product), [(Rewrite::RowsOutside, "matmul")]);

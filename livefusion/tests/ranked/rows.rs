@@ -113,7 +113,7 @@ fn step((matrix, plain): (Matrix, Plain), dice: &mut Dice) -> (Matrix, Plain) {
             (&matrix + column, plain.map(|i, _, x| x + small(i)))
         }
         3 => {
-            let sums = matrix.sum_axis(0).broadcast((rows as i64, ..));
+            let sums = matrix.along(0).sum().broadcast((rows as i64, ..));
             let sum = |j: usize| (0..rows).map(|i| plain.at(i, j)).sum::<f64>();
             (&matrix - sums, plain.map(|_, j, x| x - sum(j)))
         }
@@ -154,8 +154,8 @@ fn check(seed: u64, engine: &Engine) -> Result<()> {
     let columns_are = folded(0, columns, &sum);
     let most_are = folded(1, rows, &|xs| xs.iter().copied().fold(f64::MIN, f64::max));
     let all_is: f64 = plain.data.iter().sum();
-    let (sums, totals) = (matrix.sum_axis(1), matrix.sum_axis(0));
-    let (all, most) = (matrix.sum(), matrix.max_axis(1));
+    let (sums, totals) = (matrix.along(1).sum(), matrix.along(0).sum());
+    let (all, most) = (matrix.sum(), matrix.along(1).max());
     let fails = |e: livefusion::Error| -> livefusion::Error { panic!("{program}: {e}") };
     // Some of the results, in one loop where they fit.
     match dice.below(6) {

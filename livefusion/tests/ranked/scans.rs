@@ -41,16 +41,16 @@ fn each_kind_along_each_axis() -> Result<()> {
     let step = |(a, b), (c, d)| (a * c, b * c + d);
     for axis in 0..3 {
         let scans: [(Array<Line, Ix3>, Plain); 6] = [
-            (m.scan_axis(axis, START, step), |xs, i| from(&xs[..=i])),
-            (m.scan1_axis(axis, step), |xs, i| joined(&xs[..=i])),
-            (m.scan_exclusive_axis(axis, START, step), |xs, i| {
+            (m.along(axis).scan(START, step), |xs, i| from(&xs[..=i])),
+            (m.along(axis).scan1(step), |xs, i| joined(&xs[..=i])),
+            (m.along(axis).scan_exclusive(START, step), |xs, i| {
                 from(&xs[..i])
             }),
-            (m.scan_right_axis(axis, START, step), |xs, i| {
+            (m.along(axis).scan_right(START, step), |xs, i| {
                 before(&xs[i..])
             }),
-            (m.scan1_right_axis(axis, step), |xs, i| joined(&xs[i..])),
-            (m.scan_exclusive_right_axis(axis, START, step), |xs, i| {
+            (m.along(axis).scan1_right(step), |xs, i| joined(&xs[i..])),
+            (m.along(axis).scan_exclusive_right(START, step), |xs, i| {
                 before(&xs[i + 1..])
             }),
         ];
@@ -115,12 +115,12 @@ fn one_loop_as_with_a_start() -> Result<()> {
     let rows = |scan: Array<f64, Ix2>| -> Result<usize> {
         Ok(scan.map(|x| x + 1.0).explain()?.loops.len())
     };
-    assert_eq!(rows(m.scan1_axis(1, |a, b| a + b))?, 1);
-    assert_eq!(rows(m.scan1_axis(1, |a, b| a + b + a * b))?, 1);
-    assert_eq!(rows(m.scan_exclusive_axis(1, 0.0, |a, b| a + b))?, 1);
+    assert_eq!(rows(m.along(1).scan1(|a, b| a + b))?, 1);
+    assert_eq!(rows(m.along(1).scan1(|a, b| a + b + a * b))?, 1);
+    assert_eq!(rows(m.along(1).scan_exclusive(0.0, |a, b| a + b))?, 1);
     // A row is read from its end, and then again.
-    assert_eq!(rows(m.scan_right_axis(1, 0.0, |a, b| a + b))?, 2);
-    assert_eq!(rows(m.scan1_right_axis(1, |a, b| a + b))?, 2);
+    assert_eq!(rows(m.along(1).scan_right(0.0, |a, b| a + b))?, 2);
+    assert_eq!(rows(m.along(1).scan1_right(|a, b| a + b))?, 2);
     Ok(())
 }
 
@@ -130,22 +130,22 @@ fn no_rows_and_no_such_axis() -> Result<()> {
     for m in [&empty, &empty.transpose()] {
         for axis in 0..2 {
             let shape = m.force()?.shape();
-            assert_eq!(m.scan1_axis(axis, |a, b| a + b).force()?.shape(), shape);
+            assert_eq!(m.along(axis).scan1(|a, b| a + b).force()?.shape(), shape);
             assert_eq!(
-                m.scan1_right_axis(axis, |a, b| a * b + a).force()?.shape(),
+                m.along(axis).scan1_right(|a, b| a * b + a).force()?.shape(),
                 shape
             );
             assert_eq!(
-                m.scan_right_axis(axis, 0, |a, b| a + b).force()?.shape(),
+                m.along(axis).scan_right(0, |a, b| a + b).force()?.shape(),
                 shape
             );
         }
     }
     for wrong in [
-        empty.scan1_axis(2, |a, b| a + b),
-        empty.scan_right_axis(2, 0, |a, b| a + b),
-        empty.scan1_right_axis(2, |a, b| a + b),
-        empty.scan_exclusive_right_axis(2, 0, |a, b| a + b),
+        empty.along(2).scan1(|a, b| a + b),
+        empty.along(2).scan_right(0, |a, b| a + b),
+        empty.along(2).scan1_right(|a, b| a + b),
+        empty.along(2).scan_exclusive_right(0, |a, b| a + b),
     ] {
         let e = wrong.force().unwrap_err();
         assert!(e.location.is_some_and(|l| l.file().ends_with("scans.rs")));

@@ -40,7 +40,7 @@ fn parts_of_rows_are_of_one_length() -> Result<()> {
             assert_eq!(places.force_with(&engine)?, [[2, 0, 1], [1, 3, 0]]);
             let sums = m.map_rows(|r| r.take(3).cumsum().reverse());
             assert_eq!(sums.force_with(&engine)?, [[8, 4, 3], [16, 14, 5]]);
-            let columns = m.map_axis(0, |c| c.drop(1));
+            let columns = m.along(0).map(|c| c.drop(1));
             assert_eq!(columns.force_with(&engine)?, [[5, 9, 2, 6]]);
         }
     }

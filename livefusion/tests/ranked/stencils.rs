@@ -142,7 +142,7 @@ fn stencils_fuse_with_what_uses_them() -> Result<()> {
 fn segments_of_one_length() -> Result<()> {
     let xs = Array::from((0..6).collect::<Vec<i64>>());
     let rows = Segmented::from_uniform(3, &xs);
-    assert_eq!(rows.sum_s().force()?, [3, 12]);
+    assert_eq!(rows.sum().force()?, [3, 12]);
     let n = xs.filter(|x| x.gt(2)).len();
     assert_eq!(
         Segmented::from_uniform(&n, &xs).to_vecs()?,
@@ -150,14 +150,14 @@ fn segments_of_one_length() -> Result<()> {
     );
     for wrong in [4, 0, -1] {
         assert!(
-            Segmented::from_uniform(wrong, &xs).sum_s().force().is_err(),
+            Segmented::from_uniform(wrong, &xs).sum().force().is_err(),
             "{wrong}"
         );
     }
     assert_eq!(matrix().to_segmented().len().force()?, 4);
     assert_eq!(
-        matrix().to_segmented().sum_s().force()?,
-        matrix().sum_axis(1).force()?
+        matrix().to_segmented().sum().force()?,
+        matrix().along(1).sum().force()?
     );
     Ok(())
 }

@@ -317,13 +317,24 @@ fn scatters() {
     );
     let updated = call("update").update(base.node(), &number(1), &number(4));
     same(&updated, base.update(1, 4).node());
-    let bins = (Len::Known(3), &number(1));
+    let one = number(1);
+    let bins = || Bins {
+        count: Len::Known(3),
+        start: &one,
+    };
     let sums =
-        call("reduce_by_index").reduce_by_index(bins.clone(), indices.node(), values.node(), add());
-    let typed = reduce_by_index(3, 1i64, &indices, &values, |a, b| a + b);
+        call("reduce_by_index").reduce_by_index(values.node(), indices.node(), bins(), add());
+    let typed = values.reduce_by_index(
+        &indices,
+        Bins {
+            count: 3,
+            start: 1i64,
+        },
+        |a, b| a + b,
+    );
     same(&sums, typed.node());
     let flags = Array::from(vec![true, false, true]);
-    let sums = call("reduce_by_index").reduce_by_index(bins, flags.node(), values.node(), add());
+    let sums = call("reduce_by_index").reduce_by_index(values.node(), flags.node(), bins(), add());
     mistake(
         &sums,
         "reduce_by_index",

@@ -11,6 +11,7 @@ use livefusion::ErrorKind;
 use livefusion::ast::{
     Axis, Body, Builder, Const, Field, Fields, Fold, Node, Op, ScanKind, Shape, Ty, trace,
 };
+use livefusion::over::Domain;
 use livefusion::prelude::*;
 use livefusion::ranked::{Amount, Border, Item};
 use std::sync::Arc;
@@ -78,50 +79,50 @@ type Along = fn(Builder, &Arc<Node>, usize) -> Arc<Node>;
 /// The combinators that take an axis, of it.
 fn of_an_axis() -> Vec<(&'static str, Along)> {
     vec![
-        ("reverse_axis", |b, x, k| b.reverse_axis(x, k)),
+        ("reverse", |b, x, k| b.reverse_along(x, k)),
         ("roll", |b, x, k| b.roll(x, k, 1)),
         ("swap_axes", |b, x, k| b.swap_axes(x, 0, k)),
         ("split", |b, x, k| b.split(x, k, &Amount::Known(1)).1),
-        ("slice_axis", |b, x, k| b.slice_axis(x, k, Item::ALL)),
-        ("index_axis", |b, x, k| {
-            b.slice_axis(x, k, Item::One(0.into()))
+        ("slice", |b, x, k| b.slice_along(x, k, Item::ALL)),
+        ("at", |b, x, k| b.slice_along(x, k, Item::One(0.into()))),
+        ("sum", |b, x, k| b.sum(Domain::Along(x, &[k]))),
+        ("product", |b, x, k| b.product(Domain::Along(x, &[k]))),
+        ("min", |b, x, k| b.min(Domain::Along(x, &[k]))),
+        ("max", |b, x, k| b.max(Domain::Along(x, &[k]))),
+        ("mean", |b, x, k| b.mean(Domain::Along(x, &[k]))),
+        ("var", |b, x, k| b.var(Domain::Along(x, &[k]))),
+        ("std", |b, x, k| b.std(Domain::Along(x, &[k]))),
+        ("min_index", |b, x, k| b.min_index(Domain::Along(x, &[k]))),
+        ("max_index", |b, x, k| b.max_index(Domain::Along(x, &[k]))),
+        ("cumsum", |b, x, k| b.cumsum(Domain::Along(x, &[k]))),
+        ("any", |b, x, k| b.any(Domain::Along(x, &[k]), positive())),
+        ("all", |b, x, k| b.all(Domain::Along(x, &[k]), positive())),
+        ("count", |b, x, k| {
+            b.count(Domain::Along(x, &[k]), positive())
         }),
-        ("sum_axis", |b, x, k| b.sum_axes(x, &[k])),
-        ("product_axis", |b, x, k| b.product_axes(x, &[k])),
-        ("min_axis", |b, x, k| b.min_axes(x, &[k])),
-        ("max_axis", |b, x, k| b.max_axes(x, &[k])),
-        ("mean_axis", |b, x, k| b.mean_axes(x, &[k])),
-        ("var_axis", |b, x, k| b.var_axes(x, &[k])),
-        ("std_axis", |b, x, k| b.std_axes(x, &[k])),
-        ("min_index_axis", |b, x, k| b.min_index_axis(x, k)),
-        ("max_index_axis", |b, x, k| b.max_index_axis(x, k)),
-        ("cumsum_axis", |b, x, k| b.cumsum_axis(x, k)),
-        ("any_axis", |b, x, k| b.any_axes(x, &[k], positive())),
-        ("all_axis", |b, x, k| b.all_axes(x, &[k], positive())),
-        ("count_axis", |b, x, k| b.count_axes(x, &[k], positive())),
-        ("fold_axis", |b, x, k| b.fold_axes(x, &[k], sum())),
-        ("scan_axis", |b, x, k| {
-            b.scan_axis(x, k, sum(), ScanKind::Inclusive)
+        ("fold", |b, x, k| b.fold(Domain::Along(x, &[k]), sum())),
+        ("scan", |b, x, k| {
+            b.scan(Domain::Along(x, &[k]), sum(), ScanKind::Inclusive)
         }),
-        ("scan1_axis", |b, x, k| {
-            b.scan1_axis(x, k, operator(Op::Add, Ty::I64))
+        ("scan1", |b, x, k| {
+            b.scan1(Domain::Along(x, &[k]), operator(Op::Add, Ty::I64))
         }),
-        ("scan_right_axis", |b, x, k| {
-            b.scan_right_axis(x, k, sum(), ScanKind::Inclusive)
+        ("scan_right", |b, x, k| {
+            b.scan_right(Domain::Along(x, &[k]), sum(), ScanKind::Inclusive)
         }),
-        ("scan1_right_axis", |b, x, k| {
-            b.scan1_right_axis(x, k, operator(Op::Add, Ty::I64))
+        ("scan1_right", |b, x, k| {
+            b.scan1_right(Domain::Along(x, &[k]), operator(Op::Add, Ty::I64))
         }),
-        ("map_axis", |b, x, k| {
-            let mut all = b.map_axis(x, k, |row| vec![row.clone()]);
+        ("map", |b, x, k| {
+            let mut all = b.map_along(x, k, |row| vec![row.clone()]);
             all.remove(0)
         }),
         ("select", |b, x, k| {
             let first = b.replicate(&shape(&[1]), body(&[], |_| number(0)));
             b.select(x, k, &first)
         }),
-        ("concat_axis", |b, x, k| {
-            b.concat_axis(k, std::slice::from_ref(x))
+        ("concatenate", |b, x, k| {
+            b.concatenate(k, std::slice::from_ref(x))
         }),
     ]
 }
@@ -145,7 +146,7 @@ fn axes_that_are_not_there() {
         );
         assert!(why.to_string().contains("expected"), "{why}");
         // A mistake of an array stays the one that it is.
-        let wrong = call("wrong").reverse_axis(m.node(), 9);
+        let wrong = call("wrong").reverse_along(m.node(), 9);
         assert_eq!(error(&make(call(name), &wrong, 0)).combinator, "wrong");
     }
 }
@@ -176,13 +177,13 @@ fn lengths_and_indices_of_others() {
 fn rows() {
     let (m, cube) = (matrix(), cube());
     for axis in 0..3 {
-        let b = call("map_axis");
-        let all = b.map_axis(cube.node(), axis, |row| {
+        let b = call("map");
+        let all = b.map_along(cube.node(), axis, |row| {
             let total = b.sum(row);
-            let turned = b.reverse_axis(row, 0);
+            let turned = b.reverse_along(row, 0);
             vec![total, turned]
         });
-        let (totals, turned) = cube.map_axis(axis, |row| (row.sum(), row.reverse()));
+        let (totals, turned) = cube.along(axis).map(|row| (row.sum(), row.reverse()));
         same(&all[0], totals.node());
         same(&all[1], turned.node());
     }

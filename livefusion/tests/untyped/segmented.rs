@@ -4,6 +4,7 @@ use crate::{call, error, mistake, place, same, words, words_of};
 use livefusion::ErrorKind;
 use livefusion::ast::{Axis, Body, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
 use livefusion::nested::{OfAll, Part};
+use livefusion::over::Domain;
 use livefusion::prelude::*;
 use livefusion::prepare::values_of;
 use livefusion::runtime::Prepared;
@@ -45,26 +46,20 @@ fn same_segments<T: Elt>(untyped: &Segments, typed: &Segmented<T>) {
 #[test]
 fn known_folds() {
     let (typed, of) = (rows(), rows().nodes());
-    same(&call("sum_s").sum_s(&of), typed.sum_s().node());
-    same(&call("product_s").product_s(&of), typed.product_s().node());
-    same(&call("min_s").min_s(&of), typed.min_s().node());
-    same(&call("max_s").max_s(&of), typed.max_s().node());
-    let (least, most) = (typed.min_index_s(), typed.max_index_s());
-    same(&call("min_index_s").min_index_s(&of), least.node());
-    same(&call("max_index_s").max_index_s(&of), most.node());
-    let (any, all) = (typed.any_s(|x| x.gt(3)), typed.all_s(|x| x.gt(3)));
-    same(&call("any_s").any_s(&of, with(Op::Gt, 3)), any.node());
-    same(&call("all_s").all_s(&of, with(Op::Gt, 3)), all.node());
-    let count = typed.count_s(|x| x.gt(3));
-    same(
-        &call("count_s").count_if_s(&of, with(Op::Gt, 3)),
-        count.node(),
-    );
+    same(&call("sum").sum(&of), typed.sum().node());
+    same(&call("product").product(&of), typed.product().node());
+    same(&call("min").min(&of), typed.min().node());
+    same(&call("max").max(&of), typed.max().node());
+    let (least, most) = (typed.min_index(), typed.max_index());
+    same(&call("min_index").min_index(&of), least.node());
+    same(&call("max_index").max_index(&of), most.node());
+    let (any, all) = (typed.any(|x| x.gt(3)), typed.all(|x| x.gt(3)));
+    same(&call("any").any(&of, with(Op::Gt, 3)), any.node());
+    same(&call("all").all(&of, with(Op::Gt, 3)), all.node());
+    let count = typed.count(|x| x.gt(3));
+    same(&call("count").count(&of, with(Op::Gt, 3)), count.node());
     let floats = Segmented::from_vecs(vec![vec![1.5f64, 2.0], vec![3.0]]);
-    same(
-        &call("mean_s").mean_s(&floats.nodes()),
-        floats.mean_s().node(),
-    );
+    same(&call("mean").mean(&floats.nodes()), floats.mean().node());
 }
 
 #[test]
@@ -72,24 +67,45 @@ fn folds_and_scans() {
     let (typed, of) = (rows(), rows().nodes());
     let add = || operator(Op::Add, Ty::I64);
     let fold = Fold::associative(literal(2), add());
-    let folded = call("fold_s").fold_s(&of.lengths, &of.data, fold.clone());
-    same(&folded, typed.fold_s(2, |a, b| a + b).node());
+    let folded = call("fold").fold(Domain::Segments(&of.lengths, &of.data), fold.clone());
+    same(&folded, typed.fold(2, |a, b| a + b).node());
     same(
-        &call("fold1_s").fold1_s(&of, add()),
-        typed.fold1_s(|a, b| a + b).node(),
+        &call("fold1").fold(&of, Fold::first(add())),
+        typed.fold1(|a, b| a + b).node(),
     );
-    let less = call("fold_seq_s").fold_seq_s(&of, literal(2), operator(Op::Sub, Ty::I64));
-    same(&less, typed.fold_seq_s(2, |a, b| a - b).node());
+    let less = call("fold_seq").fold(
+        &of,
+        Fold::sequential(literal(2), operator(Op::Sub, Ty::I64)),
+    );
+    same(&less, typed.fold_seq(2, |a, b| a - b).node());
     let step = body(&[Ty::I64, Ty::I64], |p| Field::op(Op::Max, p, place()));
-    let most = call("aggregate_s").aggregate_s(&of, literal(0), step, operator(Op::Max, Ty::I64));
-    let typed_most = typed.aggregate_s(0i64, |a, b| a.max(b), |a, b| a.max(b));
+    let most = call("aggregate").fold(
+        &of,
+        Fold::aggregate(literal(0), step, operator(Op::Max, Ty::I64)),
+    );
+    let typed_most = typed.aggregate(0i64, |a, b| a.max(b), |a, b| a.max(b));
     same(&most, typed_most.node());
-    let scanned = call("scan_s").scan_s(&of.lengths, &of.data, fold, ScanKind::Inclusive);
-    same(&scanned, typed.scan_s(2, |a, b| a + b).data().node());
-    let before = call("scan_exclusive_s").scan_exclusive_s(&of, literal(2), add());
-    same_segments(&before, &typed.scan_exclusive_s(2, |a, b| a + b));
-    let less = call("scan_seq_s").scan_seq_s(&of, literal(2), operator(Op::Sub, Ty::I64));
-    same_segments(&less, &typed.scan_seq_s(2, |a, b| a - b));
+    let scanned = call("scan").scan(
+        Domain::Segments(&of.lengths, &of.data),
+        fold,
+        ScanKind::Inclusive,
+    );
+    same(&scanned, typed.scan(2, |a, b| a + b).data().node());
+    let before = call("scan_exclusive").scan(
+        &of,
+        Fold::associative(literal(2), add()),
+        ScanKind::Exclusive,
+    );
+    same_segments(
+        &of.with_data(before),
+        &typed.scan_exclusive(2, |a, b| a + b),
+    );
+    let less = call("scan_seq").scan(
+        &of,
+        Fold::sequential(literal(2), operator(Op::Sub, Ty::I64)),
+        ScanKind::Inclusive,
+    );
+    same_segments(&of.with_data(less), &typed.scan_seq(2, |a, b| a - b));
 }
 
 #[test]
@@ -97,26 +113,26 @@ fn segments_of_elements() {
     let (typed, of) = (rows(), rows().nodes());
     let values = Array::from(vec![1i64, 2, 3]);
     let (v, few) = (values.node(), Array::from(vec![2u32, 0, 3]));
-    let repeated = call("replicate_s").replicate_s(few.node(), v);
-    same_segments(&repeated, &replicate_s(&few, &values));
-    same_segments(&call("indices_s").indices_s(few.node()), &indices_s(&few));
-    let counted = call("enum_from_step_s").enum_from_step_s(v, v, few.node());
-    same_segments(&counted, &enum_from_step_s(&values, &values, &few));
-    let scaled = call("map_s").map_s(&of, v, operator(Op::Mul, Ty::I64));
-    same_segments(&scaled, &typed.map_s(&values, |x, v| x * v));
-    let large = call("filter_s").filter_s(&of, with(Op::Gt, 1));
-    same_segments(&large, &typed.filter_s(|x| x.gt(1)));
-    let tags = typed.data().map(|x| x.lt(4));
+    let repeated = Segments::replicate(call("replicate"), few.node(), v);
+    same_segments(&repeated, &Segmented::replicate(&few, &values));
     same_segments(
-        &call("pack_s").pack_s(&of, tags.node()),
-        &typed.pack_s(&tags),
+        &Segments::indices(call("indices"), few.node()),
+        &Segmented::indices(&few),
     );
+    let counted = Segments::enum_from_step(call("enum_from_step"), v, v, few.node());
+    same_segments(&counted, &Segmented::enum_from_step(&values, &values, &few));
+    let scaled = of.zip_with_each(call("zip_with_each"), v, operator(Op::Mul, Ty::I64));
+    same_segments(&scaled, &typed.zip_with_each(&values, |x, v| x * v));
+    let large = of.filter(call("filter"), with(Op::Gt, 1));
+    same_segments(&large, &typed.filter(|x| x.gt(1)));
+    let tags = typed.data().map(|x| x.lt(4));
+    same_segments(&of.pack(call("pack"), tags.node()), &typed.pack(&tags));
     let other = Segmented::from_vecs(vec![vec![7i64], vec![], vec![8, 9]]);
-    let both = call("append_s").append_s(&of, &other.nodes());
-    same_segments(&both, &typed.append_s(&other));
+    let both = of.append(call("append"), &other.nodes());
+    same_segments(&both, &typed.append(&other));
     let outer = Array::from(vec![2u8, 1]);
-    let fewer = call("flatten_s").flatten_s(&of, outer.node());
-    same_segments(&fewer, &typed.flatten_s(&outer));
+    let fewer = of.flatten(call("flatten"), outer.node());
+    same_segments(&fewer, &typed.flatten(&outer));
     same(
         &call("offsets").offsets(&of.lengths),
         typed.offsets().node(),
@@ -140,34 +156,24 @@ fn mistakes_in_segments() {
     let pairs = Array::from(vec![(1i64, 2.0f64), (3, 4.0)]);
     let of = |data: &Arc<Node>| call("segments").segments(lengths.node(), data);
     let (flagged, paired) = (of(flags.node()), of(pairs.node()));
-    mistake(&call("sum_s").sum_s(&flagged), "sum_s", NUMBERS, "bool");
-    mistake(
-        &call("max_s").max_s(&paired),
-        "max_s",
-        NUMBERS,
-        "(i64, f64)",
-    );
-    let index = call("min_index_s").min_index_s(&paired);
-    mistake(&index, "min_index_s", NUMBERS, "(i64, f64)");
-    let mean = call("mean_s").mean_s(&rows().nodes());
-    mistake(&mean, "mean_s", "elements of one float each", "i64");
-    let no_test = call("any_s").any_s(&rows().nodes(), with(Op::Add, 1));
-    mistake(&no_test, "any_s", "a test to bool", "i64");
-    let kept = call("filter_s").filter_s(&rows().nodes(), with(Op::Add, 1));
-    mistake(&kept.lengths, "filter_s", "a test to bool", "i64");
+    mistake(&call("sum").sum(&flagged), "sum", NUMBERS, "bool");
+    mistake(&call("max").max(&paired), "max", NUMBERS, "(i64, f64)");
+    let index = call("min_index").min_index(&paired);
+    mistake(&index, "min_index", NUMBERS, "(i64, f64)");
+    let mean = call("mean").mean(&flagged);
+    mistake(&mean, "mean", NUMBERS, "bool");
+    let no_test = call("any").any(&rows().nodes(), with(Op::Add, 1));
+    mistake(&no_test, "any", "a test to bool", "i64");
+    let kept = rows().nodes().filter(call("filter"), with(Op::Add, 1));
+    mistake(&kept.lengths, "filter", "a test to bool", "i64");
     let integers = "lengths of one integer each";
     let wrong = call("segments").segments(flags.node(), flags.node());
     mistake(&wrong.lengths, "segments", integers, "bool");
     let cut = call("from_offsets").from_offsets(pairs.node(), flags.node());
     let wanted = "offsets of one integer each";
     mistake(&cut.lengths, "from_offsets", wanted, "(i64, f64)");
-    let both = call("append_s").append_s(&flagged, &paired);
-    mistake(
-        &both.data,
-        "append_s",
-        "elements of type bool",
-        "(i64, f64)",
-    );
+    let both = flagged.append(call("append"), &paired);
+    mistake(&both.data, "append", "elements of type bool", "(i64, f64)");
     let cut = call("to_segmented").to_segmented(flags.node());
     let got = "bool of rank 1 from `manifest`";
     mistake(&cut.data, "to_segmented", "an array of rank 2", got);
@@ -192,7 +198,7 @@ fn closures_on_segments() {
         let weighted = call("map").map(&[both], operator(Op::Mul, Ty::I64));
         let large = call("filter").filter(row, with(Op::Gt, 1));
         let length = call("constant").constant(&[Const::u64(1)]);
-        let ones = call("replicate_s").segments(
+        let ones = call("replicate").segments(
             &call("map").map(
                 std::slice::from_ref(row),
                 body(&[Ty::I64], |_| Field::literal(Const::u64(1))),
@@ -379,11 +385,11 @@ fn inputs_of_programs() {
     let m = b.input_of(&[Ty::I64], 2, &mut inputs);
     let k = b.input_of(&[Ty::I64], 0, &mut inputs);
     let of = call("to_segmented").to_segmented(&m);
-    let both = [call("sum_s").sum_s(&of), k];
+    let both = [call("sum").sum(&of), k];
     let body = body(&[Ty::I64], |x| x[0]);
     let sums = call("map").map(&both[..1], body);
     let total = call("sum").sum(&sums);
-    let wrong = Prepared::new(Engine::default_engine(), vec![b.sum_s(&of)], Vec::new());
+    let wrong = Prepared::new(Engine::default_engine(), vec![b.sum(&of)], Vec::new());
     assert!(wrong.is_err());
     let roots = vec![total, both[1].clone()];
     let program = Prepared::new(Engine::default_engine(), roots, inputs).unwrap();
@@ -403,17 +409,17 @@ fn inputs_of_programs() {
 fn errors_of_a_run() {
     let of = rows().nodes();
     let few = Array::from(vec![true]);
-    let kept = error(&call("pack_s").pack_s(&of, few.node()).data);
+    let kept = error(&of.pack(call("pack"), few.node()).data);
     let lengths = ErrorKind::LengthMismatch {
         expected: 6,
         got: 1,
     };
     let is = (kept.combinator, kept.location, kept.kind);
-    assert_eq!(is, ("pack_s", Some(place()), lengths));
+    assert_eq!(is, ("pack", Some(place()), lengths));
     let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]);
-    let max = error(&call("max_s").max_s(&empty.nodes()));
+    let max = error(&call("max").max(&empty.nodes()));
     let is = (max.combinator, max.location, max.kind);
-    assert_eq!(is, ("max_s", Some(place()), ErrorKind::Empty));
+    assert_eq!(is, ("max", Some(place()), ErrorKind::Empty));
 }
 
 /// Whatever comes in, nothing panics.
@@ -453,7 +459,7 @@ fn anything_gives_a_value_or_an_error() {
     let mut made: Vec<Arc<Node>> = Vec::new();
     let all = |of: Segments| [of.lengths, of.data];
     for x in &nodes {
-        made.extend(all(b.indices_s(x)));
+        made.extend(all(Segments::indices(b, x)));
         made.extend(all(b.to_segmented(x)));
         made.push(b.offsets(x));
         for y in &nodes {
@@ -463,29 +469,37 @@ fn anything_gives_a_value_or_an_error() {
             };
             for of in [b.segments(x, y), raw] {
                 let folds = [
-                    b.sum_s(&of),
-                    b.product_s(&of),
-                    b.min_s(&of),
-                    b.max_s(&of),
-                    b.mean_s(&of),
-                    b.min_index_s(&of),
-                    b.max_index_s(&of),
+                    b.sum(&of),
+                    b.product(&of),
+                    b.min(&of),
+                    b.max(&of),
+                    b.mean(&of),
+                    b.min_index(&of),
+                    b.max_index(&of),
                 ];
                 made.extend(folds);
                 for f in bodies() {
-                    made.extend([b.any_s(&of, f.clone()), b.all_s(&of, f.clone())]);
-                    made.extend([b.count_if_s(&of, f.clone()), b.fold1_s(&of, f.clone())]);
-                    made.push(b.fold_seq_s(&of, literal(1), f.clone()));
-                    made.push(b.aggregate_s(&of, literal(1), f.clone(), f.clone()));
-                    made.extend(all(b.scan_exclusive_s(&of, literal(1), f.clone())));
-                    made.extend(all(b.scan_seq_s(&of, f.clone(), f.clone())));
-                    made.extend(all(b.filter_s(&of, f.clone())));
-                    made.extend(all(b.map_s(&of, x, f)));
+                    made.extend([b.any(&of, f.clone()), b.all(&of, f.clone())]);
+                    made.extend([b.count(&of, f.clone()), b.fold(&of, Fold::first(f.clone()))]);
+                    made.push(b.fold(&of, Fold::sequential(literal(1), f.clone())));
+                    made.push(b.fold(&of, Fold::aggregate(literal(1), f.clone(), f.clone())));
+                    made.push(b.scan(
+                        &of,
+                        Fold::associative(literal(1), f.clone()),
+                        ScanKind::Exclusive,
+                    ));
+                    made.push(b.scan(
+                        &of,
+                        Fold::sequential(f.clone(), f.clone()),
+                        ScanKind::Inclusive,
+                    ));
+                    made.extend(all(of.filter(b, f.clone())));
+                    made.extend(all(of.zip_with_each(b, x, f)));
                 }
-                made.extend(all(b.pack_s(&of, x)));
-                made.extend(all(b.flatten_s(&of, x)));
-                made.extend(all(b.append_s(&of, &rows().nodes())));
-                made.extend(all(b.append_s(&rows().nodes(), &of)));
+                made.extend(all(of.pack(b, x)));
+                made.extend(all(of.flatten(b, x)));
+                made.extend(all(of.append(b, &rows().nodes())));
+                made.extend(all(rows().nodes().append(b, &of)));
                 let parts = [Part::Segments(of.clone()), Part::Array(x.clone())];
                 let results = b.map_segments(&parts, |given| {
                     vec![
@@ -506,10 +520,10 @@ fn anything_gives_a_value_or_an_error() {
                     OfAll::Nested(counts, of) => vec![counts, of.lengths, of.data],
                 }));
             }
-            made.extend(all(b.replicate_s(x, y)));
+            made.extend(all(Segments::replicate(b, x, y)));
             made.extend(all(b.from_offsets(x, y)));
-            made.extend(all(b.enum_from_step_s(x, y, x)));
-            made.extend(all(b.enum_from_step_s(x, x, y)));
+            made.extend(all(Segments::enum_from_step(b, x, y, x)));
+            made.extend(all(Segments::enum_from_step(b, x, x, y)));
             made.extend(all(b.from_uniform(Axis::delayed(x.clone()), y)));
             let n = Axis::delayed(x.clone());
             made.extend(b.iterate_n(n, std::slice::from_ref(y), |state| state.to_vec()));

@@ -80,26 +80,17 @@ fn segments() {
     let rows = Segmented::from_vecs(vec![vec![2u64, 0, 1], vec![], vec![3]]);
     let of = rows.nodes();
     let itself = trace(&[Ty::U64], Fields::from_slice);
-    let many = call("flat_map_s").flat_map_s(&of, itself, &operator(Op::Add, Ty::U64));
-    same_segments(&many, &rows.flat_map_s(|x| x, |x, i| x + i));
+    let many = of.flat_map(call("flat_map"), itself, &operator(Op::Add, Ty::U64));
+    same_segments(&many, &rows.flat_map(|x| x, |x, i| x + i));
+    same_segments(&of.combinations(call("combinations")), &rows.combinations());
     same_segments(
-        &call("combinations_s").combinations_s(&of),
-        &rows.combinations_s(),
+        &of.cartesian(call("cartesian"), &of),
+        &rows.cartesian(&rows),
     );
-    same_segments(
-        &call("cartesian_s").cartesian_s(&of, &of),
-        &rows.cartesian_s(&rows),
-    );
-    same_segments(
-        &call("take_s").take_s(&of, Amount::Known(2)),
-        &rows.take_s(2),
-    );
-    same_segments(&call("reverse_s").reverse_s(&of), &rows.reverse_s());
+    same_segments(&of.take(call("take"), Amount::Known(2)), &rows.take(2));
+    same_segments(&of.reverse(call("reverse")), &rows.reverse());
     let at = Segmented::from_vecs(vec![vec![2u8, 2], vec![], vec![0]]);
-    same_segments(
-        &call("gather_s").gather_s(&of, &at.nodes()),
-        &rows.gather_s(&at),
-    );
+    same_segments(&of.gather(call("gather"), &at.nodes()), &rows.gather(&at));
     let cut = call("chunks").chunks(&of.data, Axis::from(3));
     same_segments(&cut, &rows.data().chunks(3));
     let flags = Array::from(vec![false, true, false, true]);
@@ -141,11 +132,11 @@ fn mistakes() {
     let cut = call("from_flags").from_flags(x, x);
     mistake(&cut.lengths, "from_flags", "flags of type bool", "u64");
     let rows = Segmented::new(&Array::from(vec![1u64, 1]), &xs);
-    let read = call("gather_s").gather_s(
-        &rows.nodes(),
+    let read = rows.nodes().gather(
+        call("gather"),
         &rows.with_data(rows.data().map(|_| 0.5f64)).nodes(),
     );
-    mistake(&read.data, "gather_s", "indices of an integer type", "f64");
+    mistake(&read.data, "gather", "indices of an integer type", "f64");
     let no_count = trace(&[Ty::U64], |x| {
         Fields::from_slice(&[x[0].cast(Ty::F64, place())])
     });
@@ -153,7 +144,7 @@ fn mistakes() {
     assert!(matches!(error(&none).kind, ErrorKind::Malformed { .. }));
     let many = call("flat_map").flat_map(x, trace(&[Ty::U64], Fields::from_slice), &number(1.0));
     assert!(matches!(error(&many).kind, ErrorKind::Malformed { .. }));
-    let far = rows.gather_s(&Segmented::from_vecs(vec![vec![0u8], vec![1]]));
+    let far = rows.gather(&Segmented::from_vecs(vec![vec![0u8], vec![1]]));
     assert!(matches!(
         error(far.data().node()).kind,
         ErrorKind::OutOfRange { .. }

@@ -1,16 +1,21 @@
 //! Combinators of arrays of rank 1, and of elements whatever the rank is.
 
 use super::scalars::{MAX, MIN};
-use super::{COUNT, Combinator, Elements, F1, F2, Kind, XS, index_of, row};
+use super::{COUNT, Combinator, Elements, F1, F2, Keywords, Kind, OVER, XS, index_of, row};
 use crate::eval::{Call, Result};
 use crate::meaning::Time;
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::Boundary;
+use livefusion::array::Bins;
 use livefusion::ast::{
     Body, Builder, Const, Field, Fields, Fold, FoldStyle, Node, Places, ScanKind, Shape,
 };
+use livefusion::over::Domain;
 use loop_lang::Ty;
 use std::sync::Arc;
+
+/// The named arguments of combinators by index.
+const BINS: Keywords = Keywords::At(&[("count", 2), ("start", 3)]);
 
 /// All of them.
 #[rustfmt::skip]
@@ -35,42 +40,41 @@ pub static ROWS: &[Combinator] = &[
         let (nodes, elt) = arrays(c)?;
         c.give(c.builder.zip_shortest(&nodes), elt)
     }).repeated(),
-    row("fold", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "(1..=5).fold(1, |a, b| a * b)", |c| {
-        let xs = c.elements(0)?;
-        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
-        let style = if elt == xs.elt { FoldStyle::Associative } else { FoldStyle::Sequential };
-        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+    row("fold", &[OVER, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "(1..=5).fold(1, |a, b| a * b)", |c| {
+        let xs = c.over(0)?;
+        let (start, step, elt) = c.start_and_step(1, xs.elt())?;
+        let style = match elt == *xs.elt() {
+            false if xs.is_all() => FoldStyle::Sequential,
+            _ => c.same(1, &elt, xs.elt()).map(|()| FoldStyle::Associative)?,
+        };
+        c.give(c.builder.fold(xs.domain(), Fold { start, step, style }), elt)
     }).with(Elements::Signed).also(&["reduce"]),
-    row("fold_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => S", "[1, 2, 3].fold_seq(0, |s, x| s * 10 + x)", |c| {
-        let xs = c.array(0)?;
-        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+    row("fold_seq", &[OVER, Kind::Number, F2], "([T], S, (S, T) -> S) => S", "[1, 2, 3].fold_seq(0, |s, x| s * 10 + x)", |c| {
+        let xs = c.over(0)?;
+        let (start, step, elt) = c.start_and_step(1, xs.elt())?;
         let style = FoldStyle::Sequential;
-        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+        c.give(c.builder.fold(xs.domain(), Fold { start, step, style }), elt)
     }).with(Elements::Signed),
-    row("fold1", &[XS, F2], "([T], (T, T) -> T) => T", "[3, 1, 2].fold1(|a, b| a.max(b))", |c| {
-        let xs = c.elements(0)?;
-        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
+    row("fold1", &[OVER, F2], "([T], (T, T) -> T) => T", "[3, 1, 2].fold1(|a, b| a.max(b))", |c| {
+        let xs = c.over(0)?;
+        let (step, elt) = c.function(1, &[xs.elt(), xs.elt()], Some(xs.elt()))?;
         let (start, style) = (Body::default(), FoldStyle::First);
-        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+        c.give(c.builder.fold(xs.domain(), Fold { start, step, style }), elt)
     }).with(Elements::Signed),
-    row("scan", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan(0, |a, b| a + b)", |c| {
-        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Inclusive))
-    }).with(Elements::Signed),
-    row("scan_exclusive", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive(0, |a, b| a + b)", |c| {
-        scan(c, |b, xs, fold| b.scan(xs, fold, ScanKind::Exclusive))
-    }).with(Elements::Signed),
-    row("sum", &[XS], "[T] => T", "(1..=100).sum()", |c| reduced(c, Builder::sum)).with(Elements::Numbers),
-    row("product", &[XS], "[T] => T", "(1..=5).product()", |c| reduced(c, Builder::product)).with(Elements::Numbers),
-    Combinator { scalar: Some(&MIN), ..row("min", &[XS], "[T] => T", "[3, 1, 2].min()", |c| chosen(c, Builder::min)) },
-    Combinator { scalar: Some(&MAX), ..row("max", &[XS], "[T] => T", "[3, 1, 2].max()", |c| chosen(c, Builder::max)) },
-    row("mean", &[XS], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, Builder::mean)).with(Elements::Numbers),
-    row("var", &[XS], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, Builder::var)).with(Elements::Numbers),
-    row("std", &[XS], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, Builder::std)).with(Elements::Numbers),
-    row("any", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, Builder::any)),
-    row("all", &[XS, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, Builder::all)),
-    row("count", &[XS, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, Builder::count)),
-    row("min_index", &[XS], "[T] => u64", "[3, 1, 2].min_index()", |c| placed(c, Builder::min_index)).also(&["argmin"]),
-    row("max_index", &[XS], "[T] => u64", "[3, 1, 2].max_index()", |c| placed(c, Builder::max_index)).also(&["argmax"]),
+    row("scan", &[OVER, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan(0, |a, b| a + b)", |c| running_fold(c, |b, of, fold| b.scan(of, fold, ScanKind::Inclusive))).with(Elements::Signed),
+    row("scan_exclusive", &[OVER, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive(0, |a, b| a + b)", |c| running_fold(c, |b, of, fold| b.scan(of, fold, ScanKind::Exclusive))).with(Elements::Signed),
+    row("sum", &[OVER], "[T] => T", "(1..=100).sum()", |c| reduced(c, |b, of| b.sum(of))).with(Elements::Numbers),
+    row("product", &[OVER], "[T] => T", "(1..=5).product()", |c| reduced(c, |b, of| b.product(of))).with(Elements::Numbers),
+    Combinator { scalar: Some(&MIN), ..row("min", &[OVER], "[T] => T", "[3, 1, 2].min()", |c| chosen(c, |b, of| b.min(of))) },
+    Combinator { scalar: Some(&MAX), ..row("max", &[OVER], "[T] => T", "[3, 1, 2].max()", |c| chosen(c, |b, of| b.max(of))) },
+    row("mean", &[OVER], "[T] => float", "[1, 2, 6].mean()", |c| reduced(c, |b, of| b.mean(of))).with(Elements::Numbers),
+    row("var", &[OVER], "[T] => float", "[2, 4, 4, 4, 5, 5, 7, 9].var()", |c| reduced(c, |b, of| b.var(of))).with(Elements::Numbers),
+    row("std", &[OVER], "[T] => float", "[1.0, 5.0].std()", |c| reduced(c, |b, of| b.std(of))).with(Elements::Numbers),
+    row("any", &[OVER, F1], "([T], T -> bool) => bool", "[1, 2, 3].any(_ > 2)", |c| tested(c, |b, of, test| b.any(of, test))),
+    row("all", &[OVER, F1], "([T], T -> bool) => bool", "[1, 2, 3].all(_ > 2)", |c| tested(c, |b, of, test| b.all(of, test))),
+    row("count", &[OVER, F1], "([T], T -> bool) => u64", "[1, 2, 3].count(_ > 1)", |c| tested(c, |b, of, test| b.count(of, test))),
+    row("min_index", &[OVER], "[T] => u64", "[3, 1, 2].min_index()", |c| placed(c, |b, of| b.min_index(of))).also(&["argmin"]),
+    row("max_index", &[OVER], "[T] => u64", "[3, 1, 2].max_index()", |c| placed(c, |b, of| b.max_index(of))).also(&["argmax"]),
     row("first", &[XS], "[T] => T", "[3, 1, 2].first()", |c| kept(c, Builder::first)),
     row("last", &[XS], "[T] => T", "[3, 1, 2].last()", |c| kept(c, Builder::last)),
     row("find", &[XS, F1], "([T], T -> bool) => T", "[3, 1, 2].find(_ < 3)", |c| {
@@ -78,7 +82,7 @@ pub static ROWS: &[Combinator] = &[
         let test = c.test(1, &[&xs.elt])?;
         c.give(c.builder.find(&xs.node, test), xs.elt)
     }),
-    row("position", &[XS, F1], "([T], T -> bool) => u64", "[3, 1, 2].position(_ < 3)", |c| tested(c, Builder::position)),
+    row("position", &[XS, F1], "([T], T -> bool) => u64", "[3, 1, 2].position(_ < 3)", position),
     row("partition", &[XS, F1], "([T], T -> bool) => ([T], [T])", "[3, 1, 2].partition(_ < 3)", |c| {
         let xs = c.array(0)?;
         let test = c.test(1, &[&xs.elt])?;
@@ -95,16 +99,19 @@ pub static ROWS: &[Combinator] = &[
         let index = index_of(usize::from(xs.node.rank));
         c.give(c.builder.enumerate(&xs.node), Elt::Tuple(vec![index, xs.elt]))
     }),
-    row("scan1", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
-        let xs = c.array(0)?;
-        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
-        c.give(c.builder.scan1(&xs.node, step), elt)
+    row("scan1", &[OVER, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1(|a, b| a.max(b))", |c| {
+        let xs = c.over(0)?;
+        let (step, elt) = c.function(1, &[xs.elt(), xs.elt()], Some(xs.elt()))?;
+        c.give_over(&xs, c.builder.scan1(xs.domain(), step), elt)
     }).with(Elements::Signed),
-    row("scan_seq", &[XS, Kind::Number, F2], "([T], S, (S, T) -> S) => [S]", "[1, 2, 3].scan_seq(0, |s, x| s * 10 + x)", |c| {
-        let xs = c.array(0)?;
-        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+    row("scan_seq", &[OVER, Kind::Number, F2], "([T], S, (S, T) -> S) => [S]", "[1, 2, 3].scan_seq(0, |s, x| s * 10 + x)", |c| {
+        let xs = c.over(0)?;
+        let (start, step, elt) = c.start_and_step(1, xs.elt())?;
+        if !xs.is_all() {
+            c.same(1, &elt, xs.elt())?;
+        }
         let style = FoldStyle::Sequential;
-        c.give(c.builder.scan(&xs.node, Fold { start, step, style }, ScanKind::Inclusive), elt)
+        c.give_over(&xs, c.builder.scan(xs.domain(), Fold { start, step, style }, ScanKind::Inclusive), elt)
     }).with(Elements::Signed),
     row("scan_with_total", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => ([T], T)", "[1, 2, 3].scan_with_total(0, |a, b| a + b)", |c| {
         let xs = c.array(0)?;
@@ -113,27 +120,23 @@ pub static ROWS: &[Combinator] = &[
         let (all, total) = c.builder.scan_with_total(&xs.node, start, step);
         Ok(Value::Tuple(vec![c.give(all, elt.clone())?, c.give(total, elt)?]))
     }).with(Elements::Signed),
-    row("scan_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_right(0, |a, b| a + b)", |c| {
-        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Inclusive))
+    row("scan_right", &[OVER, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_right(0, |a, b| a + b)", |c| running_fold(c, |b, of, fold| b.scan_right(of, fold, ScanKind::Inclusive))).with(Elements::Signed),
+    row("scan1_right", &[OVER, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1_right(|a, b| a.max(b))", |c| {
+        let xs = c.over(0)?;
+        let (step, elt) = c.function(1, &[xs.elt(), xs.elt()], Some(xs.elt()))?;
+        c.give_over(&xs, c.builder.scan1_right(xs.domain(), step), elt)
     }).with(Elements::Signed),
-    row("scan1_right", &[XS, F2], "([T], (T, T) -> T) => [T]", "[1, 3, 2].scan1_right(|a, b| a.max(b))", |c| {
-        let xs = c.array(0)?;
-        let (step, elt) = c.function(1, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
-        c.give(c.builder.scan1_right(&xs.node, step), elt)
-    }).with(Elements::Signed),
-    row("scan_exclusive_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| {
-        scan(c, |b, xs, fold| b.scan_right(xs, fold, ScanKind::Exclusive))
-    }).with(Elements::Signed),
+    row("scan_exclusive_right", &[OVER, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_exclusive_right(0, |a, b| a + b)", |c| running_fold(c, |b, of, fold| b.scan_right(of, fold, ScanKind::Exclusive))).with(Elements::Signed),
     row("fold_right", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => T", "[1, 2, 3].fold_right(0, |a, b| a + b)", |c| {
         scan(c, Builder::fold_right)
     }).with(Elements::Signed),
     row("scan_with_start", &[XS, Kind::Number, F2], "([T], T, (T, T) -> T) => [T]", "[1, 2, 3].scan_with_start(0, |a, b| a + b)", |c| {
         scan(c, |b, xs, fold| b.scan_with_start(xs, fold.start, fold.step))
     }).with(Elements::Signed),
-    row("cumsum", &[XS], "[T] => [T]", "[1, 2, 3].cumsum()", |c| running(c, Builder::cumsum)).with(Elements::Numbers),
-    row("cumprod", &[XS], "[T] => [T]", "[1, 2, 3].cumprod()", |c| running(c, Builder::cumprod)).with(Elements::Numbers),
-    row("cummax", &[XS], "[T] => [T]", "[3, 1, 4].cummax()", |c| kept(c, Builder::cummax)),
-    row("cummin", &[XS], "[T] => [T]", "[3, 1, 4].cummin()", |c| kept(c, Builder::cummin)),
+    row("cumsum", &[OVER], "[T] => [T]", "[1, 2, 3].cumsum()", |c| running(c, |b, of| b.cumsum(of))).with(Elements::Numbers),
+    row("cumprod", &[OVER], "[T] => [T]", "[1, 2, 3].cumprod()", |c| running(c, |b, of| b.cumprod(of))).with(Elements::Numbers),
+    row("cummax", &[OVER], "[T] => [T]", "[3, 1, 4].cummax()", |c| best(c, |b, of| b.cummax(of))),
+    row("cummin", &[OVER], "[T] => [T]", "[3, 1, 4].cummin()", |c| best(c, |b, of| b.cummin(of))),
     row("diff", &[XS], "[T] => [T]", "[1, 4, 9].diff()", |c| {
         let xs = c.array(0)?;
         let elt = match xs.elt {
@@ -233,7 +236,7 @@ pub static ROWS: &[Combinator] = &[
     row("gather", &[XS, XS], "([T], [index]) => [T]", "[5, 6, 7].gather([2, 0, 0])", |c| {
         let (xs, at) = (c.array(0)?, c.numbers(1)?);
         c.give(c.builder.gather(&xs.node, &at.node), xs.elt)
-    }).also(&["bpermute"]),
+    }),
     row("unique", &[XS], "[T] => [T]", "[1, 1, 2, 1].unique()", |c| kept(c, Builder::unique)),
     row("unique_by", &[XS, F2], "([T], (T, T) -> bool) => [T]", "[1, 3, 2, 4].unique_by(|a, b| a % 2 == b % 2)", |c| {
         let xs = c.array(0)?;
@@ -273,26 +276,26 @@ pub static ROWS: &[Combinator] = &[
         let (index, _) = c.scalar(1, None)?;
         c.give(c.builder.item(&xs.node, &index), xs.elt)
     }),
-    row("reduce_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| {
-        let n = c.count(0)?.len();
-        let (at, values) = (c.indices(2)?, c.array(3)?);
-        let (start, _) = c.scalar(1, Some(&values.elt))?;
+    row("reduce_by_index", &[XS, XS, Kind::Count, Kind::Number, F2], "([T], [index], n, T, (T, T) -> T) => [T]", "[5, 6, 7].reduce_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)", |c| {
+        let (values, at, n) = (c.array(0)?, c.indices(1)?, c.count(2)?.len());
+        let (start, _) = c.scalar(3, Some(&values.elt))?;
         let (step, elt) = c.function(4, &[&values.elt, &values.elt], Some(&values.elt))?;
-        c.give(c.builder.reduce_by_index((n, &start), &at, &values.node, step), elt)
-    }),
-    row("scan_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Inclusive)),
-    row("scan_exclusive_by_index", &[Kind::Count, Kind::Number, XS, XS, F2], "(n, T, [index], [T], (T, T) -> T) => [T]", "scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)", |c| by_index(c, ScanKind::Exclusive)),
+        let bins = Bins { count: n, start: &start };
+        c.give(c.builder.reduce_by_index(&values.node, &at, bins, step), elt)
+    }).named(BINS),
+    row("scan_by_index", &[XS, XS, Kind::Count, Kind::Number, F2], "([T], [index], n, T, (T, T) -> T) => [T]", "[5, 6, 7].scan_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)", |c| by_index(c, ScanKind::Inclusive)).named(BINS),
+    row("scan_exclusive_by_index", &[XS, XS, Kind::Count, Kind::Number, F2], "([T], [index], n, T, (T, T) -> T) => [T]", "[5, 6, 7].scan_exclusive_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)", |c| by_index(c, ScanKind::Exclusive)).named(BINS),
     row("enum_from_step", &[Kind::Count, Kind::Number, Kind::Number], "(n, T, T) => [T]", "enum_from_step(4, 10, -3)", |c| {
         let n = c.count(0)?.len();
         let (ends, elt) = c.alike(1..3)?;
         c.give(c.builder.enum_from_step(n, &ends[0], &ends[1]), elt)
     }),
-    row("aggregate", &[XS, Kind::Number, F2, F2], "([T], S, (S, T) -> S, (S, S) -> S) => S", "[1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
-        let xs = c.array(0)?;
-        let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
+    row("aggregate", &[OVER, Kind::Number, F2, F2], "([T], S, (S, T) -> S, (S, S) -> S) => S", "[1, 2, 3].aggregate(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
+        let xs = c.over(0)?;
+        let (start, step, elt) = c.start_and_step(1, xs.elt())?;
         let (combine, _) = c.function(3, &[&elt, &elt], Some(&elt))?;
         let style = FoldStyle::Aggregate(combine);
-        c.give(c.builder.fold(&xs.node, Fold { start, step, style }), elt)
+        c.give(c.builder.fold(xs.domain(), Fold { start, step, style }), elt)
     }).with(Elements::Signed),
     row("Boundary::Constant", &[Kind::Number], "T => boundary", "[1, 2, 4].windows(Boundary::Constant(0), |[a, b]| b - a)", |c| {
         Ok(Value::Boundary(Boundary::Constant(Box::new(c.value(0).clone()))))
@@ -387,39 +390,73 @@ fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) 
     c.give(make(c.builder, &xs.node, Fold { start, step, style }), elt)
 }
 
-fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
-    let xs = c.all_numbers(0)?;
-    c.give_flat(make(c.builder, &xs.node))
+/// A scan of the elements' own type.
+fn running_fold(
+    c: &mut Call<'_, '_>,
+    make: fn(Builder, Domain<'_>, Fold) -> Arc<Node>,
+) -> Result<Value> {
+    let xs = c.over(0)?;
+    let (start, step, elt) = c.start_and_step(1, xs.elt())?;
+    c.same(1, &elt, xs.elt())?;
+    let style = FoldStyle::Associative;
+    let node = make(c.builder, xs.domain(), Fold { start, step, style });
+    c.give_over(&xs, node, elt)
+}
+
+/// A fold of numbers.
+type Reduce = fn(Builder, Domain<'_>) -> Arc<Node>;
+
+fn reduced(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
+    let xs = c.over(0)?;
+    c.of_numbers(0, xs.elt())?;
+    let node = make(c.builder, xs.domain());
+    match xs.is_all() {
+        true => c.give_flat(node),
+        false => c.give_like(node, xs.elt().clone()),
+    }
 }
 
 /// One of the elements.
-fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
-    let xs = c.elements(0)?;
-    c.give(make(c.builder, &xs.node), xs.elt)
+fn chosen(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
+    let xs = c.over(0)?;
+    c.give(make(c.builder, xs.domain()), xs.elt().clone())
 }
 
 /// The place of one of the elements.
-fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
-    let xs = c.elements(0)?;
-    c.give_like(make(c.builder, &xs.node), xs.elt)
+fn placed(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
+    let xs = c.over(0)?;
+    c.give_like(make(c.builder, xs.domain()), xs.elt().clone())
 }
 
-fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Body) -> Arc<Node>) -> Result<Value> {
+fn tested(c: &mut Call<'_, '_>, make: fn(Builder, Domain<'_>, Body) -> Arc<Node>) -> Result<Value> {
+    let xs = c.over(0)?;
+    let test = c.test(1, &[xs.elt()])?;
+    c.give_like(make(c.builder, xs.domain(), test), xs.elt().clone())
+}
+
+/// A scan that changes no type.
+fn best(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
+    let xs = c.over(0)?;
+    c.give_over(&xs, make(c.builder, xs.domain()), xs.elt().clone())
+}
+
+/// A scan of numbers.
+fn running(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
+    let xs = c.over(0)?;
+    c.of_numbers(0, xs.elt())?;
+    best(c, make)
+}
+
+fn position(c: &mut Call<'_, '_>) -> Result<Value> {
     let xs = c.elements(0)?;
     let test = c.test(1, &[&xs.elt])?;
-    c.give_like(make(c.builder, &xs.node, test), xs.elt)
+    c.give_like(c.builder.position(&xs.node, test), xs.elt)
 }
 
 /// What changes no type.
 fn kept(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
     c.give(make(c.builder, &xs.node), xs.elt)
-}
-
-/// A combinator from numbers to numbers.
-fn running(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
-    c.numbers(0)?;
-    kept(c, make)
 }
 
 fn grouped(
@@ -432,9 +469,8 @@ fn grouped(
 }
 
 fn by_index(c: &mut Call<'_, '_>, kind: ScanKind) -> Result<Value> {
-    let n = c.count(0)?.len();
-    let (at, values) = (c.indices(2)?, c.array(3)?);
-    let (start, _) = c.scalar(1, Some(&values.elt))?;
+    let (values, at, n) = (c.array(0)?, c.indices(1)?, c.count(2)?.len());
+    let (start, _) = c.scalar(3, Some(&values.elt))?;
     let (step, elt) = c.function(4, &[&values.elt, &values.elt], Some(&values.elt))?;
     let bins = c.builder.bins(n, &start);
     let node = c

@@ -2,10 +2,12 @@
 
 use super::{Combinator, Elements, F1, F2, Kind, XS, index_of, row};
 use crate::eval::{Call, Result};
-use crate::value::Value;
-use livefusion::ast::{Axis, Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape};
+use crate::value::{Along, Value};
+use livefusion::ast::{Axis, Builder, Node, Shape};
 use livefusion::ranked::Border;
 use std::sync::Arc;
+
+const ALONG: Kind = Kind::Along;
 
 /// All of them.
 #[rustfmt::skip]
@@ -24,10 +26,13 @@ pub static ROWS: &[Combinator] = &[
         let (a, b) = (c.axis(1)?, c.axis(2)?);
         c.give(c.builder.swap_axes(&xs.node, a, b), xs.elt)
     }),
-    row("reverse_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].reverse_axis(1)", |c| {
-        let xs = c.array(0)?;
-        let axis = c.axis(1)?;
-        c.give(c.builder.reverse_axis(&xs.node, axis), xs.elt)
+    row("along", &[XS, Kind::Shape], "([T], axis or axes) => [T] along axes", "[[1, 2], [3, 4]].along(0).sum()", |c| {
+        let (array, axes) = (c.array(0)?, c.axes(1)?);
+        Ok(Value::Along(Along { array, axes }))
+    }),
+    row("reverse", &[ALONG], "[T] along axis => [T]", "[[1, 2], [3, 4]].along(1).reverse()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.give(c.builder.reverse_along(&xs.node, axis), xs.elt)
     }),
     row("roll", &[XS, Kind::Axis, Kind::Count], "([T], axis, distance) => [T]", "[[1, 2, 3], [4, 5, 6]].roll(1, 1)", |c| {
         let xs = c.array(0)?;
@@ -49,65 +54,19 @@ pub static ROWS: &[Combinator] = &[
         let (other, _) = c.scalar(2, Some(&xs.elt))?;
         c.give(c.builder.triangle_upper(&xs.node, k, &other), xs.elt)
     }).with(Elements::Signed),
-    row("fold_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)", |c| {
-        let (xs, axis) = (c.array(0)?, c.axis(1)?);
-        let (start, step, elt) = c.start_and_step(2, &xs.elt)?;
-        c.same(2, &elt, &xs.elt)?;
-        let style = FoldStyle::Associative;
-        c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }).with(Elements::Signed),
-    row("fold_seq_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, S, (S, T) -> S) => [S]", "[[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)", |c| {
-        let (xs, axis) = (c.array(0)?, c.axis(1)?);
-        let (start, step, elt) = c.start_and_step(2, &xs.elt)?;
-        let style = FoldStyle::Sequential;
-        c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }).with(Elements::Signed),
-    row("fold1_axis", &[XS, Kind::Axis, F2], "([T], axis, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))", |c| {
-        let (xs, axis) = (c.array(0)?, c.axis(1)?);
-        let (step, elt) = c.function(2, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
-        let (start, style) = (Body::default(), FoldStyle::First);
-        c.give(c.builder.fold_axes(&xs.node, &[axis], Fold { start, step, style }), elt)
-    }).with(Elements::Signed),
-    row("sum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].sum_axis(0)", |c| along(c, Builder::sum_axes)).with(Elements::Numbers),
-    row("product_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].product_axis(0)", |c| along(c, Builder::product_axes)).with(Elements::Numbers),
-    row("min_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].min_axis(0)", |c| along(c, Builder::min_axes)),
-    row("max_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].max_axis(1)", |c| along(c, Builder::max_axes)),
-    row("mean_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].mean_axis(1)", |c| along(c, Builder::mean_axes)).with(Elements::Numbers),
-    row("var_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].var_axis(1)", |c| along(c, Builder::var_axes)).with(Elements::Numbers),
-    row("std_axis", &[XS, Kind::Axis], "([T], axis) => [float]", "[[1, 2], [3, 4]].std_axis(1)", |c| along(c, Builder::std_axes)).with(Elements::Numbers),
-    row("min_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].min_index_axis(1)", |c| along(c, |b, xs, axes| b.min_index_axis(xs, axes[0]))),
-    row("max_index_axis", &[XS, Kind::Axis], "([T], axis) => [u64]", "[[1, 2], [3, 0]].max_index_axis(1)", |c| along(c, |b, xs, axes| b.max_index_axis(xs, axes[0]))),
-    row("any_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [bool]", "[[1, 2], [3, 4]].any_axis(1, _ > 3)", |c| tested_along(c, Builder::any_axes)),
-    row("all_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [bool]", "[[1, 2], [3, 4]].all_axis(1, _ > 2)", |c| tested_along(c, Builder::all_axes)),
-    row("count_axis", &[XS, Kind::Axis, F1], "([T], axis, T -> bool) => [u64]", "[[1, 2], [3, 4]].count_axis(0, _ > 1)", |c| tested_along(c, Builder::count_axes)),
-    row("scan_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)", |c| {
-        scan_along(c, |b, xs, axis, fold| b.scan_axis(xs, axis, fold, ScanKind::Inclusive))
-    }).with(Elements::Signed),
-    row("scan_exclusive_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)", |c| {
-        scan_along(c, |b, xs, axis, fold| b.scan_axis(xs, axis, fold, ScanKind::Exclusive))
-    }).with(Elements::Signed),
-    row("scan_right_axis", &[XS, Kind::Axis, Kind::Number, F2], "([T], axis, T, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)", |c| {
-        scan_along(c, |b, xs, axis, fold| b.scan_right_axis(xs, axis, fold, ScanKind::Inclusive))
-    }).with(Elements::Signed),
-    row("scan1_axis", &[XS, Kind::Axis, F2], "([T], axis, (T, T) -> T) => [T]", "[[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))", |c| {
-        let (xs, axis) = (c.array(0)?, c.axis(1)?);
-        let (step, elt) = c.function(2, &[&xs.elt, &xs.elt], Some(&xs.elt))?;
-        c.give(c.builder.scan1_axis(&xs.node, axis, step), elt)
-    }).with(Elements::Signed),
-    row("cumsum_axis", &[XS, Kind::Axis], "([T], axis) => [T]", "[[1, 2], [3, 4]].cumsum_axis(0)", |c| along(c, |b, xs, axes| b.cumsum_axis(xs, axes[0]))).with(Elements::Numbers),
     row("select", &[XS, Kind::Axis, XS], "([T], axis, [index]) => [T]", "[[1, 2], [3, 4]].select(0, [1, 1, 0])", |c| {
         let (xs, axis, at) = (c.array(0)?, c.axis(1)?, c.indices(2)?);
         c.give(c.builder.select(&xs.node, axis, &at), xs.elt)
     }),
-    row("slice_axis", &[XS, Kind::Axis, Kind::Any], "([T], axis, range) => [T]", "[[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)", |c| {
-        let (xs, axis, item) = (c.array(0)?, c.axis(1)?, c.item(2)?);
-        c.give(c.builder.slice_axis(&xs.node, axis, item), xs.elt)
+    row("slice", &[ALONG, Kind::Any], "([T] along axis, range) => [T]", "[[1, 2, 3], [4, 5, 6]].along(1).slice(1..)", |c| {
+        let ((xs, axis), item) = (c.along(0)?, c.item(1)?);
+        c.give(c.builder.slice_along(&xs.node, axis, item), xs.elt)
     }),
-    row("index_axis", &[XS, Kind::Axis, Kind::Count], "([T], axis, index) => [T]", "[[1, 2, 3], [4, 5, 6]].index_axis(1, -1)", |c| {
-        let (xs, axis, item) = (c.array(0)?, c.axis(1)?, c.item(2)?);
-        c.give(c.builder.slice_axis(&xs.node, axis, item), xs.elt)
+    row("at", &[ALONG, Kind::Count], "([T] along axis, index) => [T]", "[[1, 2, 3], [4, 5, 6]].along(1).at(-1)", |c| {
+        let ((xs, axis), item) = (c.along(0)?, c.item(1)?);
+        c.give(c.builder.slice_along(&xs.node, axis, item), xs.elt)
     }),
-    row("concat_axis", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [T]", "concat_axis(1, [[1], [2]], [[3], [4]])", |c| joined(c, Builder::concat_axis)).with(Elements::Alike).repeated(),
+    row("concatenate", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [T]", "concatenate(1, [[1], [2]], [[3], [4]])", |c| joined(c, Builder::concatenate)).with(Elements::Alike).repeated(),
     row("stack", &[Kind::Axis, XS, XS], "(axis, [T], [T], …) => [[T]]", "stack(0, [1, 2], [3, 4])", |c| joined(c, Builder::stack)).with(Elements::Alike).repeated(),
     row("outer", &[XS, XS, F2], "([T], [U], (T, U) -> V) => [[V]]", "[1, 2].outer([10, 20, 30], |x, y| x * y)", |c| {
         let (xs, ys) = (c.array(0)?, c.array(1)?);
@@ -146,38 +105,6 @@ pub static ROWS: &[Combinator] = &[
         Ok(Value::Tuple(vec![c.give(x, xs.elt)?, c.give(y, ys.elt)?]))
     }),
 ];
-
-/// A combinator along an axis.
-fn along(
-    c: &mut Call<'_, '_>,
-    make: fn(Builder, &Arc<Node>, &[usize]) -> Arc<Node>,
-) -> Result<Value> {
-    let (xs, axis) = (c.numbers(0)?, c.axis(1)?);
-    c.give_like(make(c.builder, &xs.node, &[axis]), xs.elt)
-}
-
-fn tested_along(
-    c: &mut Call<'_, '_>,
-    make: fn(Builder, &Arc<Node>, &[usize], Body) -> Arc<Node>,
-) -> Result<Value> {
-    let (xs, axis) = (c.array(0)?, c.axis(1)?);
-    let test = c.test(2, &[&xs.elt])?;
-    c.give_like(make(c.builder, &xs.node, &[axis], test), xs.elt)
-}
-
-fn scan_along(
-    c: &mut Call<'_, '_>,
-    make: fn(Builder, &Arc<Node>, usize, Fold) -> Arc<Node>,
-) -> Result<Value> {
-    let (xs, axis) = (c.array(0)?, c.axis(1)?);
-    let (start, step, elt) = c.start_and_step(2, &xs.elt)?;
-    c.same(2, &elt, &xs.elt)?;
-    let style = FoldStyle::Associative;
-    c.give(
-        make(c.builder, &xs.node, axis, Fold { start, step, style }),
-        elt,
-    )
-}
 
 fn joined(
     c: &mut Call<'_, '_>,

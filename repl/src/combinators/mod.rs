@@ -66,6 +66,8 @@ pub enum Keywords {
     Last(&'static str),
     /// Any: columns with their functions.
     Columns,
+    /// Those of these names, which stand at these places among the arguments.
+    At(&'static [(&'static str, usize)]),
 }
 
 /// What a parameter takes.
@@ -74,6 +76,10 @@ pub enum Keywords {
 pub enum Kind {
     Array,
     Segments,
+    /// An array along an axis or several.
+    Along,
+    /// An array, an array along axes, or segments.
+    Over,
     /// Of so many arguments.
     Function(usize),
     /// A function of one argument, a key, or of two, an order.
@@ -92,7 +98,8 @@ impl Kind {
     /// For messages.
     pub fn expected(self) -> &'static str {
         match self {
-            Kind::Array => "an array",
+            Kind::Array | Kind::Over => "an array",
+            Kind::Along => "an array along an axis",
             Kind::Segments => "segments",
             Kind::Function(_) => "a function",
             Kind::Key => "a function of one argument, or of two",
@@ -109,7 +116,8 @@ impl Kind {
     /// How a hint shows it.
     fn hint(self) -> &'static str {
         match self {
-            Kind::Array => "xs",
+            Kind::Array | Kind::Over => "xs",
+            Kind::Along => "m.along(0)",
             Kind::Segments => "segments",
             Kind::Function(1) | Kind::Key => "|x| …",
             Kind::Function(2) => "|a, b| …",
@@ -128,6 +136,7 @@ impl Kind {
 const F1: Kind = Kind::Function(1);
 const F2: Kind = Kind::Function(2);
 const XS: Kind = Kind::Array;
+const OVER: Kind = Kind::Over;
 /// What counts are, and places.
 const COUNT: Elt = Elt::Count;
 
@@ -233,6 +242,51 @@ pub fn find(name: &str) -> Option<&'static Combinator> {
     all().find(|c| c.name == name || c.aliases.contains(&name))
 }
 
+/// The forms of a combinator: of arrays, of arrays along axes, of segments.
+pub fn forms(name: &str) -> impl Iterator<Item = &'static Combinator> {
+    let found = find(name).map(|c| c.name);
+    all().filter(move |c| Some(c.name) == found)
+}
+
+/// The form of a combinator that so many arguments ask for, the first of this kind.
+pub fn form(of: &'static Combinator, first: Kind, n: usize) -> &'static Combinator {
+    if first == Kind::Array {
+        return of;
+    }
+    let takes = |c: &&Combinator| c.params.first() == Some(&first) && c.takes(n);
+    forms(of.name).find(takes).unwrap_or(of)
+}
+
+/// Whether a combinator goes along axes.
+pub fn goes_along(of: &Combinator) -> bool {
+    forms(of.name).any(|c| matches!(c.params.first(), Some(Kind::Over | Kind::Along)))
+}
+
+/// The form of today of a name that said over what it goes: `sum_s`, `sum_axis`.
+pub fn renamed(name: &str) -> Option<String> {
+    let whole = match name {
+        "map_s" => "`rows.zip_with_each(values, |x, v| …)`",
+        "replicate_s" => "`Segmented::replicate(lengths, values)`",
+        "indices_s" => "`Segmented::indices(lengths)`",
+        "enum_from_step_s" => "`Segmented::enum_from_step(from, step, lengths)`",
+        "concat_axis" => "`concatenate(axis, a, b)`",
+        "index_axis" => "`m.along(axis).at(index)`",
+        "bpermute" => "`xs.gather(indices)`",
+        _ => "",
+    };
+    if !whole.is_empty() {
+        return Some(whole.to_string());
+    }
+    let (name, of) = match name.rsplit_once('_')? {
+        (name, "s") => (name, "rows"),
+        (name, "axis" | "axes") => (name, "m.along(axis)"),
+        _ => return None,
+    };
+    let c = find(name)?;
+    let more = if c.params.len() > 1 { "…" } else { "" };
+    Some(format!("`{of}.{name}({more})`"))
+}
+
 /// What may be beyond the ends of an array, beside a constant.
 static BOUNDARIES: &[&str] = &["Boundary::Clamp", "Boundary::Wrap", "Boundary::Mirror"];
 
@@ -260,7 +314,10 @@ pub fn value(name: &str) -> Option<Value> {
 
 /// All names that [`value`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let combinators = all().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+    let first = |c: &&Combinator| find(c.name).is_some_and(|first| std::ptr::eq(first, *c));
+    let combinators = all()
+        .filter(first)
+        .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
     let scalars = SCALARS.iter().map(|f| f.name);
     combinators
         .chain(scalars)

@@ -12,10 +12,12 @@ use std::sync::Arc;
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("map_rows", &[XS, F1], "([[T]], [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))", |c| {
-        rows_of(c, 1, |b, xs, _, f| b.map_rows(xs, f))
+        let xs = c.array(0)?;
+        rows_of(c, &xs, |b, xs, f| b.map_rows(xs, f))
     }),
-    row("map_axis", &[XS, Kind::Axis, F1], "([[T]], axis, [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))", |c| {
-        rows_of(c, 2, |b, xs, axis, f| b.map_axis(xs, axis, f))
+    row("map", &[Kind::Along, F1], "([[T]] along axis, [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))", |c| {
+        let (xs, axis) = c.along(0)?;
+        rows_of(c, &xs, |b, xs, f| b.map_along(xs, axis, f))
     }),
     row("map_segments", &[Kind::Any, F1], "(segments, [T] -> T or [T]) => [T] or segments", "(ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))", map_segments),
     row("iterate_n", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) => S", "iterate_n(3, [1, 10], |xs| xs * 2)", iterate_n),
@@ -27,15 +29,15 @@ pub static ROWS: &[Combinator] = &[
 /// What a function that makes nodes of a node is called with.
 type OnRow<'f> = &'f mut dyn FnMut(&Arc<Node>) -> Vec<Arc<Node>>;
 
-type MapRows = fn(Builder, &Arc<Node>, usize, OnRow<'_>) -> Vec<Arc<Node>>;
-
-fn rows_of(c: &mut Call<'_, '_>, k: usize, make: MapRows) -> Result<Value> {
-    let xs = c.array(0)?;
-    let axis = if k == 2 { c.axis(1)? } else { 0 };
-    let (f, at, builder) = (c.value(k).clone(), c.at(k), c.builder);
+fn rows_of(
+    c: &mut Call<'_, '_>,
+    xs: &Array,
+    make: impl FnOnce(Builder, &Arc<Node>, OnRow<'_>) -> Vec<Arc<Node>>,
+) -> Result<Value> {
+    let (f, at, builder) = (c.value(1).clone(), c.at(1), c.builder);
     let mut form = None;
     let nodes = c.eval.on_arrays(|eval, wrong| {
-        make(builder, &xs.node, axis, &mut |row| {
+        make(builder, &xs.node, &mut |row| {
             let row = Value::Array(Array {
                 node: row.clone(),
                 elt: xs.elt.clone(),

@@ -1,11 +1,8 @@
 //! Combinators of segments.
 
-use super::{COUNT, Combinator, Elements, F1, F2, Kind, XS, row};
-use crate::eval::{Call, Result};
-use crate::value::{Elt, Value};
-use livefusion::ast::{Body, Builder, Fold, FoldStyle, Node, ScanKind};
+use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
+use crate::value::Elt;
 use livefusion::segmented::Segments;
-use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
 
@@ -33,82 +30,49 @@ pub static ROWS: &[Combinator] = &[
         let ((s, _), data) = (c.segments(0)?, c.array(1)?);
         c.give_segments(s.with_data(data.node), data.elt)
     }),
-    row("sum_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).sum_s()", |c| reduced(c, Builder::sum_s)),
-    row("product_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).product_s()", |c| reduced(c, Builder::product_s)),
-    row("min_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).min_s()", |c| chosen(c, Builder::min_s)),
-    row("max_s", &[S], "segments => [T]", "(ragged [[1, 2], [3]]).max_s()", |c| chosen(c, Builder::max_s)),
-    row("mean_s", &[S], "segments => [float]", "(ragged [[1.0, 2.0], [3.0]]).mean_s()", |c| reduced(c, Builder::mean_s)),
-    row("min_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).min_index_s()", |c| placed(c, Builder::min_index_s)),
-    row("max_index_s", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).max_index_s()", |c| placed(c, Builder::max_index_s)),
-    row("any_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).any_s(_ > 2)", |c| tested(c, Builder::any_s)),
-    row("all_s", &[S, F1], "(segments, T -> bool) => [bool]", "(ragged [[1, 2], [3]]).all_s(_ > 1)", |c| tested(c, Builder::all_s)),
-    row("count_s", &[S, F1], "(segments, T -> bool) => [u64]", "(ragged [[1, 2], [3]]).count_s(_ > 1)", |c| tested(c, Builder::count_if_s)),
-    row("filter_s", &[S, F1], "(segments, T -> bool) => segments", "(ragged [[1, 2], [3]]).filter_s(_ > 1)", |c| {
+    row("filter", &[S, F1], "(segments, T -> bool) => segments", "(ragged [[1, 2], [3]]).filter(_ > 1)", |c| {
         let (s, elt) = c.segments(0)?;
         let test = c.test(1, &[&elt])?;
-        c.give_segments(c.builder.filter_s(&s, test), elt)
+        c.give_segments(s.filter(c.builder, test), elt)
     }),
-    row("pack_s", &[S, XS], "(segments, [bool]) => segments", "(ragged [[1, 2], [3]]).pack_s([true, false, true])", |c| {
+    row("pack", &[S, XS], "(segments, [bool]) => segments", "(ragged [[1, 2], [3]]).pack([true, false, true])", |c| {
         let ((s, elt), tags) = (c.segments(0)?, c.array(1)?);
-        c.give_segments(c.builder.pack_s(&s, &tags.node), elt)
+        c.give_segments(s.pack(c.builder, &tags.node), elt)
     }),
-    row("fold_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => [T]", "(ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)", |c| {
-        let (s, elt) = c.segments(0)?;
-        let (start, step, state) = c.start_and_step(1, &elt)?;
-        c.same(1, &state, &elt)?;
-        let style = FoldStyle::Associative;
-        c.give(c.builder.fold_s(&s.lengths, &s.data, Fold { start, step, style }), elt)
-    }).with(Elements::Signed),
-    row("fold1_s", &[S, F2], "(segments, (T, T) -> T) => [T]", "(ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))", |c| {
-        let (s, elt) = c.segments(0)?;
-        let (step, _) = c.function(1, &[&elt, &elt], Some(&elt))?;
-        c.give(c.builder.fold1_s(&s, step), elt)
-    }).with(Elements::Signed),
-    row("fold_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => [T]", "(ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)", |c| {
-        let (s, elt) = c.segments(0)?;
-        let (start, step, state) = c.start_and_step(1, &elt)?;
-        c.give(c.builder.fold_seq_s(&s, start, step), state)
-    }).with(Elements::Signed),
-    row("aggregate_s", &[S, Kind::Number, F2, F2], "(segments, S, (S, T) -> S, (S, S) -> S) => [S]", "(ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)", |c| {
-        let (s, elt) = c.segments(0)?;
-        let (start, step, state) = c.start_and_step(1, &elt)?;
-        let (combine, _) = c.function(3, &[&state, &state], Some(&state))?;
-        c.give(c.builder.aggregate_s(&s, start, step, combine), state)
-    }).with(Elements::Signed),
-    row("scan_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)", |c| {
-        scan(c, |b, s, start, step| {
-            let style = FoldStyle::Associative;
-            s.with_data(b.scan_s(&s.lengths, &s.data, Fold { start, step, style }, ScanKind::Inclusive))
-        })
-    }).with(Elements::Signed),
-    row("scan_exclusive_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)", |c| scan(c, Builder::scan_exclusive_s)).with(Elements::Signed),
-    row("scan_seq_s", &[S, Kind::Number, F2], "(segments, T, (T, T) -> T) => segments", "(ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)", |c| scan(c, Builder::scan_seq_s)).with(Elements::Signed),
-    row("append_s", &[S, S], "(segments, segments) => segments", "(ragged [[1], [2]]).append_s(ragged [[3, 4], []])", |c| {
+    row("append", &[S, S], "(segments, segments) => segments", "(ragged [[1], [2]]).append(ragged [[3, 4], []])", |c| {
         c.agree(&[0, 1])?;
         let ((s, elt), (other, got)) = (c.segments(0)?, c.segments(1)?);
         c.same(1, &got, &elt)?;
-        c.give_segments(c.builder.append_s(&s, &other), elt)
+        c.give_segments(s.append(c.builder, &other), elt)
     }),
-    row("flatten_s", &[S, XS], "(segments, [n]) => segments", "(ragged [[1], [2, 3], [4]]).flatten_s([2, 1])", |c| {
+    row("flatten", &[S, XS], "(segments, [n]) => segments", "(ragged [[1], [2, 3], [4]]).flatten([2, 1])", |c| {
         let ((s, elt), outer) = (c.segments(0)?, c.numbers(1)?);
-        c.give_segments(c.builder.flatten_s(&s, &outer.node), elt)
+        c.give_segments(s.flatten(c.builder, &outer.node), elt)
     }),
-    row("replicate_s", &[XS, XS], "([length], [T]) => segments", "replicate_s([2, 1], [5, 6])", |c| {
+    row("Segmented::replicate", &[XS, XS], "([length], [T]) => segments", "Segmented::replicate([2, 1], [5, 6])", |c| {
         let (lengths, values) = (c.lengths(0)?, c.array(1)?);
-        c.give_segments(c.builder.replicate_s(&lengths, &values.node), values.elt)
+        c.give_segments(Segments::replicate(c.builder, &lengths, &values.node), values.elt)
     }),
-    row("indices_s", &[XS], "[length] => segments", "indices_s([2, 3])", |c| {
+    row("Segmented::indices", &[XS], "[length] => segments", "Segmented::indices([2, 3])", |c| {
         let lengths = c.lengths(0)?;
-        c.give_segments(c.builder.indices_s(&lengths), COUNT)
+        c.give_segments(Segments::indices(c.builder, &lengths), COUNT)
     }),
-    row("enum_from_step_s", &[XS, XS, XS], "([T], [T], [length]) => segments", "enum_from_step_s([1, 10], [2, -1], [2, 3])", |c| {
+    row("Segmented::enum_from_step", &[XS, XS, XS], "([T], [T], [length]) => segments", "Segmented::enum_from_step([1, 10], [2, -1], [2, 3])", |c| {
         let (from, step, lengths) = (c.numbers(0)?, c.numbers(1)?, c.numbers(2)?);
-        c.give_segments(c.builder.enum_from_step_s(&from.node, &step.node, &lengths.node), from.elt)
+        c.give_segments(Segments::enum_from_step(c.builder, &from.node, &step.node, &lengths.node), from.elt)
     }),
-    row("map_s", &[S, XS, F2], "(segments, [U], (T, U) -> V) => segments", "(ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)", |c| {
+    row("broadcast", &[S, XS], "(segments, [U]) => [U]", "(ragged [[1, 2], [3]]).broadcast([10, 20])", |c| {
+        let ((s, _), values) = (c.segments(0)?, c.array(1)?);
+        c.give(Segments::replicate(c.builder, &s.lengths, &values.node).data, values.elt)
+    }),
+    row("local_indices", &[S], "segments => [u64]", "(ragged [[1, 2], [3]]).local_indices()", |c| {
+        let (s, _) = c.segments(0)?;
+        c.give(Segments::indices(c.builder, &s.lengths).data, COUNT)
+    }),
+    row("zip_with_each", &[S, XS, F2], "(segments, [U], (T, U) -> V) => segments", "(ragged [[1, 2], [3]]).zip_with_each([10, 20], |x, y| x + y)", |c| {
         let ((s, elt), values) = (c.segments(0)?, c.array(1)?);
         let (f, elt) = c.function(2, &[&elt, &values.elt], None)?;
-        c.give_segments(c.builder.map_s(&s, &values.node, f), elt)
+        c.give_segments(s.zip_with_each(c.builder, &values.node, f), elt)
     }),
     row("from_uniform", &[Kind::Count, XS], "(length, [T]) => segments", "from_uniform(2, [1, 2, 3, 4])", |c| {
         let (n, data) = (c.count(0)?, c.array(1)?);
@@ -118,32 +82,32 @@ pub static ROWS: &[Combinator] = &[
         let xs = c.array(0)?;
         c.give_segments(c.builder.to_segmented(&xs.node), xs.elt)
     }),
-    row("flat_map_s", &[S, F1, F2], "(segments, T -> u64, (T, index) -> U) => segments", "(ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)", |c| {
+    row("flat_map", &[S, F1, F2], "(segments, T -> u64, (T, index) -> U) => segments", "(ragged [[2u64, 0], [3]]).flat_map(|x| x, |x, i| 10 * x + i)", |c| {
         let (s, elt) = c.segments(0)?;
         let (count, _) = c.function(1, &[&elt], Some(&COUNT))?;
         let (f, elt) = c.function(2, &[&elt, &COUNT], None)?;
-        c.give_segments(c.builder.flat_map_s(&s, count, &f), elt)
+        c.give_segments(s.flat_map(c.builder, count, &f), elt)
     }),
-    row("combinations_s", &[S], "segments => segments", "(ragged [[1, 2, 3], [4, 5]]).combinations_s()", |c| {
+    row("combinations", &[S], "segments => segments", "(ragged [[1, 2, 3], [4, 5]]).combinations()", |c| {
         let (s, elt) = c.segments(0)?;
         let pair = Elt::Tuple(vec![elt.clone(), elt]);
-        c.give_segments(c.builder.combinations_s(&s), pair)
+        c.give_segments(s.combinations(c.builder), pair)
     }),
-    row("cartesian_s", &[S, S], "(segments, segments) => segments", "(ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])", |c| {
+    row("cartesian", &[S, S], "(segments, segments) => segments", "(ragged [[1, 2], [3]]).cartesian(ragged [[0.5], [1.5, 2.5]])", |c| {
         let ((s, elt), (other, of_other)) = (c.segments(0)?, c.segments(1)?);
-        c.give_segments(c.builder.cartesian_s(&s, &other), Elt::Tuple(vec![elt, of_other]))
+        c.give_segments(s.cartesian(c.builder, &other), Elt::Tuple(vec![elt, of_other]))
     }),
-    row("take_s", &[S, Kind::Count], "(segments, n) => segments", "(ragged [[1, 2, 3], [4]]).take_s(2)", |c| {
+    row("take", &[S, Kind::Count], "(segments, n) => segments", "(ragged [[1, 2, 3], [4]]).take(2)", |c| {
         let ((s, elt), n) = (c.segments(0)?, c.amount(1)?);
-        c.give_segments(c.builder.take_s(&s, n), elt)
+        c.give_segments(s.take(c.builder, n), elt)
     }),
-    row("reverse_s", &[S], "segments => segments", "(ragged [[1, 2, 3], [4]]).reverse_s()", |c| {
+    row("reverse", &[S], "segments => segments", "(ragged [[1, 2, 3], [4]]).reverse()", |c| {
         let (s, elt) = c.segments(0)?;
-        c.give_segments(c.builder.reverse_s(&s), elt)
+        c.give_segments(s.reverse(c.builder), elt)
     }),
-    row("gather_s", &[S, S], "(segments, segments) => segments", "(ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])", |c| {
+    row("gather", &[S, S], "(segments, segments) => segments", "(ragged [[5, 6, 7], [8]]).gather(ragged [[2, 0], [0]])", |c| {
         let ((s, elt), (at, _)) = (c.segments(0)?, c.segments(1)?);
-        c.give_segments(c.builder.gather_s(&s, &at), elt)
+        c.give_segments(s.gather(c.builder, &at), elt)
     }),
     row("chunks", &[XS, Kind::Count], "([T], length) => segments", "[1, 2, 3, 4, 5].chunks(2)", |c| {
         let (xs, length) = (c.array(0)?, c.count(1)?);
@@ -154,37 +118,3 @@ pub static ROWS: &[Combinator] = &[
         c.give_segments(c.builder.from_flags(&flags.node, &xs.node), xs.elt)
     }),
 ];
-
-fn reduced(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
-    let (s, elt) = c.segments(0)?;
-    c.of_numbers(0, &elt)?;
-    c.give_like(make(c.builder, &s), elt)
-}
-
-/// One element of each segment.
-fn chosen(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
-    let (s, elt) = c.segments(0)?;
-    c.give(make(c.builder, &s), elt)
-}
-
-/// The place of one element in each segment.
-fn placed(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Arc<Node>) -> Result<Value> {
-    let (s, _) = c.segments(0)?;
-    c.give(make(c.builder, &s), COUNT)
-}
-
-fn tested(c: &mut Call<'_, '_>, make: fn(Builder, &Segments, Body) -> Arc<Node>) -> Result<Value> {
-    let (s, elt) = c.segments(0)?;
-    let test = c.test(1, &[&elt])?;
-    c.give_like(make(c.builder, &s, test), elt)
-}
-
-fn scan(
-    c: &mut Call<'_, '_>,
-    make: fn(Builder, &Segments, Body, Body) -> Segments,
-) -> Result<Value> {
-    let (s, elt) = c.segments(0)?;
-    let (start, step, state) = c.start_and_step(1, &elt)?;
-    c.same(1, &state, &elt)?;
-    c.give_segments(make(c.builder, &s, start, step), elt)
-}

@@ -97,24 +97,24 @@ pub static ROWS: &[Combinator] = &[
     row("digitize", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])", |c| {
         places(c, |builder, xs, edges| builder.searchsorted_right(edges, xs))
     }),
-    row("sort_s", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).sort_s()", |c| {
+    row("sort", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).sort()", |c| {
         let (s, elt) = c.segments(0)?;
-        c.give_segments(c.builder.sort_s(&s), elt)
+        c.give_segments(s.sort(c.builder), elt)
     }),
-    row("argsort_s", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).argsort_s()", |c| {
+    row("argsort", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).argsort()", |c| {
         let (s, _) = c.segments(0)?;
-        c.give_segments(c.builder.argsort_s(&s), COUNT)
+        c.give_segments(s.argsort(c.builder), COUNT)
     }),
-    row("median_s", &[S], "segments => [f64]", "(ragged [[3, 1, 2], [5, 4]]).median_s()", |c| {
+    row("median", &[S], "segments => [f64]", "(ragged [[3, 1, 2], [5, 4]]).median()", |c| {
         let (s, elt) = c.segments(0)?;
         c.of_numbers(0, &elt)?;
-        c.give_flat(c.builder.median_s(&s))
+        c.give_flat(s.median(c.builder))
     }),
-    row("quantile_s", &[S, Kind::Number], "(segments, f64) => [f64]", "(ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)", |c| {
+    row("quantile", &[S, Kind::Number], "(segments, f64) => [f64]", "(ragged [[3, 1, 2], [5, 4]]).quantile(0.75)", |c| {
         let (s, elt) = c.segments(0)?;
         c.of_numbers(0, &elt)?;
         let (share, _) = c.scalar(1, Some(&Elt::Scalar(Ty::F64)))?;
-        c.give_flat(c.builder.quantile_s(&s, &share))
+        c.give_flat(s.quantile(c.builder, &share))
     }),
 ];
 

@@ -25,17 +25,17 @@ pub static ROWS: &[Combinator] = &[
         let float = complex(c, &zs.elt)?;
         c.give(c.builder.irfft(&zs.node, &n), float)
     }),
-    row("fft_s", &[S], "segments => segments", "[(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()", |c| of_each(c, Builder::fft_s)),
-    row("ifft_s", &[S], "segments => segments", "[(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()", |c| of_each(c, Builder::ifft_s)),
-    row("rfft_s", &[S], "segments => segments", "[1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()", |c| {
+    row("fft", &[S], "segments => segments", "[(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft()", |c| of_each(c, Segments::fft)),
+    row("ifft", &[S], "segments => segments", "[(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft()", |c| of_each(c, Segments::ifft)),
+    row("rfft", &[S], "segments => segments", "[1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft()", |c| {
         let (s, elt) = c.segments(0)?;
         let float = real(c, &elt)?;
-        c.give_segments(c.builder.rfft_s(&s), pair(&float))
+        c.give_segments(s.rfft(c.builder), pair(&float))
     }),
-    row("irfft_s", &[S, XS], "(segments, [length]) => segments", "(ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])", |c| {
+    row("irfft", &[S, XS], "(segments, [length]) => segments", "(ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft([2, 1])", |c| {
         let ((s, elt), lengths) = (c.segments(0)?, c.array(1)?);
         let float = complex(c, &elt)?;
-        c.give_segments(c.builder.irfft_s(&s, &lengths.node), float)
+        c.give_segments(s.irfft(c.builder, &lengths.node), float)
     }),
 ];
 
@@ -71,8 +71,8 @@ fn whole(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Re
     c.give(make(c.builder, &node), elt)
 }
 
-fn of_each(c: &mut Call<'_, '_>, make: fn(Builder, &Segments) -> Segments) -> Result<Value> {
+fn of_each(c: &mut Call<'_, '_>, make: fn(&Segments, Builder) -> Segments) -> Result<Value> {
     let (s, elt) = c.segments(0)?;
     complex(c, &elt)?;
-    c.give_segments(make(c.builder, &s), elt)
+    c.give_segments(make(&s, c.builder), elt)
 }

@@ -19,7 +19,12 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
             let call = format!(":{} {}", c.name, c.argument);
             let _ = writeln!(text, "  {call:<37} {}", c.help);
         }
-        let combinators: Vec<_> = combinators::all().map(|c| c.name).collect();
+        let mut combinators: Vec<_> = Vec::new();
+        for c in combinators::all() {
+            if !combinators.contains(&c.name) {
+                combinators.push(c.name);
+            }
+        }
         let scalars: Vec<_> = SCALARS.iter().map(|f| f.name).collect();
         text += &format!("combinators\n{}", wrapped(&combinators));
         text += &format!("functions on scalars\n{}", wrapped(&scalars));
@@ -30,7 +35,15 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         return Ok(Answer::of(grammar::show()));
     }
     if let Some(c) = combinators::find(&name) {
-        let mut text = format!("{}\n", c.signature());
+        let mut text = String::new();
+        for form in combinators::forms(c.name) {
+            text += &format!("{}\n", form.signature());
+        }
+        if c.params.first() == Some(&combinators::Kind::Over) {
+            let more = if c.params.len() > 1 { "…" } else { "" };
+            let (name, of) = (c.name, "of each segment `rows");
+            text += &format!("along axes `m.along(0).{name}({more})`, {of}.{name}({more})`\n");
+        }
         if !c.aliases.is_empty() {
             text += &format!("also {}\n", c.aliases.join(", "));
         }
@@ -60,6 +73,9 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         return Ok(Answer::of(format!("{name}: {}{shown}\n", value.ty())));
     }
     let mut unknown = Diagnostic::new(format!("there is no `{name}`"), at);
+    if let Some(form) = combinators::renamed(&name) {
+        return Err(s.draw(&unknown.note(format!("it is {form}"))));
+    }
     let known = combinators::names().chain(COMMANDS.iter().map(|c| c.name));
     for other in nearest(&name, known) {
         unknown = unknown.note(format!("you may have meant `{other}`"));

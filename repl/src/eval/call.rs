@@ -5,7 +5,7 @@ use crate::combinators::{self, Combinator, Elements, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::PatternKind;
-use crate::value::{Array, Elt, Named, Segmented, Value};
+use crate::value::{Along, Array, Elt, Named, Segmented, Value};
 use livefusion::Boundary;
 use livefusion::ast::{Axis, Body, Builder, Node};
 use livefusion::ranked::{Amount, Item};
@@ -38,11 +38,17 @@ impl<'e, 's> Call<'e, 's> {
         spans: Vec<Span>,
         span: Span,
     ) -> Result<Value> {
+        let first = match args.first() {
+            Some(Value::Segmented(_)) => Kind::Segments,
+            Some(Value::Along(_)) => Kind::Along,
+            _ => Kind::Array,
+        };
+        let of = combinators::form(of, first, args.len());
         if !of.takes(args.len()) {
             let message = format!("`{}` takes {}, got {}", of.name, of.arity(), args.len());
             let mut wrong = Diagnostic::new(message, span);
-            if of.params.len() == 1 && combinators::find(&format!("{}_axis", of.name)).is_some() {
-                wrong = wrong.note(format!("along an axis it is `m.{}(axis = 0)`", of.name));
+            if of.params == [Kind::Over] {
+                wrong = wrong.note(format!("along an axis it is `m.along(0).{}()`", of.name));
             }
             return Err(Box::new(
                 wrong
@@ -112,14 +118,19 @@ impl<'e, 's> Call<'e, 's> {
                     self.args[k] = Value::Segmented(Segmented { data, ..s });
                     continue;
                 }
+                Value::Along(a) => {
+                    let (want, a) = (elements.of(&a.array.elt), a.clone());
+                    let array = self.eval.retyped(a.array, &want, span)?;
+                    self.args[k] = Value::Along(Along { array, ..a });
+                    continue;
+                }
                 Value::Array(a) if a.node.rank > 0 => a.clone(),
                 Value::Range(_) if all.is_some() => self.array(k)?,
                 _ => continue,
             };
-            let want = match elements {
-                Elements::Numbers => promote::numbers(&array.elt),
-                Elements::Signed => promote::signed(&array.elt),
-                _ => all.clone().unwrap_or(array.elt.clone()),
+            let want = match &all {
+                Some(all) => all.clone(),
+                None => elements.of(&array.elt),
             };
             self.args[k] = Value::Array(self.eval.retyped(array, &want, span)?);
         }
@@ -151,9 +162,14 @@ impl<'e, 's> Call<'e, 's> {
             other => {
                 let message = format!("expected an array, got {}", other.describe());
                 let wrong = Diagnostic::new(message, at);
-                Err(Box::new(match self.eval.tracing && other.is_scalar() {
-                    true => wrong.note(OF_WHOLE),
-                    false => wrong,
+                let name = self.builder.name();
+                Err(Box::new(match other {
+                    Value::Along(_) => {
+                        let form = format!("`m.along(0).map(|r| r.{name}(…))`");
+                        wrong.note(format!("{form} calls `{name}` on each"))
+                    }
+                    other if self.eval.tracing && other.is_scalar() => wrong.note(OF_WHOLE),
+                    _ => wrong,
                 }))
             }
         }
@@ -309,17 +325,19 @@ impl<'e, 's> Call<'e, 's> {
 
     /// An axis.
     pub fn axis(&mut self, k: usize) -> Result<usize> {
-        let n = self.known(k)?;
+        let (value, at) = (self.args[k].clone(), self.at(k));
+        self.axis_of(&value, at)
+    }
+
+    /// The axis that a value names, counted from the last one if it is negative.
+    fn axis_of(&mut self, value: &Value, at: Span) -> Result<usize> {
+        let n = self.eval.known(value, at)?;
         let rank = match self.args.iter().find(|a| matches!(a, Value::Array(_))) {
             Some(Value::Array(a)) => i128::from(a.node.rank),
             _ => 1,
         };
-        // Counted from the last one.
         let axis = if n < 0 { n + rank } else { n };
-        usize::try_from(axis).map_or_else(
-            |_| wrong(format!("expected an axis, got {n}"), self.at(k)),
-            Ok,
-        )
+        usize::try_from(axis).map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)
     }
 
     /// A number of elements that is known.
@@ -354,9 +372,7 @@ impl<'e, 's> Call<'e, 's> {
         };
         let mut axes = Vec::new();
         for part in &parts {
-            let n = self.eval.known(part, at)?;
-            let axis = usize::try_from(n);
-            axes.push(axis.map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)?);
+            axes.push(self.axis_of(part, at)?);
         }
         Ok(axes)
     }

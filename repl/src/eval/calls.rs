@@ -98,22 +98,26 @@ impl Eval<'_> {
         named: &[&Expr],
         span: Span,
     ) -> Result<Value> {
-        let (mut name, mut dtype) = (name, None);
+        let (mut dtype, mut placed) = (None, Vec::new());
         for arg in named {
             let ExprKind::Keyword { name: word, value } = &arg.kind else {
                 continue;
             };
             let given = self.expr(env, value)?;
-            let along = match name {
-                Named::Combinator(c) => combinators::find(&format!("{}_axis", c.name)),
-                Named::Scalar(_) => None,
+            let goes_along = match name {
+                Named::Combinator(c) => combinators::goes_along(c),
+                Named::Scalar(_) => false,
             };
-            match (word.text.as_str(), along) {
-                ("axis", Some(along)) if !values.is_empty() => {
-                    name = Named::Combinator(along);
-                    values.insert(1, given);
-                    spans.insert(1, value.span);
+            let place = match name.keywords() {
+                Keywords::At(all) => all.iter().find(|(place, _)| *place == word.text),
+                _ => None,
+            };
+            match (word.text.as_str(), place) {
+                ("axis", _) if goes_along && !values.is_empty() => {
+                    let along = combinators::value("along").unwrap_or(Value::Int(0));
+                    values[0] = self.call(&along, vec![values[0].clone(), given], value.span)?;
                 }
+                (_, Some((_, k))) => placed.push((*k, given, value.span)),
                 ("dtype", _) => dtype = Some((given, value.span)),
                 (word, _) if matches!(name.keywords(), Keywords::Last(last) if last == word) => {
                     values.push(given);
@@ -132,6 +136,11 @@ impl Eval<'_> {
                     return Err(Box::new(Diagnostic::new(message, word.span).note(ty)));
                 }
             }
+        }
+        placed.sort_by_key(|(k, ..)| *k);
+        for (k, given, at) in placed {
+            values.insert(k.min(values.len()), given);
+            spans.insert(k.min(spans.len()), at);
         }
         let made = self.call_named(name, values, spans, span)?;
         match dtype {

@@ -7,6 +7,7 @@ use crate::value::{Elt, Segmented, Value};
 use livefusion::ast::{
     Axis, BodyBuilder, Const, Ensure, Field, Fields, Node, Op, TermId, Ty, Types, Value as Memory,
 };
+use livefusion::segmented::Segments;
 use std::sync::Arc;
 
 /// What is applied to values, and where these stand.
@@ -167,7 +168,7 @@ impl Eval<'_> {
                 let [got, expected] = [0, 1].map(|k| b.param(k));
                 let checked = b.ensure(Ensure::Equal, &[got, expected]);
                 let checked = builder.map(&[own.clone(), known.clone()], b.finish(&[checked]));
-                let each = builder.replicate_s(&own, &checked).data;
+                let each = Segments::replicate(builder, &own, &checked).data;
                 data.node = builder.map(&[each, data.node.clone()], guarded(&data.node.types));
                 for node in [&checked, &data.node] {
                     if let Some(e) = &node.error {

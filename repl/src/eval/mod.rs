@@ -12,6 +12,7 @@ mod index;
 mod loaded;
 mod meaning;
 mod operators;
+mod over;
 mod pictures;
 pub mod promote;
 mod python;
@@ -288,6 +289,9 @@ impl<'s> Eval<'s> {
         }
         let message = format!("there is no `{}`", shown(name));
         let mut unknown = Diagnostic::new(message, span);
+        if let Some(form) = combinators::renamed(name) {
+            return Err(Box::new(unknown.note(format!("it is {form}"))));
+        }
         let known = env.names().map(String::from);
         let known: Vec<String> = known
             .chain(combinators::names().map(String::from))

@@ -32,7 +32,7 @@ impl Eval<'_> {
             return wrong("a step of 0 goes nowhere", span);
         }
         let of = match step < 0 {
-            true => self.builder("reverse", span).reverse_axis(of, axis),
+            true => self.builder("reverse", span).reverse_along(of, axis),
             false => of.clone(),
         };
         if let (None, None) = (&start, &end) {

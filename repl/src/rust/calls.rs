@@ -16,9 +16,6 @@ const FREE: &[&str] = &[
     "replicate",
     "enum_from_step",
     "linspace",
-    "reduce_by_index",
-    "scan_by_index",
-    "scan_exclusive_by_index",
     "random::bits",
     "random::uniform",
     "random::uniform2",
@@ -26,9 +23,9 @@ const FREE: &[&str] = &[
     "random::normal2",
     "random::integers",
     "random::permutation",
-    "replicate_s",
-    "indices_s",
-    "enum_from_step_s",
+    "Segmented::replicate",
+    "Segmented::indices",
+    "Segmented::enum_from_step",
     "iterate_n",
     "iterate_while",
     "iterate",
@@ -40,7 +37,6 @@ const SUFFIXED: &[&str] = &[
     "replicate",
     "enum_from_step",
     "aggregate",
-    "aggregate_s",
     "reduce_by_index",
     "scan_by_index",
     "scan_exclusive_by_index",
@@ -123,34 +119,8 @@ impl Writer<'_> {
         })
     }
 
-    /// A call with arguments that have names.
-    fn with_names(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
-        let mut plain: Vec<Expr> = Vec::new();
-        let mut axis = None;
-        for arg in args {
-            match &arg.kind {
-                ExprKind::Keyword { name, value } if name.text == "axis" => {
-                    axis = Some((**value).clone())
-                }
-                ExprKind::Keyword { .. } => {
-                    return refuse("there is no Rust for this argument", arg.span);
-                }
-                _ => plain.push(arg.clone()),
-            }
-        }
-        let along =
-            combinators::find(name).and_then(|c| combinators::find(&format!("{}_axis", c.name)));
-        match (along, axis) {
-            (Some(along), Some(axis)) if !plain.is_empty() => {
-                plain.insert(1, axis);
-                self.combinator(e, along, &plain)
-            }
-            _ => refuse("there is no Rust for these arguments", e.span),
-        }
-    }
-
     /// An array argument, with elements of the type that the combinator gives them.
-    fn input(&mut self, c: &Combinator, args: &[Expr], k: usize) -> Result<Code> {
+    pub(super) fn input(&mut self, c: &Combinator, args: &[Expr], k: usize) -> Result<Code> {
         let code = self.rows(&args[k])?;
         let own = self.element(&args[k])?;
         let want = match c.elements {
@@ -173,7 +143,13 @@ impl Writer<'_> {
         self.converted(code, &args[k], want.and_then(|elt| elt.scalar()))
     }
 
-    pub fn combinator(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
+    pub fn combinator(&mut self, e: &Expr, c: &'static Combinator, args: &[Expr]) -> Result<Code> {
+        let kind = match args.first().map(|a| self.note(a)).transpose()? {
+            Some(Note::Segments(_)) => Kind::Segments,
+            Some(Note::Along(_)) => Kind::Along,
+            _ => Kind::Array,
+        };
+        let c = combinators::form(c, kind, args.len());
         let refs = |w: &mut Self, of: &[Expr]| -> Result<Vec<String>> {
             of.iter().map(|a| Ok(w.borrowed(a)?.text)).collect()
         };
@@ -205,7 +181,7 @@ impl Writer<'_> {
                 }
                 return Ok(self.expr(&args[0])?.call("reshape", &[shape]));
             }
-            "fold" | "fold_seq" | "fold_seq_s" | "fold_seq_axis" | "scan" | "scan_seq"
+            "fold" | "fold_seq" | "scan" | "scan_seq"
                 if elt(self, e)? != self.element(&args[0])?.map(|elt| promote::signed(&elt)) =>
             {
                 return refuse(
@@ -221,7 +197,7 @@ impl Writer<'_> {
                 let all = refs(self, args)?.join(", ");
                 return Ok(free("concat", &[format!("[{all}]")]));
             }
-            "concat_axis" | "stack" => {
+            "concatenate" | "stack" => {
                 let axis = self.expr_as_count(&args[0])?;
                 let all = refs(self, &args[1..])?.join(", ");
                 return Ok(free(c.name, &[axis, format!("&[{all}]")]));
@@ -237,7 +213,7 @@ impl Writer<'_> {
                 let of = self.expr(&args[0])?.call(c.name, &[]);
                 return Ok(of.call("clone", &[]));
             }
-            "flatten" if matches!(self.note(&args[0])?, Note::Segments(_)) => {
+            "flatten" if args.len() == 1 && matches!(self.note(&args[0])?, Note::Segments(_)) => {
                 return Ok(self.expr(&args[0])?.call("concat", &[]));
             }
             "with_data" => {
@@ -248,13 +224,17 @@ impl Writer<'_> {
                 let (of, f) = (self.borrowed(&args[0])?, self.function(&args[1], 1)?);
                 return Ok(of.call(c.name, &[f]));
             }
+            "along" => {
+                let axes = self.axes(&args[1])?;
+                return Ok(self.rows(&args[0])?.call(c.name, &[axes]));
+            }
             "permute_axes" => {
                 let order = self.parts(&args[1])?;
                 let order = format!("[{}]", order.join(", "));
                 return Ok(self.expr(&args[0])?.call(c.name, &[order]));
             }
             "pad" => return self.pad(args),
-            "broadcast" => return self.broadcast(e, args),
+            "broadcast" if c.params[0] != Kind::Segments => return self.broadcast(e, args),
             "iterate_n" | "iterate_while" | "iterate" | "while_loop" => {
                 return self.looped(e, c, args);
             }
@@ -278,27 +258,38 @@ impl Writer<'_> {
             "Boundary::Constant" => return Ok(free(c.name, &[self.expr(&args[0])?.text])),
             _ => {}
         }
+        if FREE.contains(&c.name) {
+            let texts = self.arguments(e, c, args, 0)?;
+            return Ok(free(c.name, &texts));
+        }
+        let of = self.receiver(c, args)?;
+        self.method(e, c, of, args)
+    }
+
+    /// The texts of the arguments from one on.
+    pub(super) fn arguments(
+        &mut self,
+        e: &Expr,
+        c: &Combinator,
+        args: &[Expr],
+        first: usize,
+    ) -> Result<Vec<String>> {
         let ty = match c.name {
             "histogram_uniform" => self.element(&args[0])?.and_then(|elt| elt.scalar()),
             _ => self.note(e)?.elt().and_then(Elt::scalar),
         };
         let suffix = SUFFIXED.contains(&c.name);
         let mut texts = Vec::new();
-        for (k, arg) in args.iter().enumerate() {
+        for (k, arg) in args.iter().enumerate().skip(first) {
             let kind = c.params.get(k).or(c.params.last()).copied();
-            let method = k == 0 && !FREE.contains(&c.name);
             texts.push(match kind.unwrap_or(Kind::Any) {
-                _ if method => continue,
-                Kind::Array | Kind::Segments => self.input(c, args, k)?.borrowed().text,
+                Kind::Array | Kind::Segments | Kind::Along | Kind::Over => {
+                    self.input(c, args, k)?.borrowed().text
+                }
                 Kind::Function(n) => self.function(arg, n)?,
-                Kind::Key => match &arg.kind {
-                    ExprKind::Function(f) if f.params.len() == 1 => {
-                        return self.by_key(c.name, &args[0], arg);
-                    }
-                    _ => self.function(arg, 2)?,
-                },
+                Kind::Key => self.function(arg, 2)?,
                 Kind::Count | Kind::Axis => self.expr_as_count(arg)?,
-                Kind::Any if c.name == "slice_axis" => self.item(arg)?,
+                Kind::Any if c.name == "slice" => self.item(arg)?,
                 Kind::Shape | Kind::Any => match self.parts(arg)?.as_slice() {
                     [one] => one.clone(),
                     parts => tuple(parts).text,
@@ -308,27 +299,7 @@ impl Writer<'_> {
                 Kind::Text => self.expr(arg)?.text,
             });
         }
-        if FREE.contains(&c.name) {
-            return Ok(free(c.name, &texts));
-        }
-        let of = self.input(c, args, 0)?;
-        // Complex numbers, which are pairs in the shell.
-        let (takes, gives) = match c.name.trim_end_matches("_s") {
-            "fft" | "ifft" => (true, true),
-            "rfft" => (false, true),
-            "irfft" => (true, false),
-            _ => (false, false),
-        };
-        let number = "|(re, im)| livefusion::complex::ComplexExp::new(re, im)";
-        let of = match takes {
-            true => of.call("map", &[number.into()]),
-            false => of,
-        };
-        let made = of.call(c.name, &texts);
-        Ok(match gives {
-            true => made.call("map", &["|z| (z.re, z.im)".into()]),
-            false => made,
-        })
+        Ok(texts)
     }
 
     /// A shape: numbers, or a tuple of numbers.
@@ -414,7 +385,7 @@ impl Writer<'_> {
     }
 
     /// Numbers of elements: one, or those of a tuple.
-    fn parts(&mut self, e: &Expr) -> Result<Vec<String>> {
+    pub(super) fn parts(&mut self, e: &Expr) -> Result<Vec<String>> {
         match &e.kind {
             ExprKind::Tuple(parts) => parts.iter().map(|p| self.expr_as_count(p)).collect(),
             _ => Ok(vec![self.expr_as_count(e)?]),

@@ -195,7 +195,12 @@ fn type_of(note: &Note) -> Option<String> {
             let parts: Option<Vec<_>> = parts.iter().map(type_of).collect();
             tuple(&parts?).text
         }
-        Note::Int(_) | Note::Float(_) | Note::Range(None) | Note::Table(_) | Note::Other => {
+        Note::Int(_)
+        | Note::Float(_)
+        | Note::Range(None)
+        | Note::Table(_)
+        | Note::Along(_)
+        | Note::Other => {
             return None;
         }
     })

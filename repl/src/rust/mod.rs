@@ -17,6 +17,7 @@ mod code;
 mod expression;
 mod functions;
 mod literals;
+mod methods;
 mod notes;
 mod parts;
 mod python;
@@ -99,7 +100,7 @@ fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Re
                 "println!(\"{{}} rows, {{:?}}\", table.len(), {names});"
             ));
         }
-        Note::Term(_) | Note::Other => {
+        Note::Term(_) | Note::Along(_) | Note::Other => {
             return refuse("expected arrays, segments or scalars", value.span);
         }
     }

@@ -22,6 +22,8 @@ pub enum Note {
     Array(Elt, u8),
     /// Segments of such elements.
     Segments(Elt),
+    /// An array along axes, of such elements.
+    Along(Elt),
     /// Several values.
     Tuple(Vec<Note>),
     /// A range; its first element, the end behind its last one, and their type, where they are known.
@@ -46,6 +48,7 @@ impl Note {
             Value::Array(a) if a.node.rank == 0 => Note::Delayed(a.elt.clone()),
             Value::Array(a) => Note::Array(a.elt.clone(), a.node.rank),
             Value::Segmented(s) => Note::Segments(s.data.elt.clone()),
+            Value::Along(a) => Note::Along(a.array.elt.clone()),
             Value::Tuple(parts) => Note::Tuple(parts.iter().map(Note::of).collect()),
             Value::Range(range) => {
                 let start = range.start.as_ref().map_or(Some((0, None)), number);
@@ -77,6 +80,7 @@ impl Note {
             | Note::Term(elt)
             | Note::Delayed(elt)
             | Note::Array(elt, _)
+            | Note::Along(elt)
             | Note::Segments(elt) => Some(elt),
             Note::Tuple(parts) => parts.first().and_then(Note::elt),
             _ => None,
@@ -91,6 +95,7 @@ impl Note {
             | Note::Term(elt)
             | Note::Delayed(elt)
             | Note::Array(elt, _)
+            | Note::Along(elt)
             | Note::Segments(elt) => is_meant(elt),
             Note::Tuple(parts) => parts.iter().any(Note::is_meant),
             Note::Int(_) | Note::Float(_) | Note::Range(_) | Note::Table(_) | Note::Other => false,

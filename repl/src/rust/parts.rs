@@ -118,7 +118,7 @@ impl Writer<'_> {
             .iter()
             .any(|i| matches!(self.notes.get(i.span), Some(Note::Int(..0))));
         let call = match (sliced, parts.len()) {
-            (false, 1) if back => of.call("index_axis", &["0".into(), at]),
+            (false, 1) if back => of.call("along", &["0".into()]).call("at", &[at]),
             (false, _) if !back => of.call("at", &[at]),
             _ => of.call("slice", &[at]),
         };
@@ -146,7 +146,7 @@ impl Writer<'_> {
             None => 1,
         };
         let of = match step < 0 {
-            true => of.call("reverse_axis", &[axis.to_string()]),
+            true => of.call("along", &[axis.to_string()]).call("reverse", &[]),
             false => of,
         };
         let range = match (ends, self.notes.get(item.span)) {

@@ -227,7 +227,7 @@ mod tests {
 
     impl Vocabulary for Few {
         fn names(&self) -> Vec<String> {
-            ["filter", "filter_s", "fold", "xs", "f64::MAX"]
+            ["filter", "first", "fold", "xs", "f64::MAX"]
                 .map(String::from)
                 .to_vec()
         }
@@ -260,7 +260,7 @@ mod tests {
             let found = found.into_iter().map(|p| p.replacement).collect::<Vec<_>>();
             format!("{} {}", &text[..start], found.join(" "))
         };
-        assert_eq!(complete("xs |> fi"), "xs |>  filter filter_s");
+        assert_eq!(complete("xs |> fi"), "xs |>  filter first");
         assert_eq!(complete("xs.f"), "xs. filter fold");
         assert_eq!(complete("pair."), "pair. 0 1");
         assert_eq!(complete("1 + f64::M"), "1 +  f64::MAX");

@@ -32,7 +32,7 @@ pub fn join_counts(left: &Array<u64>, right: &Array<u64>) -> Array<u64> {
 /// How wide the middle half of each group's values is.
 pub fn group_spread(values: &Array<f64>, keys: &Array<u64>) -> (Array<u64>, Array<f64>) {
     let (keys, groups) = values.group_by_key(keys);
-    let (low, high) = (groups.quantile_s(0.25), groups.quantile_s(0.75));
+    let (low, high) = (groups.quantile(0.25), groups.quantile(0.75));
     (keys, high - low)
 }
 

@@ -11,10 +11,10 @@ pub fn filter_take(xs: &Array<i64>, n: u64) -> Array<i64> {
 
 /// Each number as often as its count says, times how often it came before: the first `n` of these.
 pub fn flat_map_take(counts: &Array<u64>, xs: &Array<i64>, n: u64) -> Array<i64> {
-    let each = replicate_s(counts, xs);
+    let each = Segmented::replicate(counts, xs);
     let numbered = each
         .data()
-        .zip_with(&each.indices_s(), |x, i| x * i.cast::<i64>());
+        .zip_with(&each.local_indices(), |x, i| x * i.cast::<i64>());
     numbered.take(n)
 }
 

@@ -41,11 +41,12 @@ pub fn k_means_step(points: &Array<Point>, centres: &Array<Point>) -> Array<Poin
         nearest
     });
     let ones = points.map(|(x, y)| (x, y, 1.0));
-    let sums: Array<(f64, f64, f64)> = reduce_by_index(
-        &k,
-        (0.0, 0.0, 0.0),
+    let sums: Array<(f64, f64, f64)> = ones.reduce_by_index(
         &nearest,
-        &ones,
+        Bins {
+            count: &k,
+            start: (0.0, 0.0, 0.0),
+        },
         |(a, b, n), (x, y, m)| (a + x, b + y, n + m),
     );
     sums.zip_with(centres, |(x, y, n), (cx, cy)| {
@@ -59,7 +60,7 @@ pub fn sieve(n: u64, small: &Array<u64>) -> Array<u64> {
     let squares = small * small;
     let lengths =
         (small, &squares).zip_with(|p, square| square.lt(n).cond((n - 1 - square) / p + 1, 0));
-    let multiples = enum_from_step_s(&squares, small, &lengths);
+    let multiples = Segmented::enum_from_step(&squares, small, &lengths);
     let struck = multiples.data().map(|_| false);
     let is_prime = replicate(n, true).scatter(multiples.data(), &struck);
     iota(n).pack(&is_prime).filter(|p| p.ge(2))

@@ -18,7 +18,7 @@ pub fn matrix_product(x: &Matrix, y: &Matrix) -> Matrix {
 pub fn flat_matrix_product(x: &Matrix, y: &Matrix, (n, m): (usize, usize)) -> Matrix {
     let rows = x.broadcast((.., m, ..));
     let columns = y.transpose().broadcast((n, .., ..));
-    (&rows * &columns).sum_axis(2)
+    (&rows * &columns).along(2).sum()
 }
 
 /// One step of shortest ways (P3): the shortest of all ways by one point between, as a product of matrices is made.
@@ -27,7 +27,7 @@ pub fn shorter_ways(ways: &Array<i64, Ix2>, n: usize) -> Array<i64, Ix2> {
         ways.broadcast((.., n, ..)),
         ways.transpose().broadcast((n, .., ..)),
     );
-    (&from + &to).fold_axis(2, i64::MAX, |a, b| a.min(b))
+    (&from + &to).along(2).fold(i64::MAX, |a, b| a.min(b))
 }
 
 /// The largest sum of neighbours in each row (P5).
@@ -42,22 +42,22 @@ pub fn sum_of_sums(m: &Array<i64, Ix2>) -> Array<i64, Ix0> {
 
 /// The sum of rows, element by element (IRWIM).
 pub fn sum_of_rows(m: &Matrix) -> Array<f64> {
-    m.map(|x| x * 0.5).sum_axis(0)
+    m.map(|x| x * 0.5).along(0).sum()
 }
 
 /// Running sums of rows, element by element (ISWIM).
 pub fn running_rows(m: &Matrix) -> Matrix {
-    m.map(|x| x * 0.5).cumsum_axis(0)
+    m.map(|x| x * 0.5).along(0).cumsum()
 }
 
 /// Running sums of planes, element by element: the scan of a nest of two maps (figure 17).
 pub fn running_planes(a: &Array<f64, Ix3>) -> Array<f64, Ix3> {
-    a.map(|x| x * 0.5).cumsum_axis(0)
+    a.map(|x| x * 0.5).along(0).cumsum()
 }
 
 /// The sum of planes, element by element (figure 17, for a reduction).
 pub fn sum_of_planes(a: &Array<f64, Ix3>) -> Matrix {
-    a.map(|x| x * 0.5).sum_axis(0)
+    a.map(|x| x * 0.5).along(0).sum()
 }
 
 /// The sum of the sums of rows in each plane, of three nested reductions (RedFlat of three axes).
@@ -107,7 +107,8 @@ pub fn across_a_split(m: &Matrix, n: usize) -> Array<f64> {
     let (low, high) = x.split(0, n / 2);
     let rows = low.shape()[0].clone();
     low.zip_with(&high, |a, b| a * b)
-        .sum_axis(1)
+        .along(1)
+        .sum()
         .map(|s| s / rows.value().cast::<f64>())
 }
 
@@ -121,7 +122,7 @@ pub fn shares_of_rows(m: &Matrix) -> Matrix {
 
 /// Sums of rows, of columns, and of all.
 pub fn sums(m: &Array<i64, Ix2>) -> (Array<i64>, Array<i64>, Array<i64, Ix0>) {
-    (m.sum_axis(1), m.sum_axis(0), m.sum())
+    (m.along(1).sum(), m.along(0).sum(), m.sum())
 }
 
 pub(super) fn all() -> Vec<Program> {

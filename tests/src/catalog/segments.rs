@@ -38,20 +38,20 @@ pub fn quickhull_core(level: &Level) -> Next {
     let ([px, py], [x1, y1], [x2, y2]) = (&level.points, &level.from, &level.to);
     let (dx, dy) = (x2 - x1, y2 - y1);
     let points = Segmented::new(&level.lengths, px);
-    let (right, up) = (px - points.replicate_s(x1), py - points.replicate_s(y1));
-    let (wide, high) = (points.replicate_s(&dx), points.replicate_s(&dy));
+    let (right, up) = (px - points.broadcast(x1), py - points.broadcast(y1));
+    let (wide, high) = (points.broadcast(&dx), points.broadcast(&dy));
     let cross = points.with_data((wide * up) - (high * right));
     let is_above = cross.data().map(|c| c.gt(0.0));
     let (xs, ys) = (
-        points.pack_s(&is_above),
-        points.with_data(py.clone()).pack_s(&is_above),
+        points.pack(&is_above),
+        points.with_data(py.clone()).pack(&is_above),
     );
-    let crosses = cross.pack_s(&is_above);
+    let crosses = cross.pack(&is_above);
     let counts = crosses.lengths();
 
     let above = xs.data().zip(ys.data());
     let measured = crosses.with_data(crosses.data().zip(&above));
-    let farthest = measured.fold_s((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
+    let farthest = measured.fold((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
     let (far, corner) = farthest.unzip();
     let line = ((&dx * &dx) + (&dy * &dy)).map(|square| square.sqrt());
     let distance = &far / &line;
@@ -88,13 +88,13 @@ pub fn sparse_times(m: &Sparse, x: &Array<f64>) -> Array<f64> {
     let products = m.values.zip_with(&m.columns, |value, column| {
         value * x.at(column.cast::<u64>())
     });
-    Segmented::from_offsets(&m.offsets, &products).sum_s()
+    Segmented::from_offsets(&m.offsets, &products).sum()
 }
 
 /// Softmax of each segment: three passes over a segment, one after the other.
 pub fn softmax(rows: &Segmented<f64>) -> Array<f64> {
-    let shifted = rows.map_s(&rows.max_s(), |x, most| (x - most).exp());
-    let shares = shifted.map_s(&shifted.sum_s(), |x, total| x / total);
+    let shifted = rows.zip_with_each(&rows.max(), |x, most| (x - most).exp());
+    let shares = shifted.zip_with_each(&shifted.sum(), |x, total| x / total);
     shares.data().clone()
 }
 
@@ -122,9 +122,9 @@ pub struct Sums {
 /// Folds and scans of segments beside a fold of all.
 pub fn sums(rows: &Segmented<i64>) -> Sums {
     Sums {
-        sums: rows.sum_s(),
-        running: rows.scan_s(0, |a, b| a + b).data().clone(),
-        positive: rows.count_s(|x| x.gt(0)),
+        sums: rows.sum(),
+        running: rows.scan(0, |a, b| a + b).data().clone(),
+        positive: rows.count(|x| x.gt(0)),
         total: rows.data().sum(),
     }
 }
@@ -143,27 +143,27 @@ pub struct Left {
 
 /// Filters of segments, and folds of what they leave.
 pub fn filters(rows: &Segmented<i64>) -> Left {
-    let positive = rows.filter_s(|x| x.gt(0));
-    let small = positive.filter_s(|x| x.lt(50));
+    let positive = rows.filter(|x| x.gt(0));
+    let small = positive.filter(|x| x.lt(50));
     Left {
         data: small.data().clone(),
         lengths: small.lengths().clone(),
-        sums: small.sum_s(),
+        sums: small.sum(),
         before: positive.lengths().clone(),
     }
 }
 
 /// The mean over each group of rows of the rows' largest elements: segments of segments.
 pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64> {
-    Segmented::new(groups, &rows.max_s()).mean_s()
+    Segmented::new(groups, &rows.max()).mean()
 }
 
 /// An analysis of events, each of which has some particles: a histogram of how far apart the particles of each pair are, and how many
 /// pairs of each event are close.
 pub fn pairs_of_particles(events: &Segmented<f64>) -> (Array<u64>, Array<u64>) {
-    let apart = events.combinations_s().map(|(a, b)| (a - b).abs());
+    let apart = events.combinations().map(|(a, b)| (a - b).abs());
     let counts = apart.data().histogram_uniform(0.0, 100.0, 10);
-    (counts, apart.count_s(|d| d.lt(5.0)))
+    (counts, apart.count(|d| d.lt(5.0)))
 }
 
 pub(super) fn all() -> Vec<Program> {

@@ -18,7 +18,7 @@ pub fn shortest_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64, Ix0> {
 /// Running sums that begin anew with each segment, by two segmentations of as many elements: by
 /// which of them an element is further.
 pub fn two_segmentations(left: &Segmented<i64>, right: &Segmented<i64>) -> Array<i64> {
-    let [l, r] = [left, right].map(|s| s.scan_s(0, |a, b| a + b));
+    let [l, r] = [left, right].map(|s| s.scan(0, |a, b| a + b));
     l.data().zip_with(r.data(), |l, r| l - r)
 }
 
@@ -27,8 +27,8 @@ pub fn product_of_runs(
     (left_counts, left): (&Array<u64>, &Array<i64>),
     (right_counts, right): (&Array<u64>, &Array<i64>),
 ) -> Array<i64, Ix0> {
-    let l = replicate_s(left_counts, left);
-    let r = replicate_s(right_counts, right);
+    let l = Segmented::replicate(left_counts, left);
+    let r = Segmented::replicate(right_counts, right);
     l.data().zip_with(r.data(), |l, r| l * r).sum()
 }
 

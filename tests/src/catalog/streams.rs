@@ -83,7 +83,14 @@ pub fn words(text: &Array<u8>, most: u64) -> (Array<u64, Ix0>, Array<u64, Ix0>, 
     let lengths = ends.map(|(_, (_, n))| n);
     let ones = lengths.map(|_| 1u64);
     let bins = lengths.map(|n| n.min(most - 1));
-    let histogram = reduce_by_index(most, 0u64, &bins, &ones, |n, m| n + m);
+    let histogram = ones.reduce_by_index(
+        &bins,
+        Bins {
+            count: most,
+            start: 0u64,
+        },
+        |n, m| n + m,
+    );
     (lengths.len(), lengths.fold(0, |a, b| a.max(b)), histogram)
 }
 
@@ -93,7 +100,7 @@ pub fn sums_of_groups(
     values: &Array<i64>,
 ) -> (Array<u32>, Array<u64>, Array<i64>) {
     let (names, counts) = keys.group();
-    let sums = Segmented::new(&counts, values).sum_s();
+    let sums = Segmented::new(&counts, values).sum();
     (names, counts, sums)
 }
 

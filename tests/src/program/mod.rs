@@ -23,6 +23,7 @@ use crate::naive::{Data, Naive};
 use livefusion::ast::{
     self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, Sorted, TermId, Value,
 };
+use livefusion::over::Domain;
 use livefusion_backend::Buffer;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -339,17 +340,22 @@ impl Step {
             Step::Expand(lengths, values, body) => {
                 b.expand(&nodes[*lengths], &of(values), body.build(nodes))
             }
-            Step::FoldS(lengths, data, fold) => {
-                b.fold_s(&nodes[*lengths], &nodes[*data], fold.build(nodes))
-            }
+            Step::FoldS(lengths, data, fold) => b.fold(
+                Domain::Segments(&nodes[*lengths], &nodes[*data]),
+                fold.build(nodes),
+            ),
             Step::ScanS(lengths, data, fold, kind) => {
                 let fold = fold.build(nodes);
-                b.scan_s(&nodes[*lengths], &nodes[*data], fold, *kind)
+                b.scan(
+                    Domain::Segments(&nodes[*lengths], &nodes[*data]),
+                    fold,
+                    *kind,
+                )
             }
             Step::SortS(lengths, keys, sorted) => {
-                b.ordered_s(&nodes[*lengths], &nodes[*keys], *sorted)
+                b.sort_keys(&nodes[*lengths], &nodes[*keys], *sorted)
             }
-            Step::CountS(lengths, tags) => b.count_s(&nodes[*lengths], &nodes[*tags]),
+            Step::CountS(lengths, tags) => b.count_tags(&nodes[*lengths], &nodes[*tags]),
             Step::TakeWhile(input, test, inclusive) => {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
             }

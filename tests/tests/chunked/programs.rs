@@ -56,34 +56,34 @@ macro_rules! nodes {
 pub const ALL: &[(&str, Make)] = &[
     ("folds", |input| {
         let rows = input.rows();
-        let positive = rows.count_s(|x| x.gt(0.0));
-        let least = rows.fold_s(f64::INFINITY, |a, b| a.min(b));
-        nodes![rows.sum_s(), least, positive, rows.mean_s()]
+        let positive = rows.count(|x| x.gt(0.0));
+        let least = rows.fold(f64::INFINITY, |a, b| a.min(b));
+        nodes![rows.sum(), least, positive, rows.mean()]
     }),
     ("extremes", |input| {
         let rows = input.rows();
-        nodes![rows.min_s(), rows.max_index_s(), rows.data().max()]
+        nodes![rows.min(), rows.max_index(), rows.data().max()]
     }),
     ("scans", |input| {
         let rows = input.rows();
-        let sums = rows.scan_s(0.25, |a, b| a + b);
-        let before = rows.scan_exclusive_s(f64::NEG_INFINITY, |a, b| a.max(b));
-        nodes![sums.data(), before.data(), sums.sum_s()]
+        let sums = rows.scan(0.25, |a, b| a + b);
+        let before = rows.scan_exclusive(f64::NEG_INFINITY, |a, b| a.max(b));
+        nodes![sums.data(), before.data(), sums.sum()]
     }),
     ("softmax", |input| {
         let rows = input.rows();
-        let shifted = rows.map_s(&rows.max_s(), |x, most| (x - most).exp());
-        let shares = shifted.map_s(&shifted.sum_s(), |x, sum| x / sum);
+        let shifted = rows.zip_with_each(&rows.max(), |x, most| (x - most).exp());
+        let shares = shifted.zip_with_each(&shifted.sum(), |x, sum| x / sum);
         nodes![shares.data()]
     }),
     ("kept", |input| {
         let rows = input.rows();
-        let kept = rows.filter_s(|x| x.gt(1.5));
-        nodes![kept.data(), kept.lengths(), kept.sum_s()]
+        let kept = rows.filter(|x| x.gt(1.5));
+        nodes![kept.data(), kept.lengths(), kept.sum()]
     }),
     ("around", |input| {
         // Folds, a scan and a filter over what each segment gives.
-        let sums = input.rows().sum_s();
+        let sums = input.rows().sum();
         let running = sums.scan(0.0, |a, b| a + b);
         let large = sums.filter(|x| x.gt(2.0));
         nodes![sums.max(), running, large, large.sum(), sums.sum()]
@@ -91,28 +91,28 @@ pub const ALL: &[(&str, Make)] = &[
     ("spread", |input| {
         let lengths = Array::from(input.lengths.clone());
         let values = Array::from(input.per_segment.clone()).scan(0.0, |a, b| a + b);
-        let spread = replicate_s(&lengths, &values);
-        let indices = indices_s(&lengths);
+        let spread = Segmented::replicate(&lengths, &values);
+        let indices = Segmented::indices(&lengths);
         nodes![
             spread.data(),
             indices.data(),
-            spread.sum_s(),
+            spread.sum(),
             indices.data().sum()
         ]
     }),
     ("joined", |input| {
         let rows = input.rows();
-        let both = rows.append_s(&rows.map(|x| -x));
-        nodes![both.data(), both.sum_s()]
+        let both = rows.append(&rows.map(|x| -x));
+        nodes![both.data(), both.sum()]
     }),
     ("nested", |input| {
         let rows = input.rows();
         let outer: Vec<u64> = input.lengths.chunks(3).map(|c| c.len() as u64).collect();
-        let sums = Segmented::new(&Array::from(outer), &rows.sum_s());
+        let sums = Segmented::new(&Array::from(outer), &rows.sum());
         nodes![
-            sums.sum_s(),
-            sums.scan_s(0.0, |a, b| a + b).data(),
-            sums.max_s().sum()
+            sums.sum(),
+            sums.scan(0.0, |a, b| a + b).data(),
+            sums.max().sum()
         ]
     }),
     ("streams", |input| {

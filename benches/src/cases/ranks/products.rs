@@ -72,9 +72,9 @@ fn pulls_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
                 (x * pull, y * pull, z * pull)
             });
             (
-                pulls.map(|(x, _, _)| x).sum_axis(1),
-                pulls.map(|(_, y, _)| y).sum_axis(1),
-                pulls.map(|(_, _, z)| z).sum_axis(1),
+                pulls.map(|(x, _, _)| x).along(1).sum(),
+                pulls.map(|(_, y, _)| y).along(1).sum(),
+                pulls.map(|(_, _, z)| z).along(1).sum(),
             )
         },
     )

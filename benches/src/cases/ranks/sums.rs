@@ -36,7 +36,7 @@ pub const NORMALISE: Case = normalise::<Square>("normaliseColumns");
 pub const NORMALISE_SHORT: Case = normalise::<Short>("normaliseColumnsShort");
 
 const fn rows<M: Matrix>(name: &'static str) -> Case {
-    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.sum_axis(1));
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.along(1).sum());
     case::<M>(
         name,
         FILE,
@@ -47,7 +47,7 @@ const fn rows<M: Matrix>(name: &'static str) -> Case {
 }
 
 const fn columns<M: Matrix>(name: &'static str) -> Case {
-    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.sum_axis(0));
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.along(0).sum());
     let reference = column_sums::<M>;
     case::<M>(
         name,
@@ -59,7 +59,7 @@ const fn columns<M: Matrix>(name: &'static str) -> Case {
 }
 
 const fn running<M: Matrix>(name: &'static str) -> Case {
-    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.cumsum_axis(0).flatten());
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| m.along(0).cumsum().flatten());
     let reference = running_sums::<M>;
     case::<M>(
         name,
@@ -71,7 +71,7 @@ const fn running<M: Matrix>(name: &'static str) -> Case {
 }
 
 const fn both<M: Matrix>(name: &'static str) -> Case {
-    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| (m.sum_axis(1), m.sum_axis(0)));
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| (m.along(1).sum(), m.along(0).sum()));
     case::<M>(
         name,
         FILE,
@@ -82,7 +82,7 @@ const fn both<M: Matrix>(name: &'static str) -> Case {
 }
 
 const fn moments<M: Matrix>(name: &'static str) -> Case {
-    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| (m.mean_axis(1), m.var_axis(1)));
+    let ours = |e: &Engine, i: &Input| on::<M, _>(e, i, |m| (m.along(1).mean(), m.along(1).var()));
     let reference = row_moments::<M>;
     case::<M>(
         name,
@@ -119,7 +119,7 @@ const fn normalise<M: Matrix>(name: &'static str) -> Case {
     let ours = |e: &Engine, i: &Input| {
         on::<M, _>(e, i, |m| {
             let [rows, _] = M::shape(i[0].len());
-            let sums = m.sum_axis(0).broadcast((rows, ..));
+            let sums = m.along(0).sum().broadcast((rows, ..));
             (&m / &sums).flatten()
         })
     };

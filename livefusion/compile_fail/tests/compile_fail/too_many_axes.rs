@@ -2,5 +2,5 @@ use livefusion::prelude::*;
 
 fn main() {
     let m = Array::from([[1.0f64, 2.0]]);
-    let _ = m.sum_axes([0, 1, 2]);
+    let _ = m.along([0, 1, 2]).sum();
 }

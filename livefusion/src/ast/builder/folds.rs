@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 impl Builder {
     /// All elements folded into a delayed scalar. Of folds of rows it is one fold of their elements, where that gives the same
     /// ([`Rewrite::RedFlat`]).
-    pub fn fold(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
+    pub(crate) fn fold_all(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
         match red_flat::elements(self, input, &fold) {
             Some(elements) => self.rewriting(Rewrite::RedFlat).folded(&elements, fold),
             None => self.folded(input, fold),
@@ -23,8 +23,8 @@ impl Builder {
         d.scalar(Kind::Fold(fold), state)
     }
 
-    /// Running folds; of associative and sequential folds only.
-    pub fn scan(self, input: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
+    /// Running folds of all elements; of associative and sequential folds only.
+    pub(crate) fn scan_all(self, input: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.in_step();

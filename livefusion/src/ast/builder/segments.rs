@@ -6,6 +6,7 @@ use crate::ast::{
     Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Sorted, Types, nests,
     red_flat,
 };
+use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
@@ -34,20 +35,20 @@ impl Builder {
     /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
     /// rows, where that gives the same ([`Rewrite::RedFlat`]). Of segments of segments, known by their lengths, it is one of the
     /// inner ones, and one of what these come to.
-    pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+    pub(crate) fn fold_each(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         if let Some(folded) = nests::folded(self, lengths, data, &fold) {
             return folded;
         }
         match red_flat::rows(self, lengths, data, &fold) {
             Some((lengths, elements)) => {
                 let builder = self.rewriting(Rewrite::RedFlat);
-                builder.folded_s(&lengths, &elements, fold)
+                builder.folded_each(&lengths, &elements, fold)
             }
-            None => self.folded_s(lengths, data, fold),
+            None => self.folded_each(lengths, data, fold),
         }
     }
 
-    fn folded_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+    fn folded_each(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
         d.arrays();
         d.lengths(lengths);
@@ -58,7 +59,7 @@ impl Builder {
     }
 
     /// Running folds that start anew with each segment; of associative and sequential folds only.
-    pub fn scan_s(
+    pub(crate) fn scan_each(
         self,
         lengths: &Arc<Node>,
         data: &Arc<Node>,
@@ -76,7 +77,7 @@ impl Builder {
     }
 
     /// Each segment's elements in ascending order, as keys: by their first field, where that is equal by the next.
-    pub fn ordered_s(self, lengths: &Arc<Node>, keys: &Arc<Node>, sorted: Sorted) -> Arc<Node> {
+    pub fn sort_keys(self, lengths: &Arc<Node>, keys: &Arc<Node>, sorted: Sorted) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![lengths.clone(), keys.clone()]);
         d.arrays();
         d.lengths(lengths);
@@ -92,11 +93,11 @@ impl Builder {
     }
 
     /// How many elements of each segment have a true tag: the lengths of the segments that
-    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count_if_s`](Builder::count_if_s).)
-    pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
+    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count`](Builder::count).)
+    pub fn count_tags(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
         if let Some((outer, inner)) = nests::levels(lengths) {
-            let counts = self.count_s(inner, tags);
-            return self.fold_s(outer, &counts, by(Op::Add, Const::u64(0)));
+            let counts = self.count_tags(inner, tags);
+            return self.fold(Domain::Segments(outer, &counts), by(Op::Add, Const::u64(0)));
         }
         let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
         d.arrays();

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// arrow::write(&path, &table)?;
 /// let events = arrow::read(&path)?;
 /// assert_eq!(events.types().map(|t| t.to_string()).collect::<Vec<_>>(), ["u64", "list of f64"]);
-/// assert_eq!(events.segments::<f64>("energy")?.sum_s().force()?, [3.5, 0.0, 0.5]);
+/// assert_eq!(events.segments::<f64>("energy")?.sum().force()?, [3.5, 0.0, 0.5]);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 ///

@@ -41,7 +41,8 @@ use std::sync::Arc;
 /// parquet::write(&path, &prices.with_text("city", (0..1000).map(|i| ["Rome", "Oslo"][i % 2]))?)?;
 /// let table = parquet::read(&path)?;
 /// let (cities, codes) = (table.labels("city")?, table.codes("city")?);
-/// let totals = reduce_by_index(cities.len(), 0.0, &codes, &table.column::<f64>("price")?, |a, b| a + b);
+/// let prices = table.column::<f64>("price")?;
+/// let totals = prices.reduce_by_index(&codes, Bins { count: cities.len(), start: 0.0 }, |a, b| a + b);
 /// assert_eq!(totals.force()?, [62_375.0, 62_500.0]);
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```

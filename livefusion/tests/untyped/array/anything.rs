@@ -188,19 +188,24 @@ fn of_two(b: Builder, x: &Arc<Node>, y: &Arc<Node>, bodies: &[Body]) -> Vec<Arc<
     let pieces = [
         b.chunks(x, n),
         b.from_flags(x, y),
-        b.combinations_s(&rows),
-        b.cartesian_s(&rows, &others),
-        b.gather_s(&rows, &others),
-        b.take_s(&rows, Amount::Delayed(y.clone())),
-        b.reverse_s(&rows),
+        rows.combinations(b),
+        rows.cartesian(b, &others),
+        rows.gather(b, &others),
+        rows.take(b, Amount::Delayed(y.clone())),
+        rows.reverse(b),
     ];
     all.extend(pieces.into_iter().flat_map(|s| [s.lengths, s.data]));
+    let one = number(1);
+    let two = |start| Bins {
+        count: Len::Known(2),
+        start,
+    };
     for f in bodies {
-        let made = b.flat_map_s(&rows, f.clone(), f);
+        let made = rows.flat_map(b, f.clone(), f);
         all.extend([made.lengths, made.data]);
         all.push(b.merge_sorted(x, y, f));
-        all.push(b.reduce_by_index((Len::Known(2), f), x, y, operator(Op::Add, Ty::I64)));
-        all.push(b.reduce_by_index((Len::Known(2), &number(1)), x, y, f.clone()));
+        all.push(b.reduce_by_index(y, x, two(f), operator(Op::Add, Ty::I64)));
+        all.push(b.reduce_by_index(y, x, two(&one), f.clone()));
     }
     all
 }

@@ -7,7 +7,7 @@ fn any_nodes() -> Vec<Arc<Node>> {
     let (m, xs) = (matrix(), matrix().flatten());
     let n = xs.filter(|x| x.gt(0)).len();
     let none: Array<i64> = Array::from(vec![]);
-    let wrong = call("wrong").reverse_axis(m.node(), 9);
+    let wrong = call("wrong").reverse_along(m.node(), 9);
     vec![
         scalar(),
         call("float").constant(&[Const::f64(2.5)]),
@@ -24,7 +24,7 @@ fn any_nodes() -> Vec<Arc<Node>> {
         m.map(|x| x.gt(0)).node().clone(),
         generate((&n, 2), |(i, j)| i * j).node().clone(),
         cube().node().clone(),
-        call("wrong").sum_axes(&wrong, &[0, 1]),
+        call("wrong").sum(Domain::Along(&wrong, &[0, 1])),
         call("wrong").diag(cube().node()),
         wrong,
     ]
@@ -81,22 +81,22 @@ fn whatever_comes_in() {
             for (_, make) in of_an_axis() {
                 run(&make(call("f"), x, axis));
             }
-            run(&call("f").slice_axis(x, axis, part(k)));
+            run(&call("f").slice_along(x, axis, part(k)));
             let at = Amount::Delayed(x.clone());
             run(&call("f").split(&nodes[10], axis, &at).0);
             run(&call("f").select(&nodes[10], axis, x));
             run(&call("f").select(x, axis, &nodes[5]));
             let all = [x.clone(), nodes[(k + axis % 5) % nodes.len()].clone()];
-            run(&call("f").concat_axis(axis, &all));
+            run(&call("f").concatenate(axis, &all));
             run(&call("f").stack(axis, &all));
-            run(&call("f").sum_axes(x, &[axis, 0]));
+            run(&call("f").sum(Domain::Along(x, &[axis, 0])));
         }
         run(&call("f").transpose(x));
         run(&call("f").permute_axes(x, &[1, 0]));
         run(&call("f").flatten(x));
         run(&call("f").diag(x));
         run(&call("f").enumerate(x));
-        run(&call("f").sum_axes(x, &[]));
+        run(&call("f").sum(Domain::Along(x, &[])));
         let items: Vec<Item> = (0..3).map(|i| part((k + i) % 7)).collect();
         for n in 0..=3 {
             run(&call("f").slice(x, &items[..n]));
@@ -134,13 +134,13 @@ fn whatever_comes_in() {
             }));
             run(&call("f").replicate(&of_axis, b.clone()));
             run(&call("f").triangle_lower(x, 0, b));
-            run(&call("f").any_axes(x, &[0], b.clone()));
-            run(&call("f").count_axes(x, &[1], b.clone()));
+            run(&call("f").any(Domain::Along(x, &[0]), b.clone()));
+            run(&call("f").count(Domain::Along(x, &[1]), b.clone()));
             run(&call("f").outer(x, x, b));
             run(&call("f").permute(x, x, b.clone(), |i| (Some(i[0]), i.to_vec())));
             for axis in [0, 1] {
-                run(&call("f").scan1_axis(x, axis, b.clone()));
-                run(&call("f").scan1_right_axis(x, axis, b.clone()));
+                run(&call("f").scan1(Domain::Along(x, &[axis]), b.clone()));
+                run(&call("f").scan1_right(Domain::Along(x, &[axis]), b.clone()));
                 for fold in [
                     Fold::first(b.clone()),
                     Fold::associative(b.clone(), bodies[3].clone()),
@@ -148,8 +148,12 @@ fn whatever_comes_in() {
                     Fold::sequential(b.clone(), b.clone()),
                     Fold::aggregate(bodies[1].clone(), bodies[3].clone(), b.clone()),
                 ] {
-                    run(&call("f").fold_axes(x, &[axis], fold.clone()));
-                    run(&call("f").scan_axis(x, axis, fold.clone(), ScanKind::Exclusive));
+                    run(&call("f").fold(Domain::Along(x, &[axis]), fold.clone()));
+                    run(&call("f").scan(
+                        Domain::Along(x, &[axis]),
+                        fold.clone(),
+                        ScanKind::Exclusive,
+                    ));
                     run(&call("f").fold_seg(x, &nodes[5], fold));
                 }
             }

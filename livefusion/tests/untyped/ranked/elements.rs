@@ -81,8 +81,8 @@ fn elements_elsewhere() {
         cube.swap_axes(0, 2).node(),
     );
     for axis in 0..3 {
-        let reversed = call("reverse_axis").reverse_axis(cube.node(), axis);
-        same(&reversed, cube.reverse_axis(axis).node());
+        let reversed = call("reverse").reverse_along(cube.node(), axis);
+        same(&reversed, cube.along(axis).reverse().node());
         for by in [-3, 0, 1, 9, i64::MIN] {
             let rolled = call("roll").roll(cube.node(), axis, by);
             same(&rolled, cube.roll(axis, by).node());

@@ -41,10 +41,10 @@ fn parts() {
     );
     same(&after, xs.slice(&n..).node());
     for axis in 0..3 {
-        let along = call("slice_axis").slice_axis(cube.node(), axis, part(1, Some(-1), 1));
-        same(&along, cube.slice_axis(axis, 1..-1).node());
-        let along = call("index_axis").slice_axis(cube.node(), axis, at(-1));
-        same(&along, cube.index_axis(axis, -1).node());
+        let along = call("slice").slice_along(cube.node(), axis, part(1, Some(-1), 1));
+        same(&along, cube.along(axis).slice(1..-1).node());
+        let along = call("at").slice_along(cube.node(), axis, at(-1));
+        same(&along, cube.along(axis).at(-1).node());
         let (left, right) = call("split").split(cube.node(), axis, &Amount::from(1));
         let (first, rest) = cube.split(axis, 1);
         same(&left, first.node());
@@ -70,8 +70,8 @@ fn parts_that_are_not_there() {
     assert!(matches!(kind, ErrorKind::SliceRange { .. }));
     let none = slice(&[part(0, None, 0), Item::ALL]);
     mistake(&none, "slice", "a step of 1 or more", "0");
-    let new = call("slice_axis").slice_axis(m.node(), 0, Item::New);
-    mistake(&new, "slice_axis", "a range or an index", "a new axis");
+    let new = call("slice").slice_along(m.node(), 0, Item::New);
+    mistake(&new, "slice", "a range or an index", "a new axis");
     let float = call("f").constant(&[Const::f64(1.0)]);
     for node in [float, m.node().clone()] {
         let late = Amount::Delayed(node);
@@ -111,19 +111,19 @@ fn arrays_beside_each_other() {
     let (m, cube, pairs) = (matrix(), cube(), pairs());
     let two = |a: &Arc<Node>, b: &Arc<Node>| [a.clone(), b.clone()];
     for axis in 0..3 {
-        let joined = call("concat_axis").concat_axis(axis, &two(cube.node(), cube.node()));
-        same(&joined, concat_axis(axis, [&cube, &cube]).node());
+        let joined = call("concatenate").concatenate(axis, &two(cube.node(), cube.node()));
+        same(&joined, concatenate(axis, [&cube, &cube]).node());
         let stacked = call("stack").stack(axis, &two(pairs.node(), pairs.node()));
         same(&stacked, stack(axis, [&pairs, &pairs]).node());
     }
-    let none = call("concat_axis").concat_axis(0, &[]);
-    mistake(&none, "concat_axis", "at least one array", "none");
+    let none = call("concatenate").concatenate(0, &[]);
+    mistake(&none, "concatenate", "at least one array", "none");
     let none = call("stack").stack(0, &[]);
     mistake(&none, "stack", "at least one array", "none");
     let types = call("stack").stack(0, &two(m.node(), pairs.node()));
     mistake(&types, "stack", "elements of type i64", "(i64, f64)");
-    let ranks = call("concat_axis").concat_axis(0, &two(m.node(), cube.node()));
-    mistake(&ranks, "concat_axis", "arrays of rank 2", "rank 3");
+    let ranks = call("concatenate").concatenate(0, &two(m.node(), cube.node()));
+    mistake(&ranks, "concatenate", "arrays of rank 2", "rank 3");
     let turned = m.transpose();
     let shapes = call("stack").stack(0, &two(m.node(), turned.node()));
     assert!(matches!(

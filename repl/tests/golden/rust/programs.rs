@@ -884,11 +884,14 @@ mod p65 {
 
 #[allow(warnings, clippy::all)]
 mod p66 {
-    // reduce_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // [5, 6, 7].reduce_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", reduce_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        let value = Array::from([5i64, 6, 7])
+            .reduce_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
         Ok(())
     }
 
@@ -897,11 +900,14 @@ mod p66 {
 
 #[allow(warnings, clippy::all)]
 mod p67 {
-    // scan_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // [5, 6, 7].scan_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", scan_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        let value = Array::from([5i64, 6, 7])
+            .scan_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
         Ok(())
     }
 
@@ -910,11 +916,14 @@ mod p67 {
 
 #[allow(warnings, clippy::all)]
 mod p68 {
-    // scan_exclusive_by_index(2, 0, [0, 1, 0], [5, 6, 7], |a, b| a + b)
+    // [5, 6, 7].scan_exclusive_by_index([0, 1, 0], count = 2, start = 0, |a, b| a + b)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", scan_exclusive_by_index(2, 0i64, &Array::from([0i64, 1, 0]), &Array::from([5i64, 6, 7]), |a, b| a + b).force()?);
+        let value = Array::from([5i64, 6, 7])
+            .scan_exclusive_by_index(&Array::from([0i64, 1, 0]), Bins { count: 2, start: 0i64 }, |a, b| a + b)
+            .force()?;
+        println!("{:?}", value);
         Ok(())
     }
 
@@ -1211,11 +1220,11 @@ mod p89 {
 
 #[allow(warnings, clippy::all)]
 mod p90 {
-    // [[1, 2], [3, 4]].reverse_axis(1)
+    // [[1, 2], [3, 4]].along(0).sum()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).reverse_axis(1).force()?);
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(0).sum().force()?);
         Ok(())
     }
 
@@ -1224,6 +1233,19 @@ mod p90 {
 
 #[allow(warnings, clippy::all)]
 mod p91 {
+    // [[1, 2], [3, 4]].along(1).reverse()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).along(1).reverse().force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p92 {
     // [[1, 2, 3], [4, 5, 6]].roll(1, 1)
     use livefusion::prelude::*;
 
@@ -1236,7 +1258,7 @@ mod p91 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p92 {
+mod p93 {
     // [[1, 2], [3, 4]].pad(((1, 0), (0, 1)), 0)
     use livefusion::prelude::*;
 
@@ -1249,7 +1271,7 @@ mod p92 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p93 {
+mod p94 {
     // [[1, 2], [3, 4]].diag()
     use livefusion::prelude::*;
 
@@ -1262,7 +1284,7 @@ mod p93 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p94 {
+mod p95 {
     // [[1, 2], [3, 4]].triangle_lower(0, 0)
     use livefusion::prelude::*;
 
@@ -1275,7 +1297,7 @@ mod p94 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p95 {
+mod p96 {
     // [[1, 2], [3, 4]].triangle_upper(0, 0)
     use livefusion::prelude::*;
 
@@ -1288,276 +1310,7 @@ mod p95 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p96 {
-    // [[1, 2], [3, 4]].fold_axis(1, 0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold_axis(1, 0, |a, b| a + b).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
 mod p97 {
-    // [[1, 2], [3, 4]].fold_seq_axis(1, 0, |s, x| s * 10 + x)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2], [3, 4]])
-            .fold_seq_axis(1, 0, |s, x| s * 10 + x)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p98 {
-    // [[1, 2], [3, 4]].fold1_axis(0, |a, b| a.max(b))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).fold1_axis(0, |a, b| a.max(b)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p99 {
-    // [[1, 2], [3, 4]].sum_axis(0)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).sum_axis(0).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p100 {
-    // [[1, 2], [3, 4]].product_axis(0)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).product_axis(0).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p101 {
-    // [[1, 2], [3, 4]].min_axis(0)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).min_axis(0).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p102 {
-    // [[1, 2], [3, 4]].max_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).max_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p103 {
-    // [[1, 2], [3, 4]].mean_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).mean_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p104 {
-    // [[1, 2], [3, 4]].var_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).var_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p105 {
-    // [[1, 2], [3, 4]].std_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).std_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p106 {
-    // [[1, 2], [3, 0]].min_index_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).min_index_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p107 {
-    // [[1, 2], [3, 0]].max_index_axis(1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 0]]).max_index_axis(1).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p108 {
-    // [[1, 2], [3, 4]].any_axis(1, _ > 3)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).any_axis(1, |x| x.gt(3)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p109 {
-    // [[1, 2], [3, 4]].all_axis(1, _ > 2)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).all_axis(1, |x| x.gt(2)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p110 {
-    // [[1, 2], [3, 4]].count_axis(0, _ > 1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).count_axis(0, |x| x.gt(1)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p111 {
-    // [[1, 2], [3, 4]].scan_axis(1, 0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan_axis(1, 0, |a, b| a + b).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p112 {
-    // [[1, 2], [3, 4]].scan_exclusive_axis(1, 0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2], [3, 4]])
-            .scan_exclusive_axis(1, 0, |a, b| a + b)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p113 {
-    // [[1, 2], [3, 4]].scan_right_axis(1, 0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Array::from([[1i64, 2], [3, 4]])
-            .scan_right_axis(1, 0, |a, b| a + b)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p114 {
-    // [[1, 2], [3, 4]].scan1_axis(1, |a, b| a.max(b))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).scan1_axis(1, |a, b| a.max(b)).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p115 {
-    // [[1, 2], [3, 4]].cumsum_axis(0)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2], [3, 4]]).cumsum_axis(0).force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p116 {
     // [[1, 2], [3, 4]].select(0, [1, 1, 0])
     use livefusion::prelude::*;
 
@@ -1573,12 +1326,12 @@ mod p116 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p117 {
-    // [[1, 2, 3], [4, 5, 6]].slice_axis(1, 1..)
+mod p98 {
+    // [[1, 2, 3], [4, 5, 6]].along(1).slice(1..)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).slice_axis(1, 1..).force()?);
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).along(1).slice(1..).force()?);
         Ok(())
     }
 
@@ -1586,12 +1339,12 @@ mod p117 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p118 {
-    // [[1, 2, 3], [4, 5, 6]].index_axis(1, -1)
+mod p99 {
+    // [[1, 2, 3], [4, 5, 6]].along(1).at(-1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).index_axis(1, -1).force()?);
+        println!("{:?}", Array::from([[1i64, 2, 3], [4, 5, 6]]).along(1).at(-1).force()?);
         Ok(())
     }
 
@@ -1599,12 +1352,12 @@ mod p118 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p119 {
-    // concat_axis(1, [[1], [2]], [[3], [4]])
+mod p100 {
+    // concatenate(1, [[1], [2]], [[3], [4]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", concat_axis(1, &[&Array::from([[1i64], [2]]), &Array::from([[3i64], [4]])]).force()?);
+        println!("{:?}", concatenate(1, &[&Array::from([[1i64], [2]]), &Array::from([[3i64], [4]])]).force()?);
         Ok(())
     }
 
@@ -1612,7 +1365,7 @@ mod p119 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p120 {
+mod p101 {
     // stack(0, [1, 2], [3, 4])
     use livefusion::prelude::*;
 
@@ -1625,7 +1378,7 @@ mod p120 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p121 {
+mod p102 {
     // [1, 2].outer([10, 20, 30], |x, y| x * y)
     use livefusion::prelude::*;
 
@@ -1641,7 +1394,7 @@ mod p121 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p122 {
+mod p103 {
     // [1, 2, 3].dot([4, 5, 6])
     use livefusion::prelude::*;
 
@@ -1654,7 +1407,7 @@ mod p122 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p123 {
+mod p104 {
     // [[1, 2], [3, 4]].matmul([[1, 1], [0, 1]])
     use livefusion::prelude::*;
 
@@ -1670,7 +1423,7 @@ mod p123 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p124 {
+mod p105 {
     // [[1, 2], [3, 4]].backpermute(2, |i| (i, i))
     use livefusion::prelude::*;
 
@@ -1683,7 +1436,7 @@ mod p124 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p125 {
+mod p106 {
     // [[1, 2], [3, 4]].stencil2(Boundary::Clamp, |[[a, _], [_, d]]| a + d)
     use livefusion::prelude::*;
 
@@ -1699,7 +1452,7 @@ mod p125 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p126 {
+mod p107 {
     // [1, 2, 6].stencil1(Boundary::Wrap, |[a, b, c]| c - a)
     use livefusion::prelude::*;
 
@@ -1715,7 +1468,7 @@ mod p126 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p127 {
+mod p108 {
     // replicate((2, 2, 2), 1).stencil3(Boundary::Constant(0), |[[[a, b]]]| a + b)
     use livefusion::prelude::*;
 
@@ -1731,7 +1484,7 @@ mod p127 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p128 {
+mod p109 {
     // [1, 2, 3].broadcast((2, 3))
     use livefusion::prelude::*;
 
@@ -1744,7 +1497,7 @@ mod p128 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p129 {
+mod p110 {
     // meshgrid([1, 2, 3], [10, 20])
     use livefusion::prelude::*;
 
@@ -1758,7 +1511,7 @@ mod p129 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p130 {
+mod p111 {
     // segmented([2, 1], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -1771,7 +1524,7 @@ mod p130 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p131 {
+mod p112 {
     // (ragged [[1, 2], [3]]).lengths()
     use livefusion::prelude::*;
 
@@ -1788,7 +1541,7 @@ mod p131 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p132 {
+mod p113 {
     // (ragged [[1, 2], [3]]).data()
     use livefusion::prelude::*;
 
@@ -1805,7 +1558,7 @@ mod p132 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p133 {
+mod p114 {
     // (ragged [[1, 2], [3]]).offsets()
     use livefusion::prelude::*;
 
@@ -1818,7 +1571,7 @@ mod p133 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p134 {
+mod p115 {
     // (ragged [[1, 2], [3]]).with_data([7, 8, 9])
     use livefusion::prelude::*;
 
@@ -1834,155 +1587,13 @@ mod p134 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p135 {
-    // (ragged [[1, 2], [3]]).sum_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).sum_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p136 {
-    // (ragged [[1, 2], [3]]).product_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).product_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p137 {
-    // (ragged [[1, 2], [3]]).min_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p138 {
-    // (ragged [[1, 2], [3]]).max_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p139 {
-    // (ragged [[1.0, 2.0], [3.0]]).mean_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![3.0]])
-            .mean_s()
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p140 {
-    // (ragged [[1, 2], [3]]).min_index_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).min_index_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p141 {
-    // (ragged [[1, 2], [3]]).max_index_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]).max_index_s().force()?);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p142 {
-    // (ragged [[1, 2], [3]]).any_s(_ > 2)
+mod p116 {
+    // (ragged [[1, 2], [3]]).filter(_ > 1)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .any_s(|x| x.gt(2))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p143 {
-    // (ragged [[1, 2], [3]]).all_s(_ > 1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .all_s(|x| x.gt(1))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p144 {
-    // (ragged [[1, 2], [3]]).count_s(_ > 1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .count_s(|x| x.gt(1))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p145 {
-    // (ragged [[1, 2], [3]]).filter_s(_ > 1)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .filter_s(|x| x.gt(1))
+            .filter(|x| x.gt(1))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -1992,13 +1603,13 @@ mod p145 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p146 {
-    // (ragged [[1, 2], [3]]).pack_s([true, false, true])
+mod p117 {
+    // (ragged [[1, 2], [3]]).pack([true, false, true])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .pack_s(&Array::from([true, false, true]))
+            .pack(&Array::from([true, false, true]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2008,125 +1619,13 @@ mod p146 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p147 {
-    // (ragged [[1, 2], [3]]).fold_s(0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .fold_s(0, |a, b| a + b)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p148 {
-    // (ragged [[1, 2], [3]]).fold1_s(|a, b| a.max(b))
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .fold1_s(|a, b| a.max(b))
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p149 {
-    // (ragged [[4, 0, 7], [1, 2]]).fold_seq_s(0, |n, d| n * 10 + d)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![4i64, 0, 7], vec![1, 2]])
-            .fold_seq_s(0, |n, d| n * 10 + d)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p150 {
-    // (ragged [[1, 2], [3]]).aggregate_s(0.0, |s, x| s + x as f64, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .aggregate_s(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b)
-            .force()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p151 {
-    // (ragged [[1, 2], [3]]).scan_s(0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_s(0, |a, b| a + b)
-            .to_vecs()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p152 {
-    // (ragged [[1, 2], [3]]).scan_exclusive_s(0, |a, b| a + b)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_exclusive_s(0, |a, b| a + b)
-            .to_vecs()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p153 {
-    // (ragged [[1, 2], [3]]).scan_seq_s(0, |s, x| s * 10 + x)
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .scan_seq_s(0, |s, x| s * 10 + x)
-            .to_vecs()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p154 {
-    // (ragged [[1], [2]]).append_s(ragged [[3, 4], []])
+mod p118 {
+    // (ragged [[1], [2]]).append(ragged [[3, 4], []])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64], vec![2]])
-            .append_s(&Segmented::from_vecs(vec![vec![3i64, 4], vec![]]))
+            .append(&Segmented::from_vecs(vec![vec![3i64, 4], vec![]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2136,13 +1635,13 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
-    // (ragged [[1], [2, 3], [4]]).flatten_s([2, 1])
+mod p119 {
+    // (ragged [[1], [2, 3], [4]]).flatten([2, 1])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64], vec![2, 3], vec![4]])
-            .flatten_s(&Array::from([2i64, 1]))
+            .flatten(&Array::from([2i64, 1]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2152,12 +1651,12 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
-    // replicate_s([2, 1], [5, 6])
+mod p120 {
+    // Segmented::replicate([2, 1], [5, 6])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", replicate_s(&Array::from([2i64, 1]), &Array::from([5i64, 6])).to_vecs()?);
+        println!("{:?}", Segmented::replicate(&Array::from([2i64, 1]), &Array::from([5i64, 6])).to_vecs()?);
         Ok(())
     }
 
@@ -2165,12 +1664,12 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
-    // indices_s([2, 3])
+mod p121 {
+    // Segmented::indices([2, 3])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", indices_s(&Array::from([2i64, 3])).to_vecs()?);
+        println!("{:?}", Segmented::indices(&Array::from([2i64, 3])).to_vecs()?);
         Ok(())
     }
 
@@ -2178,12 +1677,12 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
-    // enum_from_step_s([1, 10], [2, -1], [2, 3])
+mod p122 {
+    // Segmented::enum_from_step([1, 10], [2, -1], [2, 3])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        println!("{:?}", enum_from_step_s(&Array::from([1i64, 10]), &Array::from([2i64, -1]), &Array::from([2i64, 3])).to_vecs()?);
+        println!("{:?}", Segmented::enum_from_step(&Array::from([1i64, 10]), &Array::from([2i64, -1]), &Array::from([2i64, 3])).to_vecs()?);
         Ok(())
     }
 
@@ -2191,13 +1690,45 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
-    // (ragged [[1, 2], [3]]).map_s([10, 20], |x, y| x + y)
+mod p123 {
+    // (ragged [[1, 2], [3]]).broadcast([10, 20])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .map_s(&Array::from([10i64, 20]), |x, y| x + y)
+            .broadcast(&Array::from([10i64, 20]))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p124 {
+    // (ragged [[1, 2], [3]]).local_indices()
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .local_indices()
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p125 {
+    // (ragged [[1, 2], [3]]).zip_with_each([10, 20], |x, y| x + y)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
+            .zip_with_each(&Array::from([10i64, 20]), |x, y| x + y)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2207,7 +1738,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p126 {
     // from_uniform(2, [1, 2, 3, 4])
     use livefusion::prelude::*;
 
@@ -2220,7 +1751,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p127 {
     // [[1, 2], [3, 4]].to_segmented()
     use livefusion::prelude::*;
 
@@ -2233,13 +1764,13 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
-    // (ragged [[2u64, 0], [3]]).flat_map_s(|x| x, |x, i| 10 * x + i)
+mod p128 {
+    // (ragged [[2u64, 0], [3]]).flat_map(|x| x, |x, i| 10 * x + i)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![2u64, 0], vec![3]])
-            .flat_map_s(|x| x, |x, i| 10 * x + i)
+            .flat_map(|x| x, |x, i| 10 * x + i)
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2249,13 +1780,13 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
-    // (ragged [[1, 2, 3], [4, 5]]).combinations_s()
+mod p129 {
+    // (ragged [[1, 2, 3], [4, 5]]).combinations()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4, 5]])
-            .combinations_s()
+            .combinations()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2265,13 +1796,13 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
-    // (ragged [[1, 2], [3]]).cartesian_s(ragged [[0.5], [1.5, 2.5]])
+mod p130 {
+    // (ragged [[1, 2], [3]]).cartesian(ragged [[0.5], [1.5, 2.5]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]])
-            .cartesian_s(&Segmented::from_vecs(vec![vec![0.5f64], vec![1.5, 2.5]]))
+            .cartesian(&Segmented::from_vecs(vec![vec![0.5f64], vec![1.5, 2.5]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2281,13 +1812,26 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
-    // (ragged [[1, 2, 3], [4]]).take_s(2)
+mod p131 {
+    // (ragged [[1, 2, 3], [4]]).take(2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]]).take(2).to_vecs()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p132 {
+    // (ragged [[1, 2, 3], [4]]).reverse()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
-            .take_s(2)
+            .reverse()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2297,29 +1841,13 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
-    // (ragged [[1, 2, 3], [4]]).reverse_s()
-    use livefusion::prelude::*;
-
-    fn main() -> livefusion::Result<()> {
-        let value = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]])
-            .reverse_s()
-            .to_vecs()?;
-        println!("{:?}", value);
-        Ok(())
-    }
-
-    pub fn run() { main().expect("no mistake") }
-}
-
-#[allow(warnings, clippy::all)]
-mod p167 {
-    // (ragged [[5, 6, 7], [8]]).gather_s(ragged [[2, 0], [0]])
+mod p133 {
+    // (ragged [[5, 6, 7], [8]]).gather(ragged [[2, 0], [0]])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![5i64, 6, 7], vec![8]])
-            .gather_s(&Segmented::from_vecs(vec![vec![2i64, 0], vec![0]]))
+            .gather(&Segmented::from_vecs(vec![vec![2i64, 0], vec![0]]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2329,7 +1857,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p134 {
     // [1, 2, 3, 4, 5].chunks(2)
     use livefusion::prelude::*;
 
@@ -2342,7 +1870,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p135 {
     // from_flags([true, false, true], [1, 2, 3])
     use livefusion::prelude::*;
 
@@ -2355,7 +1883,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p136 {
     // [3, 1, 2].sort()
     use livefusion::prelude::*;
 
@@ -2368,7 +1896,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p137 {
     // [30, 10, 20].argsort()
     use livefusion::prelude::*;
 
@@ -2381,7 +1909,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p138 {
     // [7, 8, 9].sort_by_key([2, 1, 2])
     use livefusion::prelude::*;
 
@@ -2397,7 +1925,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p139 {
     // [3, 11, 2].sort_by(|a, b| a % 10 < b % 10)
     use livefusion::prelude::*;
 
@@ -2413,7 +1941,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p140 {
     // [3, 9, 4].top_k(2)
     use livefusion::prelude::*;
 
@@ -2426,7 +1954,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p141 {
     // [30, 90, 40].argtop_k(2)
     use livefusion::prelude::*;
 
@@ -2439,7 +1967,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p142 {
     // [7, 3, 9].join([3, 7, 3])
     use livefusion::prelude::*;
 
@@ -2452,7 +1980,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p143 {
     // [7, 5, 3].left_join([3, 7])
     use livefusion::prelude::*;
 
@@ -2465,7 +1993,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p144 {
     // [4.0, 1.0, 3.0].median()
     use livefusion::prelude::*;
 
@@ -2478,7 +2006,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p145 {
     // (0..=10).quantile(0.9)
     use livefusion::prelude::*;
 
@@ -2491,7 +2019,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p146 {
     // (0..=10).quantiles([0.1, 0.9])
     use livefusion::prelude::*;
 
@@ -2507,7 +2035,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p147 {
     // [3, 1, 3, 2, 3].unique_counts()
     use livefusion::prelude::*;
 
@@ -2520,7 +2048,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p148 {
     // [1, 2, 3, 4].group_by_key([7, 5, 7, 5])
     use livefusion::prelude::*;
 
@@ -2534,7 +2062,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p149 {
     // [70, 30, 70, 50, 30].factorize()
     use livefusion::prelude::*;
 
@@ -2548,7 +2076,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p150 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2564,7 +2092,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p151 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2580,7 +2108,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p152 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2596,13 +2124,13 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
-    // (ragged [[3, 1, 2], [5, 4]]).sort_s()
+mod p153 {
+    // (ragged [[3, 1, 2], [5, 4]]).sort()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .sort_s()
+            .sort()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2612,13 +2140,13 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
-    // (ragged [[3, 1, 2], [5, 4]]).argsort_s()
+mod p154 {
+    // (ragged [[3, 1, 2], [5, 4]]).argsort()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .argsort_s()
+            .argsort()
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2628,13 +2156,13 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
-    // (ragged [[3, 1, 2], [5, 4]]).median_s()
+mod p155 {
+    // (ragged [[3, 1, 2], [5, 4]]).median()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .median_s()
+            .median()
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2644,13 +2172,13 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
-    // (ragged [[3, 1, 2], [5, 4]]).quantile_s(0.75)
+mod p156 {
+    // (ragged [[3, 1, 2], [5, 4]]).quantile(0.75)
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![3i64, 1, 2], vec![5, 4]])
-            .quantile_s(0.75)
+            .quantile(0.75)
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2660,7 +2188,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p157 {
     // (1..10).head()
     use livefusion::prelude::*;
 
@@ -2673,7 +2201,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p158 {
     // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
     use livefusion::prelude::*;
 
@@ -2687,7 +2215,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p159 {
     // [3, 1, 4, 5].group_by(_ % 2).agg(("n", _.len()), ("sum", _.sum()))
     use livefusion::prelude::*;
 
@@ -2709,7 +2237,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p160 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2727,7 +2255,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p161 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2745,7 +2273,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p162 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2762,7 +2290,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p163 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2779,15 +2307,15 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
-    // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft_s()
+mod p164 {
+    // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([(1.0f64, 0.0f64), (0.0, 1.0), (5.0, 2.0)])
             .chunks(2)
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .fft_s()
+            .fft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2798,15 +2326,15 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
-    // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft_s()
+mod p165 {
+    // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([(4.0f64, 0.0f64), (0.0, 2.0), (5.0, 2.0)])
             .chunks(2)
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .ifft_s()
+            .ifft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2817,14 +2345,14 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
-    // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft_s()
+mod p166 {
+    // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft()
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([1.0f64, 2.0, 3.0, 4.0, 5.0])
             .chunks(4)
-            .rfft_s()
+            .rfft()
             .map(|z| (z.re, z.im))
             .to_vecs()?;
         println!("{:?}", value);
@@ -2835,14 +2363,14 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
-    // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft_s([2, 1])
+mod p167 {
+    // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft([2, 1])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Segmented::from_vecs(vec![vec![(3.0f64, 0.0f64), (1.0, 0.0)], vec![(5.0, 0.0)]])
             .map(|(re, im)| livefusion::complex::ComplexExp::new(re, im))
-            .irfft_s(&Array::from([2i64, 1]))
+            .irfft(&Array::from([2i64, 1]))
             .to_vecs()?;
         println!("{:?}", value);
         Ok(())
@@ -2852,7 +2380,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p168 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2865,7 +2393,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p169 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2878,7 +2406,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p170 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2891,7 +2419,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p171 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2904,7 +2432,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p172 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2917,7 +2445,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p173 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2930,7 +2458,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p174 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2943,7 +2471,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p175 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2959,13 +2487,14 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
-    // [[1, 2], [3, 4]].map_axis(0, |column| column.scan(0, |a, b| a + b))
+mod p176 {
+    // [[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2], [3, 4]])
-            .map_axis(0, |column| column.scan(0, |a, b| a + b))
+            .along(0)
+            .map(|column| column.scan(0, |a, b| a + b))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -2975,7 +2504,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p177 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2991,7 +2520,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p178 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -3004,7 +2533,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p179 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -3017,7 +2546,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p180 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -3033,7 +2562,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p181 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -3049,7 +2578,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p182 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -3063,7 +2592,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p183 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -3076,7 +2605,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p184 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -3093,7 +2622,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p185 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -3111,7 +2640,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p186 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -3132,7 +2661,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p187 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -3148,7 +2677,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p188 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -3164,7 +2693,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p189 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -3177,7 +2706,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p190 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -3195,7 +2724,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p191 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -3208,7 +2737,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p192 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -3222,20 +2751,14 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p193 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let xs = Array::from([5i64, 6, 7]);
-        let value = (
-            xs.at(0),
-            xs.index_axis(0, -1),
-            xs.slice(1..),
-            xs.slice(..-1),
-            xs.slice(1..=1),
-        );
+        let value = (xs.at(0), xs.along(0).at(-1), xs.slice(1..), xs.slice(..-1), xs.slice(1..=1));
         println!("{:?}", (
             value.0.force()?,
             value.1.force()?,
@@ -3250,9 +2773,9 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p194 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
-    // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).sum_axis(0))
+    // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).along(0).sum())
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
@@ -3262,7 +2785,7 @@ mod p228 {
             m.slice((-1, 0)),
             m.slice((0, ..)),
             m.slice((.., -1)),
-            m.map(|x| x + 1).sum_axis(0),
+            m.map(|x| x + 1).along(0).sum(),
         );
         println!("{:?}", (
             value.0.force()?,
@@ -3278,7 +2801,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p195 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -3298,7 +2821,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p196 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -3317,7 +2840,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p197 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -3334,14 +2857,14 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p198 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
-    // (r * 2.0, r.sum_s(), r.map_segments(|s| s.sum()))
+    // (r * 2.0, r.sum(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let r = Segmented::from_vecs(vec![vec![1.5f64], vec![2.5, 3.5], vec![]]);
-        let value = (r.map(|x| x * 2.0), r.sum_s(), (&r).map_segments(|s| s.sum()));
+        let value = (r.map(|x| x * 2.0), r.sum(), (&r).map_segments(|s| s.sum()));
         println!("{:?}", (value.0.to_vecs()?, value.1.force()?, value.2.force()?));
         Ok(())
     }
@@ -3350,7 +2873,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p199 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -3370,7 +2893,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p200 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -3390,7 +2913,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p201 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -3406,7 +2929,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p202 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -3422,7 +2945,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p203 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3438,7 +2961,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p204 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3454,7 +2977,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p205 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3468,7 +2991,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p206 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3484,7 +3007,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p207 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3497,7 +3020,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p208 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3513,7 +3036,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p209 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3530,7 +3053,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p210 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3545,7 +3068,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p211 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3564,7 +3087,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p212 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3579,10 +3102,10 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p213 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
-    // (zs.fft(), zs.irfft(n), zs.chunks(1).fft_s())
+    // (zs.fft(), zs.irfft(n), zs.chunks(1).fft())
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
@@ -3591,7 +3114,7 @@ mod p247 {
         let value = (
             zs.map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft().map(|z| (z.re, z.im)),
             zs.map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).irfft(&n),
-            zs.chunks(1).map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft_s().map(|z| (z.re, z.im)),
+            zs.chunks(1).map(|(re, im)| livefusion::complex::ComplexExp::new(re, im)).fft().map(|z| (z.re, z.im)),
         );
         println!("{:?}", (value.0.force()?, value.1.force()?, value.2.to_vecs()?));
         Ok(())
@@ -3601,7 +3124,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p214 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3617,7 +3140,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p215 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3630,7 +3153,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p216 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3656,7 +3179,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p217 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3677,7 +3200,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p218 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3696,7 +3219,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p219 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3707,9 +3230,9 @@ mod p253 {
             m.dot(&m.transpose()),
             m.slice((0, ..)),
             m.slice((.., 1)),
-            m.reverse_axis(1).slice((1..2, ..)),
+            m.along(1).reverse().slice((1..2, ..)),
             (2, 3).clone(),
-            m.sum_axis(0),
+            m.along(0).sum(),
         );
         println!("{:?}", (
             value.0.force()?,
@@ -3726,7 +3249,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p220 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3735,7 +3258,7 @@ mod p254 {
         let xs = Array::from([10i64, 3, 0, 4]);
         let value = (
             xs.slice(1..3),
-            xs.reverse_axis(0).slice(..),
+            xs.along(0).reverse().slice(..),
             xs.slice(2..4),
             xs.slice((0..).step(2)),
             xs.pack(&xs.map(|x| x.gt(3))),
@@ -3756,7 +3279,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p221 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3782,7 +3305,7 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p222 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3808,7 +3331,7 @@ mod p256 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p257 {
+mod p223 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3834,7 +3357,7 @@ mod p257 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p258 {
+mod p224 {
     // [3, 1, 4, 5].group_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3851,7 +3374,7 @@ mod p258 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p259 {
+mod p225 {
     // [3, 1, 4].sort_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3868,7 +3391,7 @@ mod p259 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p260 {
+mod p226 {
     // let xs = [3, 1, 4]
     // xs.sort_by(-_)
     use livefusion::prelude::*;
@@ -3883,7 +3406,7 @@ mod p260 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p261 {
+mod p227 {
     // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
     use livefusion::prelude::*;
 
@@ -3906,7 +3429,7 @@ mod p261 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p262 {
+mod p228 {
     // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
     use livefusion::prelude::*;
 
@@ -3927,7 +3450,7 @@ mod p262 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p263 {
+mod p229 {
     // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
     // g.sort_by(-_.n).take(2)
     use livefusion::prelude::*;
@@ -3950,7 +3473,7 @@ mod p263 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p264 {
+mod p230 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
     use livefusion::prelude::*;
@@ -3977,7 +3500,7 @@ mod p264 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p265 {
+mod p231 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // g.sort_by(_.low)
@@ -4005,7 +3528,7 @@ mod p265 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p266 {
+mod p232 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // (g.n.max(), g.filter(_.low < 20).low)
@@ -4031,7 +3554,7 @@ mod p266 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p267 {
+mod p233 {
     // let s = load "examples/data/stocks.csv"
     // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
     use livefusion::prelude::*;
@@ -4051,7 +3574,7 @@ mod p267 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p268 {
+mod p234 {
     // let s = load "examples/data/stocks.csv"
     // s.filter(_.price > 650).symbol
     use livefusion::prelude::*;
@@ -4069,7 +3592,7 @@ mod p268 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p269 {
+mod p235 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.price).take(3).map(|r| r.price)
     use livefusion::prelude::*;
@@ -4091,7 +3614,7 @@ mod p269 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p270 {
+mod p236 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.symbol).price.head()
     use livefusion::prelude::*;
@@ -4113,7 +3636,7 @@ mod p270 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p271 {
+mod p237 {
     // let t = load "examples/data/airports.csv"
     // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
     use livefusion::prelude::*;
@@ -4142,7 +3665,7 @@ mod p271 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p272 {
+mod p238 {
     // let t = load "examples/data/airports.csv"
     // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
     use livefusion::prelude::*;
@@ -4162,7 +3685,7 @@ mod p272 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p273 {
+mod p239 {
     // let s = load "examples/data/stocks.csv"
     // s.map(_.symbol)
     use livefusion::prelude::*;
@@ -4180,7 +3703,7 @@ mod p273 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p274 {
+mod p240 {
     // let s = load "examples/data/stocks.csv"
     // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
     use livefusion::prelude::*;
@@ -4199,7 +3722,7 @@ mod p274 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p275 {
+mod p241 {
     // let s = load "examples/data/stocks.csv"
     // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
     use livefusion::prelude::*;
@@ -4225,7 +3748,7 @@ mod p275 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p276 {
+mod p242 {
     // let u = load "examples/data/states.csv"
     // u.square_miles.sort().take(2)
     use livefusion::prelude::*;
@@ -4240,7 +3763,7 @@ mod p276 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p277 {
+mod p243 {
     // let s = load "examples/data/stocks.csv"
     // let rows = 2.0
     // s.sort_by(_.price * rows).take(2).price * rows
@@ -4260,7 +3783,7 @@ mod p277 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p278 {
+mod p244 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
     use livefusion::prelude::*;
@@ -4286,7 +3809,7 @@ mod p278 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p279 {
+mod p245 {
     // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
     use livefusion::prelude::*;
 
@@ -4300,7 +3823,7 @@ mod p279 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p280 {
+mod p246 {
     // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
     use livefusion::prelude::*;
 
@@ -4316,7 +3839,7 @@ mod p280 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p281 {
+mod p247 {
     // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
     use livefusion::prelude::*;
 
@@ -4332,13 +3855,14 @@ mod p281 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p282 {
-    // [[1, 2, 3], [4, 5, 6]].map_axis(0, |c| c.scan(0, |a, b| a + b))
+mod p248 {
+    // [[1, 2, 3], [4, 5, 6]].along(0).map(|c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
         let value = Array::from([[1i64, 2, 3], [4, 5, 6]])
-            .map_axis(0, |c| c.scan(0, |a, b| a + b))
+            .along(0)
+            .map(|c| c.scan(0, |a, b| a + b))
             .force()?;
         println!("{:?}", value);
         Ok(())
@@ -4348,7 +3872,7 @@ mod p282 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p283 {
+mod p249 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -4362,6 +3886,227 @@ mod p283 {
             .sum()
             .force()?;
         println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p250 {
+    // let m = [[1, 2], [3, 4]]
+    // (m.along(0).sum(), m.along(1).product(), m.along(0).min(), m.along(1).max(), m.along(1).mean(), m.along(0).var(), m.along(1).std())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = Array::from([[1i64, 2], [3, 4]]);
+        let value = (
+            m.along(0).sum(),
+            m.along(1).product(),
+            m.along(0).min(),
+            m.along(1).max(),
+            m.along(1).mean(),
+            m.along(0).var(),
+            m.along(1).std(),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+            value.5.force()?,
+            value.6.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p251 {
+    // let m = [[1, 2], [3, 0]]
+    // (m.along(1).min_index(), m.along(1).max_index(), m.along(1).any(_ > 2), m.along(1).all(_ > 0), m.along(0).count(_ > 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = Array::from([[1i64, 2], [3, 0]]);
+        let value = (
+            m.along(1).min_index(),
+            m.along(1).max_index(),
+            m.along(1).any(|x| x.gt(2)),
+            m.along(1).all(|x| x.gt(0)),
+            m.along(0).count(|x| x.gt(1)),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p252 {
+    // let m = [[1, 2], [3, 4]]
+    // (m.along(1).fold(0, |a, b| a + b), m.along(1).fold_seq(0, |s, x| s * 10 + x), m.along(0).fold1(|a, b| a.max(b)), m.along(1).aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = Array::from([[1i64, 2], [3, 4]]);
+        let value = (
+            m.along(1).fold(0, |a, b| a + b),
+            m.along(1).fold_seq(0, |s, x| s * 10 + x),
+            m.along(0).fold1(|a, b| a.max(b)),
+            m.along(1).aggregate(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p253 {
+    // let m = [[1, 2], [3, 4]].along(1)
+    // (m.scan(0, |a, b| a + b), m.scan_exclusive(0, |a, b| a + b), m.scan_right(0, |a, b| a + b), m.scan1(|a, b| a.max(b)), m.cumsum(), m.cumprod())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = Array::from([[1i64, 2], [3, 4]]).along(1);
+        let value = (
+            m.scan(0, |a, b| a + b),
+            m.scan_exclusive(0, |a, b| a + b),
+            m.scan_right(0, |a, b| a + b),
+            m.scan1(|a, b| a.max(b)),
+            m.cumsum(),
+            m.cumprod(),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+            value.5.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p254 {
+    // let r = ragged [[1, 2], [3]]
+    // (r.sum(), r.product(), r.min(), r.max(), r.mean(), r.var(), r.min_index(), r.max_index(), r.any(_ > 2), r.all(_ > 1), r.count(_ > 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let r = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]);
+        let value = (
+            r.sum(),
+            r.product(),
+            r.min(),
+            r.max(),
+            r.mean(),
+            r.var(),
+            r.min_index(),
+            r.max_index(),
+            r.any(|x| x.gt(2)),
+            r.all(|x| x.gt(1)),
+            r.count(|x| x.gt(1)),
+        );
+        println!("{:?}", (
+            value.0.force()?,
+            value.1.force()?,
+            value.2.force()?,
+            value.3.force()?,
+            value.4.force()?,
+            value.5.force()?,
+            value.6.force()?,
+            value.7.force()?,
+            value.8.force()?,
+            value.9.force()?,
+            value.10.force()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p255 {
+    // let r = ragged [[4, 0, 7], [1, 2]]
+    // (r.fold(0, |a, b| a + b), r.fold1(|a, b| a.max(b)), r.fold_seq(0, |n, d| n * 10 + d), r.aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let r = Segmented::from_vecs(vec![vec![4i64, 0, 7], vec![1, 2]]);
+        let value = (
+            r.fold(0, |a, b| a + b),
+            r.fold1(|a, b| a.max(b)),
+            r.fold_seq(0, |n, d| n * 10 + d),
+            r.aggregate(0.0f64, |s, x| s + x.cast::<f64>(), |a, b| a + b),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p256 {
+    // let r = ragged [[1, 2], [3]]
+    // (r.scan(0, |a, b| a + b), r.scan_exclusive(0, |a, b| a + b), r.scan_seq(0, |s, x| s * 10 + x), r.scan_right(0, |a, b| a + b), r.cummax())
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let r = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]);
+        let value = (
+            r.scan(0, |a, b| a + b),
+            r.scan_exclusive(0, |a, b| a + b),
+            r.scan_seq(0, |s, x| s * 10 + x),
+            r.scan_right(0, |a, b| a + b),
+            r.cummax(),
+        );
+        println!("{:?}", (
+            value.0.to_vecs()?,
+            value.1.to_vecs()?,
+            value.2.to_vecs()?,
+            value.3.to_vecs()?,
+            value.4.to_vecs()?,
+        ));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p257 {
+    // let m = generate((2, 3, 2), |(i, j, k)| i * j + k)
+    // (m.along((0, 2)).sum(), m.sum(axis = (1, 2)), [[true, false], [true, true]].along(0).sum(), [[true, false]].sum(axis = 1))
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let m = generate((2, 3, 2), |(i, j, k)| i.cast::<i64>() * j.cast::<i64>() + k.cast::<i64>());
+        let value = (
+            m.along([0, 2]).sum(),
+            m.along([1, 2]).sum(),
+            Array::from([[true, false], [true, true]]).map(|x| x.cast::<i64>()).along(0).sum(),
+            Array::from([[true, false]]).map(|x| x.cast::<i64>()).along(1).sum(),
+        );
+        println!("{:?}", (value.0.force()?, value.1.force()?, value.2.force()?, value.3.force()?));
         Ok(())
     }
 
@@ -4627,30 +4372,4 @@ pub const ALL: &[fn()] = &[
     p255::run,
     p256::run,
     p257::run,
-    p258::run,
-    p259::run,
-    p260::run,
-    p261::run,
-    p262::run,
-    p263::run,
-    p264::run,
-    p265::run,
-    p266::run,
-    p267::run,
-    p268::run,
-    p269::run,
-    p270::run,
-    p271::run,
-    p272::run,
-    p273::run,
-    p274::run,
-    p275::run,
-    p276::run,
-    p277::run,
-    p278::run,
-    p279::run,
-    p280::run,
-    p281::run,
-    p282::run,
-    p283::run,
 ];

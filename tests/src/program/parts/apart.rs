@@ -137,17 +137,17 @@ impl Made for Apart {
             Apart::ConvolutionS => {
                 let turned = |xs: &Arc<Node>| {
                     let zs = small(b, xs).map(|x| ComplexExp::new(x, 0.0));
-                    Segmented::new(&lengths(first), &zs).fft_s()
+                    Segmented::new(&lengths(first), &zs).fft()
                 };
                 let (xs, ys) = (turned(&inputs[1]), turned(&inputs[2]));
                 let products = xs.with_data(xs.data() * ys.data());
-                rounded(products.ifft_s().data().re())
+                rounded(products.ifft().data().re())
             }
             Apart::RealConvolutionS => {
-                let turned = |xs| Segmented::new(&lengths(first), &small(b, xs)).rfft_s();
+                let turned = |xs| Segmented::new(&lengths(first), &small(b, xs)).rfft();
                 let (xs, ys) = (turned(&inputs[1]), turned(&inputs[2]));
                 let products = xs.with_data(xs.data() * ys.data());
-                rounded(products.irfft_s(&lengths(first)).data().clone())
+                rounded(products.irfft(&lengths(first)).data().clone())
             }
             Apart::Power => {
                 let zs = small(b, first).map(|x| ComplexExp::new(x, x));

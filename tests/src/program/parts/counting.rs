@@ -5,6 +5,7 @@ use super::{Made, Part, converted, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
 use livefusion::ast::{Axis, Buffer, Builder, Const, Field, Fields, Len, Node, Op, Ty, trace};
+use livefusion::over::Domain;
 use std::sync::Arc;
 
 /// What is made of the first field of the input, as an integer or a float.
@@ -78,7 +79,10 @@ impl Made for Counting {
         let integers = |k: usize| converted(b, &inputs[k], 0, Ty::I64);
         let floats = || converted(b, &inputs[0], 0, Ty::F64);
         let windows = |width: Axis, stride: Axis| {
-            b.sum_axes(&b.sliding_windows(&integers(0), width, stride), &[1])
+            b.sum(Domain::Along(
+                &b.sliding_windows(&integers(0), width, stride),
+                &[1],
+            ))
         };
         match *self {
             Counting::Bincount(n) => {
@@ -116,7 +120,7 @@ impl Made for Counting {
             }
             Counting::Grid => {
                 let (xs, ys) = b.meshgrid(&integers(1), &integers(0));
-                b.sum_axes(&b.operator(Op::Mul, &[xs, ys]), &[1])
+                b.sum(Domain::Along(&b.operator(Op::Mul, &[xs, ys]), &[1]))
             }
         }
     }

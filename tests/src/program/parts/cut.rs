@@ -71,23 +71,20 @@ impl Made for Cut {
                 let params = [&first.types[..], &[Ty::U64]].concat();
                 b.flat_map(first, count, &trace(&params, Fields::from_slice))
             }
-            Cut::CombinationsS => b.combinations_s(&of()).data,
-            Cut::PairsS => b.combinations_s(&of()).lengths,
-            Cut::CartesianS => {
-                b.cartesian_s(&of(), &of().with_data(inputs[2].clone()))
-                    .data
-            }
-            Cut::TakeS(n) => b.take_s(&of(), Amount::Known(n as u64)).data,
-            Cut::ReverseS => b.reverse_s(&of()).data,
+            Cut::CombinationsS => of().combinations(b).data,
+            Cut::PairsS => of().combinations(b).lengths,
+            Cut::CartesianS => of().cartesian(b, &of().with_data(inputs[2].clone())).data,
+            Cut::TakeS(n) => of().take(b, Amount::Known(n as u64)).data,
+            Cut::ReverseS => of().reverse(b).data,
             Cut::GatherS => {
-                let places = b.indices_s(first);
-                let lengths = b.replicate_s(first, first);
+                let places = Segments::indices(b, first);
+                let lengths = Segments::replicate(b, first, first);
                 let square = trace(&[Ty::U64; 2], |p| {
                     let square = op(Op::Mul, &[p[0], p[0]]);
                     Fields::from_slice(&[op(Op::Rem, &[square, p[1]])])
                 });
                 let places = b.map(&[places.data, lengths.data], square);
-                b.gather_s(&of(), &of().with_data(places)).data
+                of().gather(b, &of().with_data(places)).data
             }
             Cut::Chunks(n) => b.chunks(first, Axis::from(n as u64)).lengths,
             Cut::FromFlags => {

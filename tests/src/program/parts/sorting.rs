@@ -109,7 +109,7 @@ impl Made for Sorting {
                 b.quantiles(first, &b.manifest(vec![Arc::new(shares)]))
             }
             Sorting::QuantileS(hundredths) => {
-                b.quantile_s(&segments(), &literal(Const::f64(share(hundredths))))
+                segments().quantile(b, &literal(Const::f64(share(hundredths))))
             }
             Sorting::UniqueCounts => b.unique_counts(first),
             Sorting::Codes => b.factorize(first).0,
@@ -120,8 +120,8 @@ impl Made for Sorting {
             Sorting::Digitize => b.searchsorted_right(&b.sort(first), last),
             Sorting::Join => b.join(first, last),
             Sorting::LeftJoin => b.left_join(first, last),
-            Sorting::SortS => b.sort_s(&segments()).data,
-            Sorting::ArgsortS => b.argsort_s(&segments()).data,
+            Sorting::SortS => segments().sort(b).data,
+            Sorting::ArgsortS => segments().argsort(b).data,
         }
     }
 

@@ -1,0 +1,97 @@
+//! The receivers of folds and scans: an array, an array along axes, segments.
+
+use super::{Call, Result, promote};
+use crate::combinators::Elements;
+use crate::diagnostic::Diagnostic;
+use crate::value::{Along, Array, Elt, Segmented, Value};
+use livefusion::ast::Node;
+use livefusion::over::Domain;
+use livefusion::segmented::Segments;
+use std::sync::Arc;
+
+/// The elements that a fold or a scan goes over.
+pub enum Over {
+    /// All elements.
+    All(Array),
+    /// Those along axes.
+    Along(Along),
+    /// Those of each segment.
+    Segments(Segmented),
+}
+
+impl Over {
+    /// The elements.
+    pub fn elt(&self) -> &Elt {
+        match self {
+            Over::All(xs) => &xs.elt,
+            Over::Along(along) => &along.array.elt,
+            Over::Segments(s) => &s.data.elt,
+        }
+    }
+
+    /// Whether it is all elements of an array.
+    pub fn is_all(&self) -> bool {
+        matches!(self, Over::All(_))
+    }
+
+    /// As the library's builder takes it.
+    pub fn domain(&self) -> Domain<'_> {
+        match self {
+            Over::All(xs) => Domain::All(&xs.node),
+            Over::Along(along) => Domain::Along(&along.array.node, &along.axes),
+            Over::Segments(s) => Domain::Segments(&s.lengths, &s.data.node),
+        }
+    }
+}
+
+impl Elements {
+    /// The elements that a combinator takes of these.
+    pub fn of(self, elt: &Elt) -> Elt {
+        match self {
+            Elements::Numbers => promote::numbers(elt),
+            Elements::Signed => promote::signed(elt),
+            Elements::Kept | Elements::Alike => elt.clone(),
+        }
+    }
+}
+
+impl Call<'_, '_> {
+    /// An array along one axis.
+    pub fn along(&mut self, k: usize) -> Result<(Array, usize)> {
+        match self.value(k) {
+            Value::Along(Along { array, axes }) if axes.len() == 1 => Ok((array.clone(), axes[0])),
+            other => {
+                let message = format!("expected an array along one axis, got {}", other.describe());
+                Err(Box::new(
+                    Diagnostic::new(message, self.at(k)).note("`m.along(0)` is one"),
+                ))
+            }
+        }
+    }
+
+    /// The elements that a fold or a scan goes over: of an array, along axes, or of each segment.
+    pub fn over(&mut self, k: usize) -> Result<Over> {
+        Ok(match self.value(k).clone() {
+            Value::Along(along) => Over::Along(along),
+            Value::Segmented(s) => Over::Segments(s),
+            _ => Over::All(self.array(k)?),
+        })
+    }
+
+    /// The result of a scan: segments, if it is one of segments.
+    pub fn give_over(&mut self, of: &Over, node: Arc<Node>, elt: Elt) -> Result<Value> {
+        match of {
+            Over::Segments(s) => {
+                let lengths = s.lengths.clone();
+                self.give_segments(
+                    Segments {
+                        lengths,
+                        data: node,
+                    },
+                    elt,
+                )
+            }
+            _ => self.give(node, elt),
+        }
+    }
+}
