@@ -305,7 +305,7 @@ fn before_an_end() {
 
 /// An index outside behind the end is not met; one before it is an error.
 #[test]
-fn what_is_behind_an_end_is_not_met() {
+fn scan_by_index_stops_before_elements_behind_an_end() {
     let at: Vec<u64> = vec![0, 1, 0, 9, 1];
     let values = vec![1i64, 2, 3, 4, 5];
     for engine in engines() {

@@ -133,7 +133,7 @@ fn results_that_are_changed_in_place_are_written_over() -> Result<()> {
 }
 
 #[test]
-fn what_has_room_is_written_over_and_nothing_else() -> Result<()> {
+fn call_into_writes_over_results_with_room_only() -> Result<()> {
     for engine in engines() {
         let program = prepare_with(&engine, |xs: Array<f64>| xs.map(|x| x + 1.0))?;
         let input = |n: usize| Array::from(vec![1.0; n]);

@@ -97,7 +97,7 @@ fn functions_are_those_of_num_complex() {
 }
 
 #[test]
-fn what_is_made_of_them_is_one_loop() {
+fn complex_arithmetic_is_one_loop() {
     let zs = Array::from(numbers());
     let power = (&zs * zs.conj()).re().sum();
     assert_eq!(shape(&[power.node()]).unwrap(), (1, 0));

@@ -286,7 +286,7 @@ fn unequal_lengths_are_found() -> Result<()> {
 }
 
 #[test]
-fn what_is_behind_the_end_does_not_trap() -> Result<()> {
+fn cursor_behind_the_end_does_not_trap() -> Result<()> {
     for engine in engines() {
         let (xs, ys) = (
             Array::from(vec![8i64, 1, 6]),
@@ -315,7 +315,7 @@ fn unfused_zips_read_memory() -> Result<()> {
 
 /// What counts the elements of a filter is at the filter's rate, which a side of a zip elsewhere has not.
 #[test]
-fn what_counts_kept_elements_is_in_memory_beside_others() -> Result<()> {
+fn cursor_over_counted_elements_is_in_memory_beside_others() -> Result<()> {
     for engine in engines() {
         let kept = Array::from(vec![1.0f64, 2.0, 3.0])
             .map(|x| x + 1.0)
@@ -416,7 +416,7 @@ fn one_array_as_several_parts() -> Result<()> {
 
 /// Lengths of segments, an array beside the append, segments below it, and what else uses it and its parts.
 #[test]
-fn what_is_made_of_an_append_on_a_side() -> Result<()> {
+fn cursor_over_an_append_maps_and_filters() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![2u64, 9, 1]).filter(|n| n.lt(5));
         let more = Array::from(vec![0u64, 7, 3]).filter(|n| n.lt(5));

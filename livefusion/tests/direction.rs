@@ -71,7 +71,7 @@ fn both_directions_of_what_is_computed_once_are_one_loop() -> Result<()> {
 }
 
 #[test]
-fn what_goes_by_order_reads_the_reverse_from_memory() -> Result<()> {
+fn reverse_is_in_memory_for_ordered_consumers() -> Result<()> {
     for engine in engines() {
         let sums = xs(50).scan(0, |a, b| a + b);
         let again = sums.reverse().scan(0, |a, b| a + b);

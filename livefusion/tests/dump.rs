@@ -243,7 +243,7 @@ fn who_asks_for_nothing_gets_nothing() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_once() {
+fn dump_says_once_that_a_folder_cannot_be_written() {
     let (files, said) = left("engines", &[("LIVEFUSION_DUMP", "asm,plan,loops")]);
     assert_eq!(
         said,

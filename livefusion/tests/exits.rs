@@ -8,7 +8,7 @@ use livefusion::prelude::*;
 use loop_lang::types::Const;
 
 #[test]
-fn what_has_ended_has_its_length() -> Result<()> {
+fn exit_has_its_length_behind_the_loop() -> Result<()> {
     for engine in engines() {
         let none = Array::from(vec![false]).take_while(|x| x);
         let zipped = none.zip_with(&Array::from(vec![0.5]), |_, y| y);
@@ -142,7 +142,7 @@ fn segments_that_are_left_make_no_room_for_those_that_are_not() -> Result<()> {
 }
 
 #[test]
-fn what_two_exits_ask_for_ends_with_the_later_one() -> Result<()> {
+fn exit_of_a_shared_input_is_the_later_one() -> Result<()> {
     for engine in engines() {
         let quotients = hundredths().map(|(_, q)| q);
         let none = quotients.take_while(|_| false);
@@ -167,7 +167,7 @@ fn a_scan_that_is_counted_takes_nothing_in() -> Result<()> {
 }
 
 #[test]
-fn what_is_left_early_checks_no_length_for_others() -> Result<()> {
+fn exit_taken_early_checks_no_length_for_others() -> Result<()> {
     for engine in engines() {
         let (none, one) = (Array::from(Vec::<u64>::new()), Array::from(vec![1u64]));
         // As long as the segments' data, of which there are no segments; and nobody asks for one.
@@ -181,7 +181,7 @@ fn what_is_left_early_checks_no_length_for_others() -> Result<()> {
 }
 
 #[test]
-fn what_a_scan_held_before_may_end_it() -> Result<()> {
+fn exit_may_test_the_scan_before_it() -> Result<()> {
     for engine in engines() {
         let (counts, flags) = (
             Array::from(vec![1u8, 2, 3, 4]),
@@ -260,7 +260,7 @@ fn segments_that_end_after_the_folds_of_them() -> Result<()> {
 
 /// A sum of segments that nobody needs, whose lengths are those of what ends.
 #[test]
-fn what_nobody_asks_for_has_no_segments() -> Result<()> {
+fn exit_leaves_segments_that_nobody_reads() -> Result<()> {
     for engine in engines() {
         let some = Array::from(vec![3i64, 4]).take_while(|x| x.ne(4));
         let counts = some.map(|_| 1u64);
@@ -368,7 +368,7 @@ fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
 
 /// A take that runs apart is behind before what it takes from ends: others are still told when that does.
 #[test]
-fn what_a_take_leaves_ends_for_others() -> Result<()> {
+fn exit_of_a_take_ends_for_other_consumers() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![0i64, 0, 0, 0, 7, 0]);
         let until = xs.map(|x| (x, x)).take_while(|(x, _)| x.ne(7));

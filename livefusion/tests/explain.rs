@@ -199,7 +199,7 @@ fn a_program_of_one_combinator_is_as_it_is_unfused() {
 }
 
 #[test]
-fn what_a_filter_leaves_is_bounded() {
+fn explain_bounds_the_length_of_a_filter() {
     let kept = floats().filter(|x| x.gt(0.1));
     let explained = explain(&[kept.map(|x| x * 2.0).node().clone()]);
     let writes = explained.traffic.writes;
@@ -210,7 +210,7 @@ fn what_a_filter_leaves_is_bounded() {
 }
 
 #[test]
-fn what_only_the_run_can_tell_is_per_element() {
+fn explain_counts_per_element_where_lengths_are_unknown() {
     let n = floats().map(|x| x.cast::<u64>()).sum();
     let explained = explain(&[replicate(n, 1.0f64).node().clone()]);
     let writes = explained.traffic.writes;
@@ -256,7 +256,7 @@ fn calls_on_one_line_are_several() {
 }
 
 #[test]
-fn what_is_forced_is_an_input() {
+fn explain_shows_a_forced_array_as_an_input() {
     let xs = floats().map(|x| x + 1.0);
     xs.force_with(&Engine::interp()).expect("forced");
     assert_eq!(explain(&[xs.node().clone()]).loops.len(), 0);

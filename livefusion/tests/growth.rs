@@ -72,7 +72,7 @@ fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
 }
 
 #[test]
-fn what_belongs_together_is_not_parted() {
+fn growth_cuts_between_connected_parts_only() {
     let xs = numbers();
     // A map and its sum: where the budget ends, the map does not stay behind.
     let sums = (0..400).map(|k| xs.map(|x| x * f64::from(k)).sum());
@@ -135,7 +135,7 @@ fn mixed(n: usize) -> Array<f64> {
 }
 
 #[test]
-fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
+fn growth_cut_plans_give_unfused_results() -> Result<()> {
     let unfused = Engine::builder()
         .backend(Arc::new(livefusion_interp::InterpBackend::new()))
         .clustering(Clustering::Unfused)

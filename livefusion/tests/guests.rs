@@ -88,7 +88,7 @@ fn guests_at_elements_and_at_segments() -> Result<()> {
 
 /// A guest that the zip waits for is none: what it needs is complete only behind a loop over the side.
 #[test]
-fn what_the_zip_waits_for_comes_before_it() -> Result<()> {
+fn guest_that_a_zip_waits_for_comes_before_it() -> Result<()> {
     for engine in engines() {
         let left = evens(9);
         let sum = left.sum();
@@ -186,7 +186,7 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
 
 /// An array beside elements that are made of it is read at its own pace.
 #[test]
-fn what_the_zip_has_beside_is_not_delivered_from_another_side() -> Result<()> {
+fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::new(&Array::from(vec![2u64, 0, 1]), &numbers(3));
         let sums = rows.sum();

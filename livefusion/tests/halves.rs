@@ -59,7 +59,7 @@ fn floats_are_rounded_to_the_nearest() {
 }
 
 #[test]
-fn what_is_stored_is_computed_with_in_one_loop() {
+fn halves_are_stored_and_computed_with_in_one_loop() {
     let stored = Array::from([0.5, 1.0, -2.0].map(f16::from_f32).to_vec());
     let scaled: Array<f16> = stored.to_f32().map(|x| x * 3.0).to_half();
     assert_eq!(shape(&[scaled.node()]).unwrap(), (1, 1));

@@ -212,7 +212,7 @@ fn rows_longer_than_a_chunk_are_handed_on_across_it() -> Result<()> {
 }
 
 #[test]
-fn what_is_a_result_too_is_kept_whole() -> Result<()> {
+fn handed_array_that_is_a_result_is_kept_whole() -> Result<()> {
     let m = Array::from(numbers(60)).reshape((6, 10));
     let doubled = m.map(|x| x * 2);
     let sums = doubled.along(1).sum();
@@ -235,7 +235,7 @@ fn what_is_a_result_too_is_kept_whole() -> Result<()> {
 }
 
 #[test]
-fn what_is_kept_of_a_filter_and_its_decision_are_handed_on() -> Result<()> {
+fn handed_array_of_a_filter_and_its_tags() -> Result<()> {
     let (_, rows) = uneven();
     let expected = rows.iter().flat_map(|row| {
         let odd: Vec<i64> = row.iter().map(|x| x * 3).filter(|x| x % 2 != 0).collect();

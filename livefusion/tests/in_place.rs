@@ -27,7 +27,7 @@ fn plain() -> Vec<i64> {
 }
 
 #[test]
-fn what_nobody_else_needs_is_changed() -> Result<()> {
+fn in_place_changes_a_sole_owners_array() -> Result<()> {
     for engine in tight() {
         let xs = squares().update(3, 7).update(0, -1).update(3, 8);
         let mut want = plain();
@@ -80,7 +80,7 @@ fn a_result_is_copied() -> Result<()> {
 
 /// `let b = a with [1] <- 9 in a[1] + b[1]`: the old state is read after the update.
 #[test]
-fn what_is_read_later_is_copied() -> Result<()> {
+fn in_place_copies_an_array_read_later() -> Result<()> {
     for engine in [Engine::interp(), Engine::c()] {
         let a = squares();
         let b = a.update(1, 9);

@@ -314,7 +314,7 @@ fn shapes_stay_known() -> Result<()> {
 /// What steps need of other arrays than the state is passed over once, before the first step; not if there is none. What only
 /// maps such arrays stays in the step.
 #[test]
-fn what_no_step_changes_is_computed_once() -> Result<()> {
+fn iterate_computes_invariant_values_once() -> Result<()> {
     let weights = Array::from(vec![3i64, -1, 4, -5]);
     for steps in [0u64, 5] {
         let (kept, mapped) = (weights.filter(|x| x.gt(0)), weights.map(|x| x * 2));

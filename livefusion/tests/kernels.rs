@@ -65,7 +65,7 @@ fn forced(deed: Deed) {
 
 /// A buffer that a kernel gets hold of is its own: nobody else has it, also when the engine is gone.
 #[test]
-fn what_a_kernel_takes_out_of_its_frame_is_its_own() {
+fn kernel_owns_arrays_taken_from_its_frame() {
     type Taken = (Vec<u64>, Buffer);
     let kept: Arc<Mutex<Vec<Taken>>> = Arc::default();
     let keep = kept.clone();

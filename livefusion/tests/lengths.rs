@@ -304,7 +304,7 @@ fn constants_that_are_no_lengths_are_recognised() -> Result<()> {
 /// What a computation ensures is said of its constants, and rows of a constant are checked against those that they are zipped
 /// with.
 #[test]
-fn what_is_ensured_is_said_of_these_constants() -> Result<()> {
+fn ensured_length_error_names_its_constants() -> Result<()> {
     let call = || Builder::named("test");
     let late = |n: u64| late(n).node().clone();
     let rows = |n: &Arc<Node>, each: &dyn Fn(&mut BodyBuilder) -> TermId| {

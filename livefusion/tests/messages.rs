@@ -99,7 +99,7 @@ fn the_element_at_fault_is_told() {
 }
 
 #[test]
-fn what_is_computed_behind_a_loop_is_at_no_element() {
+fn message_of_a_term_behind_a_loop_has_no_element() {
     for engine in engines() {
         let xs = Array::from(vec![6i64, 7, 8]);
         let mean = &xs.sum() / &(&xs.len().map(|n| n.cast::<i64>()) - 3);

@@ -403,7 +403,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// What raises the root of a loop, since it is computed again there, brings along segments whose lengths are computed again
 /// behind it: the search counted these as read.
 #[test]
-fn what_the_search_counts_is_what_its_plan_costs() {
+fn nested_search_counts_the_cost_of_its_plan() {
     let steps = [
         Zip(vec![Interleave, ZipInvariant]),
         Zip(vec![Spread, Pieces(vec![Reverse, ReadOwn])]),

@@ -192,7 +192,7 @@ fn long_parts() -> Result<()> {
 }
 
 #[test]
-fn what_a_scan_ends_with_comes_behind_its_elements() -> Result<()> {
+fn phase_of_a_scan_total_comes_behind_its_elements() -> Result<()> {
     check(
         |xs, _| {
             let sums = xs.scan_exclusive(0, |a, b| a + b);
@@ -303,7 +303,7 @@ fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
 
 /// A take ends the phases that it counts, and has no say in those that are appended to it.
 #[test]
-fn what_is_appended_to_a_take_of_an_append() -> Result<()> {
+fn phase_of_an_append_to_a_take_of_an_append() -> Result<()> {
     for engine in engines() {
         for n in [0u64, 1, 3, 5, 9] {
             let xs = Array::from(vec![1i64, 2]);
@@ -371,7 +371,7 @@ fn a_filter_of_an_append_and_its_end() -> Result<()> {
 
 /// The length goes on when the elements have ended: where that is so in the first part, none of the second is taken.
 #[test]
-fn what_ends_in_one_part_has_ended_in_the_next() -> Result<()> {
+fn phase_that_ends_has_ended_in_the_next_part() -> Result<()> {
     for engine in engines() {
         let doubled = Array::from(vec![5u64]).map(|x| x + x.min(6));
         let both = doubled.append(&Array::from(vec![0u64]));

@@ -124,7 +124,7 @@ fn tuples_are_pulled_field_by_field() {
 }
 
 #[test]
-fn what_is_costly_is_pulled_by_a_sole_reader() {
+fn pull_of_a_costly_array_by_its_sole_reader() {
     let ys = || floats().map(costly);
     one_loop(&[ys().reverse().node()]);
     one_loop(&[ys().drop(1).map(|y| y + 1.0).node()]);
@@ -133,7 +133,7 @@ fn what_is_costly_is_pulled_by_a_sole_reader() {
 }
 
 #[test]
-fn what_is_costly_is_not_computed_twice() {
+fn pull_does_not_compute_a_costly_array_twice() {
     let ys = floats().map(costly);
     // Two readers, two indices, two ways of use, one index that may be the same for two elements.
     let twice = [

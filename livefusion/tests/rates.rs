@@ -128,7 +128,7 @@ fn kept() -> Segmented<f64> {
 }
 
 #[test]
-fn what_is_kept_of_segments_in_step_with_data_of_its_length() -> Result<()> {
+fn rate_of_filtered_segments_beside_data_of_their_length() -> Result<()> {
     let tens = || Array::from(vec![10.0; 3]);
     let build = || {
         let kept = kept();
@@ -142,7 +142,7 @@ fn what_is_kept_of_segments_in_step_with_data_of_its_length() -> Result<()> {
 }
 
 #[test]
-fn what_is_packed_in_segments_in_step_with_data_of_its_length() -> Result<()> {
+fn rate_of_packed_segments_beside_data_of_their_length() -> Result<()> {
     let build = || {
         let lengths = Array::from(vec![3u64, 2]);
         let rows = Segmented::new(&lengths, &Array::from(vec![5i64, 6, 7, 8, 9]));
@@ -160,7 +160,7 @@ fn what_is_packed_in_segments_in_step_with_data_of_its_length() -> Result<()> {
 }
 
 #[test]
-fn what_is_kept_of_segments_put_at_indices() -> Result<()> {
+fn rate_of_filtered_segments_scattered_at_indices() -> Result<()> {
     let build = || {
         let indices = Array::from(vec![2u64, 0, 2]);
         let kept = kept();

@@ -128,7 +128,7 @@ fn the_last_index_is_another_program() -> Result<()> {
 }
 
 #[test]
-fn what_is_forced_already_is_a_leaf() -> Result<()> {
+fn recognised_graph_has_forced_arrays_as_leaves() -> Result<()> {
     let engine = Engine::interp();
     for forced in [false, true, false, true] {
         let ys = Array::from(vec![1.0f64, 2.0]).map(|x| x * 3.0);

@@ -73,7 +73,7 @@ fn a_chain_is_computed_again_if_its_operators_cost_less() {
 }
 
 #[test]
-fn what_costs_much_is_kept() {
+fn recompute_keeps_costly_arrays() {
     let shares = |ys: Array<f64>| {
         let total = ys.sum();
         ys.map(|y| y / &total)
@@ -91,7 +91,7 @@ fn what_costs_much_is_kept() {
 }
 
 #[test]
-fn what_is_narrow_is_kept_unless_its_input_is_read_anyway() {
+fn recompute_keeps_narrow_arrays_unless_their_input_is_read() {
     let xs = numbers();
     let tags = xs.map(|x| x.gt(0.5));
     let count = tags.map(|t| t.cast::<u64>()).sum();
@@ -119,7 +119,7 @@ fn segments_and_packs_are_computed_again() -> Result<()> {
 }
 
 #[test]
-fn what_is_computed_again_traps_as_before() {
+fn recompute_traps_as_before() {
     let xs = Array::from(vec![1.0f64, 2.0, 4.0]);
     let next = generate(3, |i| xs.at(i + 1) - xs.at(i));
     let total = next.sum();
@@ -204,7 +204,7 @@ fn a_report_says_what_both_ways_cost() -> Result<()> {
 
 /// What a zip has from memory is not computed again where the zip's elements are used: there they are read.
 #[test]
-fn what_a_zip_reads_is_not_computed_again_behind_it() -> Result<()> {
+fn recompute_keeps_arrays_that_a_zip_reads() -> Result<()> {
     let program = || {
         let zeros = Array::from(Vec::<u64>::new()).map(|_| 0u64);
         let spread = Segmented::replicate(&zeros, &Array::from(Vec::<u64>::new()));

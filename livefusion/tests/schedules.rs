@@ -59,7 +59,7 @@ fn the_bits_are_the_interpreters() {
 }
 
 #[test]
-fn what_is_not_legal_is_an_error_that_says_why() {
+fn schedule_that_is_illegal_is_an_error_with_a_reason() {
     let wrong = "loop_0\n  r0 vectorise 3 unroll 8\n";
     let why = "the schedule of loop_0 is refused: r0 vectorise 3 unroll 8: lanes are a power of two, from 2 to 64";
     assert_eq!(refused(&asked(wrong).build()), why);
@@ -72,7 +72,7 @@ fn what_is_not_legal_is_an_error_that_says_why() {
 }
 
 #[test]
-fn what_is_no_schedule_is_an_error_that_says_where() {
+fn schedule_that_does_not_parse_is_an_error_with_a_place() {
     let why = "the schedule cannot be read: line 2: expected a loop's name before its decisions, got `r0 branch`";
     assert_eq!(refused(&asked("\n  r0 branch\n").build()), why);
     let why = "the schedule of loop_0 is refused: line 2: expected a rate of r0, r1, got `r7`";

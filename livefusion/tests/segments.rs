@@ -298,7 +298,7 @@ fn indices_past_the_end_are_not_computed() -> Result<()> {
 
 /// What an earlier loop has made is as long as it is: an element behind its end is not read, and the lengths are at fault.
 #[test]
-fn what_was_made_before_is_not_read_past_its_end() -> Result<()> {
+fn segments_are_not_read_past_the_end_of_their_data() -> Result<()> {
     let pairs = Array::from(
         (0..15i32)
             .map(|x| (i64::from(x), 2 * x))

@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_close(xs in prop::collection::vec((odd_numbers(), odd_numbers()), 1..30), equal_nan: bool) {
+    fn is_close_agrees_with_plain_rust(xs in prop::collection::vec((odd_numbers(), odd_numbers()), 1..30), equal_nan: bool) {
         for engine in engines() {
             let close = |(x, y): &(f64, f64)| {
                 let near = (x - y).abs() <= 0.25 + 0.1 * y.abs() && y.is_finite();
@@ -166,7 +166,7 @@ fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
 }
 
 #[test]
-fn what_is_a_function_of_the_index_is_in_no_memory() -> Result<()> {
+fn index_functions_are_in_no_memory() -> Result<()> {
     for engine in engines() {
         let xs: Array<f64> = (0..40).map(f64::from).collect();
         let (x, y) = linspace(0.0, 1.0, 5).meshgrid(&xs);

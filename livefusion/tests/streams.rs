@@ -114,7 +114,7 @@ fn an_append_fuses_with_its_users() -> Result<()> {
 }
 
 #[test]
-fn what_is_too_long_is_an_error() {
+fn stream_that_is_too_long_is_an_error() {
     let (most, one) = (Array::scalar(u64::MAX), iota(1).filter(|i| i.eq(0)));
     let half = iota(Array::scalar(1u64 << 63));
     let wholes = [

@@ -52,7 +52,7 @@ fn decodes_of_runs() -> Result<()> {
 
 /// Lengths, values and elements are computed on the way; indices count within each segment.
 #[test]
-fn what_is_computed_for_segments_and_for_elements() -> Result<()> {
+fn streams_of_segments_compute_for_segments_and_elements() -> Result<()> {
     let build = || {
         let counts = numbers(3).map(|x| (x % 2).cast::<u64>() * 2);
         let indices = Segmented::indices(&counts);
@@ -196,7 +196,7 @@ fn lengths_that_do_not_fit() {
 
 /// What runs over the elements beside, and what uses the zip, in the same loop.
 #[test]
-fn what_uses_the_zip_joins_it() -> Result<()> {
+fn streams_of_segments_join_the_consumers_of_a_zip() -> Result<()> {
     for engine in engines() {
         let left = Segmented::replicate(&lengths([2, 1, 2]), &numbers(3));
         let right = Segmented::replicate(&lengths([4, 1]), &numbers(2));
@@ -319,7 +319,7 @@ fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
 
 /// What is taken of segments over parts, beside what ends: the numbers that are counted before have names of their own.
 #[test]
-fn what_is_taken_of_segments_over_parts() -> Result<()> {
+fn streams_of_segments_take_over_parts() -> Result<()> {
     for engine in engines() {
         let part = |x: f64| Array::from(vec![x]).map(|x| x + 1.0);
         let both = part(1.0).append(&part(2.0));

@@ -484,7 +484,7 @@ done_2, done_3:
     }
 
     #[test]
-    fn what_is_read_is_not_left_over() {
+    fn filled_array_that_is_read_is_not_left_over() {
         let read = "writeArray a_1 ix_0 x_0\n  let y_1 = readArray a_1 n_1";
         assert!(usual([ALL, "", read, ""], "  return a_1\n").is_empty());
     }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number() {
+    fn literal_that_is_no_number_is_an_error() {
         let wrong = |text, what| assert_eq!(number(text, false), Err(String::from(what)));
         wrong("128i8", "128 does not fit in `i8`, which holds -128 to 127");
         wrong("256u8", "256 does not fit in `u8`, which holds 0 to 255");

@@ -159,7 +159,7 @@ fn integers_beyond_i64() {
 }
 
 #[test]
-fn what_was_good_before_a_mistake_is_kept() {
+fn session_keeps_bindings_before_a_mistake() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut session = Session::new();
     session.folder = folder.path().into();
@@ -194,7 +194,7 @@ fn commands_keep_no_copies() {
 }
 
 #[test]
-fn what_is_timed_is_computed() {
+fn time_computes_its_program() {
     let mut session = Session::new();
     session.settings.memory = 1 << 20;
     session.rebuild();

@@ -341,7 +341,7 @@ proptest! {
 
 /// What would be a tree as deep as the text is long.
 #[test]
-fn what_is_nested_too_deep_is_an_error() {
+fn parser_refuses_text_nested_too_deep() {
     let n = 100_000;
     let repeated = |open: &str, inner: &str, close: &str| open.repeat(n) + inner + &close.repeat(n);
     let texts = [
@@ -384,7 +384,7 @@ fn what_is_nested_too_deep_is_an_error() {
 
 /// As deep as may be: who walks the tree by recursion has room.
 #[test]
-fn what_is_as_deep_as_may_be_is_a_tree() {
+fn parser_accepts_text_of_the_deepest_nesting() {
     let n = MAX_DEPTH - 1;
     for (text, height) in [
         ("(".repeat(n) + "1" + &")".repeat(n), 1),

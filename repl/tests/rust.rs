@@ -112,7 +112,7 @@ fn programs() {
 }
 
 #[test]
-fn what_has_no_form_is_refused() {
+fn rust_refuses_programs_without_a_form() {
     let refused = on_stack(|| {
         for (text, message) in REFUSED {
             let (said, _) = asked(text);

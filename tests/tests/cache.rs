@@ -66,7 +66,7 @@ fn concurrent_forces_compile_once() {
 }
 
 #[test]
-fn what_is_forced_is_not_computed_again() {
+fn cache_of_a_forced_array_is_not_computed_again() {
     let engine = Engine::interp();
     let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
     let ys = xs.map(|x| x * x);

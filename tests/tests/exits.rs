@@ -107,7 +107,7 @@ fn behind_an_exit_nothing_fails() {
 }
 
 #[test]
-fn what_is_asked_for_fails() {
+fn exit_that_is_asked_for_fails() {
     macro_rules! fails {
         ($($what:literal: $results:expr;)*) => {
             $(assert_eq!(meaning($results), "a trap", $what);)*
@@ -210,7 +210,7 @@ fn no_segment_behind_an_exit_is_read() {
 
 /// What is read where another consumer goes on.
 #[test]
-fn what_others_ask_for_is_read() {
+fn exit_reads_elements_that_others_ask_for() {
     reading! {
         "two finds", 602: |xs| (xs.find(|x| x.eq(100)), xs.find(|x| x.eq(500)));
         "find, and a sum", 1000: |xs| (xs.find(|x| x.eq(100)), xs.sum());

@@ -171,7 +171,7 @@ fn folds_in_runs() {
 
 /// A chunk may end in an inner loop, when the iteration around it has written already.
 #[test]
-fn what_is_written_before_an_inner_loop() {
+fn parallel_loop_writes_before_its_inner_loop() {
     let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(16));
     let (one, several) = (alone(inner.clone()), eager(inner, 4));
     let p = random(564, LENGTHS);

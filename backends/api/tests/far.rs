@@ -59,7 +59,7 @@ fn elements_come_when_they_are_looked_at_and_once() {
 }
 
 #[test]
-fn what_changes_here_is_nowhere_else() {
+fn far_buffer_changed_here_is_current_nowhere_else() {
     let (mut array, _) = far(vec![1, 2]);
     assert!(array.set_word(0, 7));
     assert_eq!(array.as_slice::<i32>(), Some(&[7, 2][..]));

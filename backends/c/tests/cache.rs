@@ -82,7 +82,7 @@ fn one_entry() -> (TempDir, PathBuf, PathBuf) {
 }
 
 #[test]
-fn what_was_compiled_is_found() {
+fn cache_finds_a_compiled_kernel() {
     let (_temporary, folder, entry) = one_entry();
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&entry)), (0o700, 0o600));
@@ -308,7 +308,7 @@ fn clear_removes_entries_and_nothing_else() {
 }
 
 #[test]
-fn what_was_not_used_goes_first() {
+fn cache_evicts_the_least_recently_used_first() {
     let (_temporary, folder, entry) = one_entry();
     let size = fs::metadata(&entry).unwrap().len();
     let room_for_four = KernelCache::in_folder(&folder).limit(size * 9 / 2);

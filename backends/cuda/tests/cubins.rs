@@ -84,7 +84,7 @@ fn spills_are_told() {
 }
 
 #[test]
-fn what_was_compiled_is_found() {
+fn cubin_compiled_before_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let Some(first) = cubins(folder.path()) else {
         return;
@@ -144,7 +144,7 @@ fn a_damaged_entry_is_made_anew() {
 }
 
 #[test]
-fn what_does_not_compile_is_a_fault_with_the_compilers_words() {
+fn cubin_that_does_not_compile_is_a_fault_in_the_compilers_words() {
     let folder = tempfile::tempdir().unwrap();
     let Some(cubins) = cubins(folder.path()) else {
         return;

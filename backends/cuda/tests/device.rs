@@ -294,7 +294,7 @@ fn threads_share_a_device() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_a_fault() {
+fn device_module_that_cannot_be_loaded_is_a_fault() {
     let Some(cuda) = device() else { return };
     let here = cubin(&cuda.device().architecture());
     let name = |fault: Fault| match fault {

@@ -42,7 +42,7 @@ fn functions_of_the_device_are_not_exact() {
 
 /// A backend that keeps to the bits of processors runs what is exact on the device, and all else on the host, and says why.
 #[test]
-fn what_is_not_exact_runs_on_the_host_where_bits_count() {
+fn exact_engine_runs_inexact_loops_on_the_host() {
     if !can_compile() {
         return;
     }

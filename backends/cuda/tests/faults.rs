@@ -155,7 +155,7 @@ fn faults_say_what_happened() {
 }
 
 #[test]
-fn what_another_driver_made_is_refused() {
+fn driver_refuses_memory_of_another_driver() {
     let stub = Stub::new();
     let foreign = Function::new(Needs::default(), 7);
     // SAFETY: nothing is launched.

@@ -192,7 +192,7 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
 
 /// What traps in each element traps if there is an element: where nothing is tested, and where that is known of a segment.
 #[test]
-fn what_traps_in_all_elements_does_so_in_elements() {
+fn nest_that_traps_in_all_elements_traps_in_elements() {
     if !can_compile() {
         return;
     }

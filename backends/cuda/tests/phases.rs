@@ -51,7 +51,7 @@ fn phases_go_on_where_those_before_them_ended() {
 
 /// What a phase only reads of a group is a scalar for its kernel, and nothing that tiles find.
 #[test]
-fn what_a_phase_does_not_update_is_given() {
+fn phase_passes_on_groups_that_it_does_not_update() {
     let program = golden("phases_exit");
     let kernels = kernels(&program).expect("they run in parallel");
     let levels = |k: usize| kernels[k].levels.iter().flatten().map(|v| program.name(*v));

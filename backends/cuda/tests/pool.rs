@@ -19,7 +19,7 @@ fn small(kilobytes: usize) -> Arc<Stub> {
 }
 
 #[test]
-fn what_is_dropped_is_used_again() {
+fn pool_reuses_dropped_memory() {
     let stub = Stub::new();
     let pool = pool(&stub);
     let first = pool.take(10 * KB).unwrap();
@@ -113,7 +113,7 @@ fn when_there_is_none_at_all_it_is_a_fault() {
 }
 
 #[test]
-fn what_else_takes_memory_gets_what_is_kept() {
+fn pool_gives_kept_memory_to_other_users() {
     let stub = Stub::new();
     let pool = pool(&stub);
     drop(pool.take(8 * KB).unwrap());
@@ -177,7 +177,7 @@ fn bytes_go_and_come() {
 }
 
 #[test]
-fn what_is_outside_is_refused() {
+fn pool_refuses_memory_from_outside() {
     let stub = Stub::new();
     let (pool, other) = (pool(&stub), pool(&stub));
     let [mut a, mut b] = [100, 50].map(|s| pool.take(s).unwrap());

@@ -323,7 +323,7 @@ fn results_may_be_dropped_while_kernels_are_queued() {
 }
 
 #[test]
-fn what_is_dropped_goes_back() {
+fn residency_of_a_dropped_array_ends() {
     let Some(on) = device(64 * MB) else {
         return;
     };
@@ -345,7 +345,7 @@ fn what_is_dropped_goes_back() {
 
 /// Filters that are zipped advance differently: such a loop runs on the host, and says which combinator asks for that.
 #[test]
-fn what_advances_differently_says_so() {
+fn residency_explains_inputs_that_advance_differently() {
     let Some(on) = device(64 * MB) else {
         return;
     };

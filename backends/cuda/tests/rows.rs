@@ -216,7 +216,7 @@ done_0, done_1, done_2:
 }
 
 #[test]
-fn what_is_handed_on_is_a_threads_own() {
+fn rows_handed_on_belong_to_one_thread() {
     let mut program = handing_on("neg_0");
     let refused = emit::kernel(&program).expect_err("it may be read where it was not written");
     assert_eq!(

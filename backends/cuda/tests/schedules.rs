@@ -25,7 +25,7 @@ fn texts(program: &loop_lang::Loop, schedule: &Schedule) -> Vec<String> {
 }
 
 #[test]
-fn what_is_chosen_can_be_asked_for() {
+fn schedule_chosen_can_be_asked_for() {
     let mut asked = 0;
     for (name, text) in golden_texts() {
         let program = parse(&text);
@@ -144,7 +144,7 @@ fn explain_shows_what_is_chosen_and_what_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn schedule_that_is_illegal_is_refused() {
     if !can_compile() {
         return;
     }
@@ -165,7 +165,7 @@ fn what_cannot_be_is_refused() {
 
 /// What is decided for the host's vectors keeps no loop from running there.
 #[test]
-fn what_the_host_is_asked_for_is_no_demand_of_the_device() {
+fn schedule_for_the_host_does_not_bind_the_device() {
     if !can_compile() {
         return;
     }

@@ -73,7 +73,7 @@ fn filters_and_scans(n: usize) -> Loop {
 }
 
 #[test]
-fn what_no_register_holds_is_paused_and_resumed() {
+fn large_frame_without_registers_is_paused_and_resumed() {
     for n in [2, 5, 40] {
         let program = filters_and_scans(n);
         let data: Vec<f64> = (0..17_000)

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_checked_again() {
+    fn lately_changed_node_is_checked_again() {
         let xs = Array::from(vec![1.0, 2.0]);
         let mut changed = body(&scaled(&xs, 4.0));
         changed.results[0] = TermId(99);

@@ -146,7 +146,7 @@ fn who_comes_after_a_failure_tries_again() {
 }
 
 #[test]
-fn what_goes_while_somebody_uses_it_is_whole() {
+fn model_of_eviction_keeps_values_in_use_whole() {
     check(|| {
         let shop = Shop::new(2);
         threads(&shop, 3, |shop, i| {

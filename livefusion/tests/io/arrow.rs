@@ -217,7 +217,7 @@ fn columns_of_each_type_in_parquet() {
 }
 
 #[test]
-fn what_is_mapped_is_used_where_it_lies() {
+fn arrow_mapped_columns_are_used_in_place() {
     let folder = folder();
     let n = 10_000;
     let xs: Float64Array = (0..n).map(f64::from).collect();
@@ -397,7 +397,7 @@ fn tables_of_everything_come_back() {
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn arrow_type_mismatch_is_an_error() {
     let folder = folder();
     let path = folder.path().join("t.arrow");
     let x = Table::computed(&["x"], iota(2)).unwrap();

@@ -70,7 +70,7 @@ fn text_may_be_anything() {
 }
 
 #[test]
-fn what_is_wrong_has_a_line_and_a_column() {
+fn csv_error_has_a_line_and_a_column() {
     let read = |text: &[u8]| fault(csv_text(text).read());
     assert_eq!(read(b""), "expected a line of names, got no line");
     assert_eq!(read(b"a,b\n1,2\n3\n"), "line 3: expected 2 fields, got 1");
@@ -325,7 +325,7 @@ fn tables_are_saved_as_they_are_read() {
 
 /// A process that was killed leaves what it had begun; another of its number saves all the same.
 #[test]
-fn what_a_killed_process_left_is_in_nobodys_way() {
+fn csv_saves_beside_files_of_a_killed_process() {
     let folder = folder();
     for n in 0..200 {
         let name = format!(".t.csv.{}.{n}.tmp", std::process::id());

@@ -214,7 +214,7 @@ fn older_versions_are_taken() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_and_freed() {
+fn dlpack_refuses_and_frees_unusable_tensors() {
     let refused = |change: &dyn Fn(&mut ManagedTensor), expected: &str| {
         let (mut raw, freed) = tensor(&[1, 2, 3], 0, &[3], None);
         // SAFETY: nobody else has it yet.

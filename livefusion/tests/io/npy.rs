@@ -345,7 +345,7 @@ fn halves_are_floats_of_two_bytes() {
 }
 
 #[test]
-fn what_is_no_npy_is_an_error() {
+fn npy_of_other_content_is_an_error() {
     let folder = folder();
     let check = |bytes: &[u8], expected: &str| {
         let path = file(&folder, "m.npy", bytes);

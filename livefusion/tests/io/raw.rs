@@ -40,7 +40,7 @@ fn all_types_round_trip() {
 }
 
 #[test]
-fn what_is_no_array_is_an_error() {
+fn raw_file_of_partial_elements_is_an_error() {
     let folder = folder();
     let path = file(&folder, "xs", [0, 1, 2, 3, 4]);
     assert_eq!(
@@ -98,7 +98,7 @@ fn a_file_may_be_larger_than_memory() {
 }
 
 #[test]
-fn what_is_mapped_is_never_written() {
+fn raw_mapped_file_is_never_written() {
     let folder = folder();
     let path = file(&folder, "xs", [1u8; 100_000]);
     let xs = map_raw::<u8>(&path).unwrap();
@@ -130,7 +130,7 @@ fn a_program_may_save_over_what_it_has_mapped() {
 }
 
 #[test]
-fn what_fails_leaves_the_old_file() {
+fn raw_write_that_fails_leaves_the_old_file() {
     let folder = folder();
     let path = file(&folder, "xs", [1u8; 10]);
     let wrong = Array::from(vec![1u8]).gather(&Array::from(vec![5u64]));

@@ -111,7 +111,7 @@ fn loops_behind_loops() -> Result<()> {
 
 /// A loop that does not depend on inputs runs once, when it is first needed.
 #[test]
-fn what_depends_on_nothing_runs_once() -> Result<()> {
+fn iterate_runs_independent_loops_once() -> Result<()> {
     let engine = Engine::interp();
     let fixed = iterate_n(3, &Array::from(vec![1i64, 2, 3]), |xs| {
         xs.reverse().map(|x| x + 1)

@@ -75,7 +75,7 @@ fn maximal_segment_sums_by_row_are_one_loop() {
 
 /// One loop each, as by hand.
 #[test]
-fn what_fuses() {
+fn nested_closures_fuse() {
     let all = Segmented::from_vecs(ints());
     let data = |s: Segmented<i64>| loops(&(s.lengths(), s.data()));
     assert_eq!(loops(&all.map_segments(|r| r.var())), 1);

@@ -73,7 +73,7 @@ fn indices_and_chosen_rows_fuse() -> Result<()> {
 }
 
 #[test]
-fn what_is_left_out_is_not_scattered() -> Result<()> {
+fn permute_does_not_scatter_dropped_elements() -> Result<()> {
     let a = matrix(6, 4).map(|x| x + 1.0);
     let base = replicate((3, 4), 0.0);
     // Rows in pairs, without the diagonal.

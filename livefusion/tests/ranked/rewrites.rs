@@ -140,7 +140,7 @@ fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
 }
 
 #[test]
-fn what_could_give_other_bits_is_not_flattened() -> Result<()> {
+fn rewrite_keeps_folds_whose_bits_would_change() -> Result<()> {
     let m = matrix();
     let kept = |program: &dyn Fn() -> Array<i64, Ix0>| -> Result<()> {
         let explained = program().explain_with(&Engine::interp())?;

@@ -68,7 +68,7 @@ fn parts_of_no_rows_are_no_mistake() -> Result<()> {
 }
 
 #[test]
-fn what_makes_rows_vary_is_named_with_a_way_out() {
+fn short_rows_error_names_the_cause_and_a_remedy() {
     let m = matrix();
     let error = |a: Array<i64, Ix2>| -> Error { a.force().expect_err("rows that vary") };
     let odd = |x: Exp<i64>| (x % 2).eq(1);

@@ -194,7 +194,7 @@ done_0:
 
     /// Only what the first pass has written, and when it has.
     #[test]
-    fn what_is_sorted_was_written_before() {
+    fn filled_segments_are_written_before_they_are_sorted() {
         let sort = |n: &str, by: u32| format!("  sortArrays row_1 {n} @{by}\n");
         let read = ("at_2", "out_2");
         assert!(is_filled_and("at_1", "", &sort("size_0", 3), read));

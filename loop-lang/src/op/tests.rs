@@ -110,7 +110,7 @@ fn nothing_commutes_that_the_table_does_not_say() {
 }
 
 #[test]
-fn what_joins_has_an_identity_wherever_it_keeps_the_type() {
+fn op_that_joins_has_an_identity_where_it_keeps_the_type() {
     let mut found = 0;
     for (op, ty, to) in binary() {
         assert_eq!(

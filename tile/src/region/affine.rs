@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_to_the_counter_is_told_from_the_last_sum_on() {
+    fn affine_offset_is_told_from_the_last_sum_on() {
         let at = after(&[(Op::Add, v(0), v(100)), (Op::Add, c(7), v(1))]).unwrap();
         assert_eq!(at.beyond(), Some(vec![c(7), v(100)]));
     }

@@ -162,7 +162,7 @@ fn memory_of_dropped_arrays_is_used_again() {
 }
 
 #[test]
-fn what_a_filter_gave_back_grows_again() {
+fn buffer_given_back_by_a_filter_grows_again() {
     let _alone = alone();
     let mut b = Buffer::fill(Ty::U8, 2 * LARGE, 9).unwrap();
     b.truncate(LARGE);
@@ -175,7 +175,7 @@ fn what_a_filter_gave_back_grows_again() {
 }
 
 #[test]
-fn what_is_kept_raises_no_peak() {
+fn buffer_kept_for_reuse_raises_no_peak() {
     let _alone = alone();
     let [a, b] = [1, 2].map(|n| Buffer::zeroed(Ty::U8, n * LARGE).unwrap());
     drop((a, b));
@@ -203,7 +203,7 @@ fn no_more_is_kept_than_wanted() {
 }
 
 #[test]
-fn what_is_foreign_is_only_read() {
+fn foreign_buffer_is_only_read() {
     let owner = std::sync::Arc::new([1u32, 2, 3]);
     let ptr = NonNull::from(owner.as_ref()).cast::<u8>();
     let foreign = |ptr| {

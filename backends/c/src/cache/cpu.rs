@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_left_out() {
+    fn cpu_flags_that_change_are_left_out() {
         let info = "processor : 0\nBogoMIPS : 50.0\nFeatures : fp asimd\n\nprocessor : 1\n";
         assert_eq!(listed(info).as_deref(), Some("Features : fp asimd"));
         assert_eq!(listed(""), None);

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn cache_entry_written_is_read_back() {
         assert_eq!(decode(&encode(b"key", b"code"), b"key"), Some(&b"code"[..]));
         assert_eq!(decode(&encode(b"", b""), b""), Some(&b""[..]));
     }

@@ -120,7 +120,7 @@ ptxas info    : Used 255 registers, used 0 barriers
     }
 
     #[test]
-    fn what_is_not_said_is_not_known() {
+    fn cubin_without_an_attribute_has_no_value() {
         assert_eq!(usage(LOG, "su"), None);
         assert_eq!(usage("", "sum"), None);
         let cut = LOG.rsplit_once("ptxas").map_or("", |(cut, _)| cut);

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn cubin_written_to_the_cache_is_read_back() {
         for (image, log) in [(&b"code"[..], "said"), (b"", ""), (b"code", "")] {
             // SAFETY: nobody loads it.
             let cubin = unsafe { Cubin::new(image.to_vec(), log.into()) };

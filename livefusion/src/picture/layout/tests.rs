@@ -187,7 +187,7 @@ fn a_line_past_a_box_goes_beside_it() {
 }
 
 #[test]
-fn what_nobody_could_read_is_not_laid_out() {
+fn layout_refuses_unreadable_pictures() {
     let n = 2000;
     let chain = (1..n).map(|k| (k - 1, k, 0));
     let mut graph = Graph {

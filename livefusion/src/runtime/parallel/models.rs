@@ -161,7 +161,7 @@ fn a_scans_chunks_are_summed_joined_and_run_once() {
 }
 
 #[test]
-fn what_chunks_of_a_filter_keep_is_put_in_order() {
+fn model_of_a_filter_puts_chunks_in_order() {
     shared(&xs().filter(|x| x.gt(0)), ELEMENTS, But::Nothing);
 }
 
@@ -199,7 +199,7 @@ fn all_leave_when_the_caller_stops_them() {
 }
 
 #[test]
-fn what_was_given_out_is_run_when_a_team_is_sent_home() {
+fn model_of_a_team_sent_home_runs_chunks_given_out() {
     shared(&xs().scan(0, |a, b| a + b), ELEMENTS, But::Closed(2));
     shared(&xs().filter(|x| x.gt(0)), ELEMENTS, But::Closed(3));
 }

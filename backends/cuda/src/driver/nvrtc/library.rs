@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_is_no_compiler() {
+    fn nvrtc_refuses_a_file_that_is_no_library() {
         let folder = tempfile::tempdir().unwrap();
         let why = |folder: &Path| Library::in_folder(folder).err().unwrap();
         assert_eq!(why(folder.path()), "no libnvrtc.so there");

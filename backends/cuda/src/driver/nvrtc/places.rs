@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_says_comes_before_what_is_usual() {
+    fn nvrtc_named_place_comes_before_usual_places() {
         let (home, cuda) = (Path::new("/home/ann"), Path::new("/opt/cuda"));
         let places = of(&[("HOME", home), ("CUDA_HOME", cuda)]);
         assert_eq!(at(&places, home.join(".cache").join(FETCHED)), 0);

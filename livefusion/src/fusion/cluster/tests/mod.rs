@@ -101,7 +101,7 @@ fn one_problem_has_one_answer() {
 }
 
 #[test]
-fn what_makes_a_subrate_may_come_behind_what_runs_at_it() {
+fn cluster_may_put_a_producer_behind_a_subrates_consumer() {
     let field = |maker, stored| Field {
         bytes: 64,
         maker,
@@ -166,7 +166,7 @@ fn filled_in_order(
 }
 
 #[test]
-fn what_fits_where_does_not_depend_on_the_order_in_which_it_comes() {
+fn cluster_fits_in_any_order_of_arrival() {
     let (mut allowed, mut refused) = (0, 0);
     for seed in 40_000..46_000 {
         let problem = random(seed, 3 + seed as usize % 6, false);
