@@ -19,7 +19,7 @@ mod segments {}
 mod tables {}
 
 #[doc = include_str!("../../docs/book/src/what-fuses.md")]
-mod nested_closures_fuse {}
+mod what_fuses {}
 
 #[doc = include_str!("../../docs/book/src/early-ends.md")]
 mod early_ends {}

@@ -1,7 +1,7 @@
 //! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sort where there are few,
 //! a [radix sort](super::radix) where there are many.
 
-use super::radix::{Alone, Bits, Found, SOME, Source, Word, each, fitting, varying};
+use super::radix::{Alone, KeyOrder, SOME, Unsorted, VaryingBits, Word, each, fitting, varying};
 use crate::ast::{Buffer, Builder, Function, OfSegments, Sorted, Threads, Value};
 use crate::error::ErrorKind;
 use crate::external::uncleared;
@@ -102,18 +102,18 @@ fn sort<K: Prim + Word + Ord>(column: &Buffer, threads: &dyn Threads) -> Result<
             sorted.sort_unstable();
             return Ok(made);
         }
-        false => Found::of(keys, true),
+        false => KeyOrder::of(keys, true),
     };
     match found {
-        Found::Rising => sorted.copy_from_slice(keys),
-        Found::Falling => {
+        KeyOrder::Rising => sorted.copy_from_slice(keys),
+        KeyOrder::Falling => {
             sorted.copy_from_slice(keys);
             sorted.reverse();
         }
-        Found::Mixed => {
+        KeyOrder::Mixed => {
             let threads = fitting(threads, keys.len());
             let varying = varying(keys, threads);
-            let source = Source {
+            let source = Unsorted {
                 keys,
                 word: |_, key| key,
             };
@@ -138,10 +138,10 @@ fn places<K: Prim + Word + Ord>(
     let keys = column.as_slice::<K>().unwrap_or_default();
     let mut made = uncleared(Ty::U64, keys.len())?;
     let order = made.as_mut_slice::<u64>().unwrap_or_default();
-    match Found::of(keys, false) {
-        Found::Rising => write(order.iter_mut(), 0..),
-        Found::Falling => write(order.iter_mut().rev(), 0..),
-        Found::Mixed => order_mixed(keys, order, fitting(threads, keys.len()))?,
+    match KeyOrder::of(keys, false) {
+        KeyOrder::Rising => write(order.iter_mut(), 0..),
+        KeyOrder::Falling => write(order.iter_mut().rev(), 0..),
+        KeyOrder::Mixed => order_mixed(keys, order, fitting(threads, keys.len()))?,
     }
     Ok(made)
 }
@@ -153,7 +153,7 @@ fn order_mixed<K: Word>(
     threads: &dyn Threads,
 ) -> Result<(), ErrorKind> {
     let (len, varying) = (keys.len(), varying(keys, threads));
-    let Some(bits) = Bits::of(varying) else {
+    let Some(bits) = VaryingBits::of(varying) else {
         return Ok(());
     };
     let of_place = (len as u64).ilog2() + 1;
@@ -162,7 +162,7 @@ fn order_mixed<K: Word>(
         let scratch = scratch.as_mut_slice::<u64>().unwrap_or_default();
         let (low, places) = (bits.low(), (1 << of_place) - 1);
         let above = u64::MAX >> (u64::BITS - bits.count());
-        let source = Source {
+        let source = Unsorted {
             keys,
             word: |place, key: K| (key.key() >> low & above) << of_place | place as u64,
         };
@@ -178,7 +178,7 @@ fn order_mixed<K: Word>(
         let words = buffer.as_mut_slice::<u64>().unwrap_or_default();
         words.as_chunks_mut::<2>().0
     });
-    let source = Source {
+    let source = Unsorted {
         keys,
         word: |place, key: K| [key.key(), place as u64],
     };

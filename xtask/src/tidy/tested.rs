@@ -5,10 +5,11 @@ use crate::bounds::Held;
 use std::collections::BTreeMap;
 
 /// Folders of the library whose public methods are combinators.
-const COMBINATORS: [&str; 7] = [
+const COMBINATORS: [&str; 8] = [
     "array",
     "complex",
     "nested",
+    "over",
     "random",
     "ranked",
     "segmented",
@@ -49,7 +50,9 @@ fn by_combinator(sources: &Sources) -> BTreeMap<&str, Vec<&str>> {
 fn is_combinators(source: &Source) -> bool {
     let folder = source.path.strip_prefix("livefusion/src/");
     let first = folder.and_then(|rest| rest.split(['/', '.']).next());
-    source.is_product() && first.is_some_and(|first| COMBINATORS.contains(&first))
+    // The radix sort is no combinator.
+    let is_inner = source.path.contains("/radix/");
+    source.is_product() && !is_inner && first.is_some_and(|first| COMBINATORS.contains(&first))
 }
 
 /// The public methods and functions of a file, but for those of the untyped builder.
@@ -60,7 +63,9 @@ fn methods(text: &str) -> impl Iterator<Item = &str> {
             is_builder = line.starts_with("impl Builder");
         }
         let rest = line.trim_start().strip_prefix("pub fn ")?;
-        (!is_builder).then(|| before_bracket(rest))
+        // A macro's methods are named where it is called.
+        let is_named = !is_builder && !rest.starts_with('$');
+        is_named.then(|| before_bracket(rest))
     })
 }
 

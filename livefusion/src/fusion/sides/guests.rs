@@ -30,7 +30,7 @@ impl Side {
             .copied()
             .filter(|n| !users.are_all(*n, here))
             .collect();
-        let inside = Along::of(self, rates);
+        let inside = Companion::of(self, rates);
         let shared_inside = inside.is_shared || inside.has_twins(rates);
         self.is_shared = !used.is_empty();
         if !self.is_shared && twins.is_empty() && !shared_inside {
@@ -80,7 +80,7 @@ impl Side {
     /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
     /// not found out soon.
     fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
-        let along = Along::of(self, rates);
+        let along = Companion::of(self, rates);
         let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
         while let Some(id) = stack.pop() {
             if !seen.insert(id) {
@@ -222,15 +222,15 @@ impl<'g> Classes<'g> {
 
 /// What is on a side and on the sides of zips on it, and what runs along with that.
 #[derive(Default)]
-struct Along {
+struct Companion {
     inside: FxHashSet<NodeId>,
     guests: FxHashSet<NodeId>,
     is_shared: bool,
 }
 
-impl Along {
-    fn of(side: &Side, rates: &Rates) -> Along {
-        let (mut along, mut sides) = (Along::default(), vec![side]);
+impl Companion {
+    fn of(side: &Side, rates: &Rates) -> Companion {
+        let (mut along, mut sides) = (Companion::default(), vec![side]);
         while let Some(side) = sides.pop() {
             along.inside.extend(&side.nodes);
             along.guests.extend(&side.guests);

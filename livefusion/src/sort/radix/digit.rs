@@ -2,10 +2,10 @@
 
 use std::array;
 
-/// Bits of a digit: with more the places that are written to leave the fastest cache.
+/// VaryingBits of a digit: with more the places that are written to leave the fastest cache.
 pub const BITS: u32 = 8;
 
-/// Bits of a digit where the first ones tell few keys apart, at most.
+/// VaryingBits of a digit where the first ones tell few keys apart, at most.
 const WIDE: u32 = 12;
 
 /// Up to so many digits are sorted from the lowest one on.
@@ -22,16 +22,16 @@ const SPREAD: u32 = SAMPLE.ilog2();
 
 /// The bits in which keys differ, and all between.
 #[derive(Clone, Copy, Debug)]
-pub struct Bits {
+pub struct VaryingBits {
     low: u32,
     end: u32,
 }
 
-impl Bits {
-    pub fn of(varying: u64) -> Option<Bits> {
+impl VaryingBits {
+    pub fn of(varying: u64) -> Option<VaryingBits> {
         let end = varying.checked_ilog2()? + 1;
         let low = varying.trailing_zeros();
-        Some(Bits { low, end })
+        Some(VaryingBits { low, end })
     }
 
     pub fn low(self) -> u32 {
@@ -92,7 +92,7 @@ impl Digit {
     }
 
     /// All these bits, which are few.
-    pub fn all(bits: Bits) -> Option<Digit> {
+    pub fn all(bits: VaryingBits) -> Option<Digit> {
         (bits.count() <= BITS).then_some(Digit {
             shift: bits.low,
             bits: bits.count(),
@@ -102,7 +102,7 @@ impl Digit {
     /// The topmost digit by which so many words are split. None if std's sort is faster.
     ///
     /// Most keys of floats agree in many of their first bits: there the digit is wide.
-    pub fn top(bits: Bits, len: usize, key: impl Fn(usize) -> u64) -> Option<Digit> {
+    pub fn top(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> Option<Digit> {
         if len <= super::SOME {
             return None;
         }
@@ -123,7 +123,7 @@ impl Digit {
 }
 
 /// How many bits, of the first ones, tell two keys apart between which there is a small part of all: half of such pairs.
-fn told_apart(bits: Bits, len: usize, key: impl Fn(usize) -> u64) -> u32 {
+fn told_apart(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> u32 {
     let mut sample: [u64; SAMPLE] = array::from_fn(|k| key((2 * k + 1) * (len / (2 * SAMPLE))));
     sample.sort_unstable();
     let pairs = sample.array_windows().filter(|[a, b]| a != b);

@@ -22,7 +22,7 @@ mod tests;
 mod word;
 
 use crate::ast::Threads;
-pub use digit::Bits;
+pub use digit::VaryingBits;
 use digit::{Digit, PASSES};
 use passes::{Digits, counted, pieces, scatter};
 pub use share::{Alone, each};
@@ -49,7 +49,7 @@ const SHARE: usize = 1 << 15;
 
 /// The order in which keys are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum KeyOrder {
     /// None falls below the one before.
     Rising,
     /// Each is below the one before, or equals it if that is no matter.
@@ -57,18 +57,18 @@ pub enum Found {
     Mixed,
 }
 
-impl Found {
+impl KeyOrder {
     /// Looks at keys up to the first that is in neither order. Falling keys may be equal if `may_equal`.
-    pub fn of<K: Ord>(keys: &[K], may_equal: bool) -> Found {
+    pub fn of<K: Ord>(keys: &[K], may_equal: bool) -> KeyOrder {
         let falls = keys.first() > keys.last();
         let is_in_order = match falls {
             true => keys.is_sorted_by(|a, b| b < a || may_equal && b == a),
             false => keys.is_sorted(),
         };
         match (is_in_order, falls) {
-            (false, _) => Found::Mixed,
-            (true, false) => Found::Rising,
-            (true, true) => Found::Falling,
+            (false, _) => KeyOrder::Mixed,
+            (true, false) => KeyOrder::Rising,
+            (true, true) => KeyOrder::Falling,
         }
     }
 }
@@ -104,12 +104,12 @@ fn joined([any, all]: [u64; 2], [a, b]: [u64; 2]) -> [u64; 2] {
 }
 
 /// Words that are made of keys and their places.
-pub struct Source<'a, K, F> {
+pub struct Unsorted<'a, K, F> {
     pub keys: &'a [K],
     pub word: F,
 }
 
-impl<K: Copy + Sync, F> Source<'_, K, F> {
+impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
     /// Writes the words in order to `sorted`, and does something to each piece of them that is in order.
     ///
     /// All three are equally long. Keys differ in the bits `varying`, which decide. Words that agree in them stay in their order, or
@@ -128,7 +128,7 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
         self.sort_in_shares(varying, arrays, (threads, share), finish);
     }
 
-    /// As [`sort`](Source::sort). Each thread has a share of the scratch memory, of so many words.
+    /// As [`sort`](Unsorted::sort). Each thread has a share of the scratch memory, of so many words.
     fn sort_in_shares<W: Word>(
         &self,
         varying: u64,
@@ -139,8 +139,8 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
         F: Fn(usize, K) -> W + Sync,
     {
         let len = self.keys.len();
-        let bits = Bits::of(varying);
-        let is_low = |bits: &Bits| match bits.passes() {
+        let bits = VaryingBits::of(varying);
+        let is_low = |bits: &VaryingBits| match bits.passes() {
             2 => true,
             3..=PASSES => UNSPLIT.contains(&len),
             _ => false,
@@ -188,7 +188,7 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
     where
         F: Fn(usize, K) -> W + Sync,
     {
-        let digit = Bits::of(varying).and_then(Digit::all);
+        let digit = VaryingBits::of(varying).and_then(Digit::all);
         let (Some(digit), Some(first)) = (digit, self.words(0..self.keys.len()).next()) else {
             return false;
         };
@@ -215,7 +215,7 @@ impl<K: Copy + Sync, F> Source<'_, K, F> {
     }
 
     /// Sorts by all digits, from the lowest one on, and ends in the first of both arrays.
-    fn by_digits<W: Word>(&self, bits: Bits, [sorted, scratch]: [&mut [W]; 2])
+    fn by_digits<W: Word>(&self, bits: VaryingBits, [sorted, scratch]: [&mut [W]; 2])
     where
         F: Fn(usize, K) -> W,
     {
@@ -308,14 +308,14 @@ fn split_large<'a, W: Word>(
     while let Some(Bucket { words, rest }) = many.pop() {
         let len = words.len();
         let key = |place: usize| words[place].key() & rest;
-        let bits = Bits::of(varying(words, threads) & rest);
+        let bits = VaryingBits::of(varying(words, threads) & rest);
         let Some(digit) = bits.and_then(|bits| Digit::top(bits, len, key)) else {
             sort(words, scratch, rest);
             finish(words);
             continue;
         };
         let scratch = &mut scratch[..len];
-        let source = Source {
+        let source = Unsorted {
             keys: &words[..],
             word: |_, word| word,
         };
@@ -347,7 +347,7 @@ fn sort<W: Word>(words: &mut [W], scratch: &mut [W], rest: u64) {
         return W::sort(words);
     }
     let [any, all] = ends(words);
-    let Some(bits) = Bits::of(any & !all & rest) else {
+    let Some(bits) = VaryingBits::of(any & !all & rest) else {
         return;
     };
     let scratch = &mut scratch[..len];
@@ -367,7 +367,7 @@ fn sort<W: Word>(words: &mut [W], scratch: &mut [W], rest: u64) {
 }
 
 /// Sorts words by all digits, from the lowest one on.
-fn by_digits<W: Word>(words: &mut [W], scratch: &mut [W], bits: Bits) {
+fn by_digits<W: Word>(words: &mut [W], scratch: &mut [W], bits: VaryingBits) {
     let mut digits = Digits::new(words, |_, word| word, bits);
     let (mut from, mut to, mut is_home) = (words, scratch, true);
     for (digit, counts) in digits.needed() {

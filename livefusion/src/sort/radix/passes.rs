@@ -1,7 +1,7 @@
 //! Counts of digits, and one pass over words by a digit.
 
 use super::Word;
-use super::digit::{BITS, Bits, Digit, PASSES};
+use super::digit::{BITS, Digit, PASSES, VaryingBits};
 use std::array;
 
 const VALUES: usize = 1 << BITS;
@@ -76,7 +76,11 @@ pub struct Digits {
 impl Digits {
     /// Counts all digits in one pass.
     #[inline(always)]
-    pub fn new<K: Copy, W: Word>(keys: &[K], word: impl Fn(usize, K) -> W, bits: Bits) -> Digits {
+    pub fn new<K: Copy, W: Word>(
+        keys: &[K],
+        word: impl Fn(usize, K) -> W,
+        bits: VaryingBits,
+    ) -> Digits {
         let mut all = Digits {
             digits: bits.digits(),
             counts: [[0; VALUES]; PASSES],

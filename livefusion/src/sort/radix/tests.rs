@@ -1,6 +1,6 @@
 //! The radix sort against std's stable sort.
 
-use super::{Alone, Bits, Found, Source, Threads, Word, varying};
+use super::{Alone, KeyOrder, Threads, Unsorted, VaryingBits, Word, varying};
 use proptest::prelude::*;
 
 /// So many threads, all of which come.
@@ -61,7 +61,7 @@ fn check<K: Word + Ord + Default + std::fmt::Debug>(keys: &[K]) {
         let varying = varying(keys, &*threads);
         let fresh = || vec![K::default(); keys.len()];
         let (mut sorted, mut scratch) = (fresh(), fresh());
-        let source = Source {
+        let source = Unsorted {
             keys,
             word: |_, key| key,
         };
@@ -69,7 +69,7 @@ fn check<K: Word + Ord + Default + std::fmt::Debug>(keys: &[K]) {
         assert!(sorted == expected, "{} threads", threads.count());
         let mut sorted = vec![[0; 2]; keys.len()];
         let mut scratch = sorted.clone();
-        let source = Source {
+        let source = Unsorted {
             keys,
             word: |place, key: K| [key.key(), place as u64],
         };
@@ -138,7 +138,7 @@ fn radix_of_many_keys_is_stds_order() {
             expected.sort();
             let varying = varying(&keys, &Crew(3));
             let (mut sorted, mut scratch) = (vec![0; n], vec![0; n]);
-            let source = Source {
+            let source = Unsorted {
                 keys: &keys,
                 word: |_, key| key,
             };
@@ -169,7 +169,7 @@ fn radix_of_few_values_counts_them() {
         let mut expected = keys.clone();
         expected.sort();
         for threads in crews() {
-            let source = Source {
+            let source = Unsorted {
                 keys: &keys,
                 word: |_, key| key,
             };
@@ -186,14 +186,14 @@ fn radix_of_few_values_counts_them() {
 #[test]
 fn radix_finds_keys_that_are_in_order() {
     for may_equal in [false, true] {
-        assert_eq!(Found::of::<u8>(&[], may_equal), Found::Rising);
-        assert_eq!(Found::of(&[1, 1, 2], may_equal), Found::Rising);
-        assert_eq!(Found::of(&[3, 2, 1], may_equal), Found::Falling);
-        assert_eq!(Found::of(&[1, 3, 2], may_equal), Found::Mixed);
-        assert_eq!(Found::of(&[3, 1, 2], may_equal), Found::Mixed);
+        assert_eq!(KeyOrder::of::<u8>(&[], may_equal), KeyOrder::Rising);
+        assert_eq!(KeyOrder::of(&[1, 1, 2], may_equal), KeyOrder::Rising);
+        assert_eq!(KeyOrder::of(&[3, 2, 1], may_equal), KeyOrder::Falling);
+        assert_eq!(KeyOrder::of(&[1, 3, 2], may_equal), KeyOrder::Mixed);
+        assert_eq!(KeyOrder::of(&[3, 1, 2], may_equal), KeyOrder::Mixed);
     }
-    assert_eq!(Found::of(&[3, 1, 1], false), Found::Mixed);
-    assert_eq!(Found::of(&[3, 1, 1], true), Found::Falling);
+    assert_eq!(KeyOrder::of(&[3, 1, 1], false), KeyOrder::Mixed);
+    assert_eq!(KeyOrder::of(&[3, 1, 1], true), KeyOrder::Falling);
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn radix_finds_the_bits_in_which_keys_differ() {
     let keys = [0b0110_1000u64, 0b0100_1000, 0b0110_1100];
     assert_eq!(varying(&keys, &Alone), 0b0010_0100);
     assert_eq!(varying(&keys, &Crew(3)), 0b0010_0100);
-    let bits = Bits::of(0b0010_0100).expect("two bits");
+    let bits = VaryingBits::of(0b0010_0100).expect("two bits");
     assert_eq!((bits.low(), bits.count()), (2, 4));
-    assert!(Bits::of(0).is_none());
+    assert!(VaryingBits::of(0).is_none());
 }
 
 proptest! {
