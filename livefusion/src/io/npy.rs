@@ -231,6 +231,7 @@ impl Contents {
     }
 
     /// How many bytes its elements are.
+    #[cfg(feature = "npz")]
     pub(super) fn bytes(&self) -> usize {
         self.scalars.as_bytes().len()
     }
