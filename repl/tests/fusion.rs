@@ -1,8 +1,8 @@
 //! Fusion by files: `tests/fusion/*.lf` hold a program each, and below it the facts of its plan and its value.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all fusion::` writes the facts of a file anew.
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all fusion::` writes the facts of all files anew.
 //!
 //! ```text
-//! # A filter and its consumers share a loop.
+//! # A filter and its consumers share a loop with a fold of all elements.
 //! let xs = [3, 1, 4, 1, 5]
 //! (xs.filter(_ > 1).sum(), xs.max())
 //!
@@ -13,8 +13,7 @@
 //! # value: (12, 5)
 //! ```
 //!
-//! The last statement is the program. A fact `reason` gives why two loops are two; `external` names sorts and the like,
-//! `order` why chunks run in order only, `in place` and `copied` are updates.
+//! The last line is the program. `tests/fusion/README.md` has the list of facts.
 
 use livefusion_repl::session::{Session, on_stack};
 use std::fmt::Write;
@@ -22,77 +21,110 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The facts begin here.
-const FIRST: &str = "# loops: ";
+const FIRST: &str = "\n# loops: ";
+
+/// How lines of a report begin, and the names of the facts that they are.
+const FACTS: [(&str, &str); 5] = [
+    ("computes again: ", "again"),
+    ("changed in place: ", "in place"),
+    ("copied, then changed: ", "copied"),
+    ("counted first: ", "counted"),
+    ("chunks in order only: ", "order"),
+];
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fusion");
     let entries = fs::read_dir(folder).expect("the folder of fusion tests");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    let files = entries.map(|entry| entry.expect("a file").path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "lf"))
+        .collect();
     files.sort();
     files
 }
 
-/// The facts of a program: of its plan by `:explain`, of its value by running it.
-fn facts(program: &str) -> String {
-    let (before, last) = match program.trim_end().rsplit_once('\n') {
-        Some((before, last)) => (before, last),
-        None => ("", program.trim_end()),
-    };
+/// The facts of a program: of its plan by `:explain`, of its value by running it. What goes wrong is an error's text.
+fn facts(program: &str) -> Result<String, String> {
+    let program = program.trim_end();
+    let (before, last) = program.rsplit_once('\n').unwrap_or(("", program));
     let mut session = Session::new();
     let mut submit = |text: &str| {
         let answer = session.submit("program", text);
-        assert_eq!(answer.err, "", "{program}");
-        answer.out
+        match answer.err.as_str() {
+            "" => Ok(answer.out),
+            _ => Err(answer.err),
+        }
     };
-    submit(before);
-    let report = submit(&format!(":explain {last}"));
-    let value = submit(last);
+    match submit(before)?.as_str() {
+        "" => {}
+        shown => return Err(format!("the last line alone shows a value, not:\n{shown}")),
+    }
+    let report = submit(&format!(":explain {last}"))?;
+    let value = submit(last)?;
+    let mut facts = of_plan(&report);
+    let value: Vec<&str> = value.lines().map(str::trim).collect();
+    _ = writeln!(facts, "# value: {}", value.join(" "));
+    Ok(facts)
+}
+
+/// The facts that a report has.
+fn of_plan(report: &str) -> String {
     let mut facts = String::new();
     let mut fact = |name: &str, is: &str| _ = writeln!(facts, "# {name}: {is}");
-    let mut lines = report.lines();
-    let summary = lines.next().expect("a summary");
+    let summary = report.lines().next().unwrap_or_default();
     let mut parts = summary.split(", ");
     fact("loops", count(parts.next()));
     fact("arrays", count(parts.next()));
+    let lines: Vec<&str> = report.lines().map(str::trim).collect();
+    let counters = lines.iter().filter_map(|line| {
+        let (name, counters) = line.split_once(": ")?;
+        let number = counters.split_once(" counter")?.0;
+        let number = number.parse::<u32>().ok();
+        number.filter(|_| name.starts_with("loop_"))
+    });
+    fact("counters", &counters.sum::<u32>().to_string());
     if let Some((_, external)) = summary.split_once('(') {
         fact("external", external.trim_end_matches(')'));
     }
-    let counters = report.lines().filter_map(|line| {
-        let (name, counters) = line.trim().split_once(": ")?;
-        let number = counters.split_once(" counter")?.0;
-        name.starts_with("loop_")
-            .then(|| number.parse::<u32>().expect("a number"))
-    });
-    fact("counters", &counters.sum::<u32>().to_string());
-    let moves = report.lines().find(|line| line.starts_with("  reads "));
-    fact("moves", moves.unwrap_or("  none").trim());
-    for line in report.lines().map(str::trim) {
-        for (begins, name) in [
-            ("chunks in order only: ", "order"),
-            ("changed in place: ", "in place"),
-            ("copied, then changed: ", "copied"),
-            ("counted first: ", "counted"),
-        ] {
+    // Those of the program, then those of what runs before an external part.
+    let is_moves = |line: &&&str| line.starts_with("reads ") && line.contains(", writes ");
+    let mut moves = lines.iter().filter(is_moves);
+    fact("moves", moves.next().unwrap_or(&"nothing"));
+    moves.for_each(|line| fact("moves of a part", line));
+    for line in &lines {
+        for (begins, name) in FACTS {
             if let Some(why) = line.strip_prefix(begins) {
-                fact(name, why);
+                fact(name, &without_places(why));
             }
         }
     }
-    for reason in reasons(&report) {
-        fact("reason", &reason);
+    let mut known = Vec::new();
+    for pair in lines.windows(2) {
+        if let (Some(edge), false) = (edge(pair[0]), edge(pair[1]).is_some()) {
+            let reason = format!("{edge}: {}", pair[1]);
+            if !known.contains(&reason) {
+                fact("reason", &reason);
+                known.push(reason);
+            }
+        }
     }
-    fact("value", &value.lines().collect::<Vec<_>>().join(" "));
     facts
 }
 
-/// Why values pass between loops in memory.
-fn reasons(report: &str) -> Vec<String> {
-    let behind = report.split("\nbetween loops:\n").nth(1);
-    let lines = behind.unwrap_or_default().lines();
-    let lines = lines.take_while(|line| line.starts_with("  "));
-    let reasons = lines.filter_map(|line| line.strip_prefix("      "));
-    let reasons = reasons.filter(|line| !line.starts_with("help: "));
-    reasons.map(str::to_string).collect()
+/// `sum, for div` of `0 -> 1: sum at <1>:1, for div at <1>:1`, an edge between loops.
+fn edge(line: &str) -> Option<String> {
+    let (way, edge) = line.split_once(": ")?;
+    let (from, _) = way.split_once(" -> ")?;
+    from.parse::<u32>().ok()?;
+    Some(without_places(edge))
+}
+
+/// The text without ` at program:1`.
+fn without_places(text: &str) -> String {
+    let mut parts = text.split(" at program:");
+    let first = parts.next().unwrap_or_default().to_string();
+    let rest = parts.map(|p| p.trim_start_matches(|c: char| c.is_ascii_digit()));
+    rest.fold(first, |text, part| text + part)
 }
 
 /// The number that a part of the summary begins with.
@@ -106,17 +138,23 @@ fn count(part: Option<&str>) -> &str {
 #[test]
 fn fusion__of_each_file__has_its_facts() {
     let files = files();
+    let mut faults = String::new();
     for path in &files {
         let text = fs::read_to_string(path).expect("a text");
         let end = text.find(FIRST).unwrap_or(text.len());
         let program = text[..end].trim_end();
         let of = program.to_string();
-        let facts = on_stack(move || facts(&of)).expect("no panic");
-        let now = format!("{program}\n\n{facts}");
-        match std::env::var_os("LOOP_BLESS") {
-            Some(_) => fs::write(path, now).expect("a file to write"),
-            None => assert_eq!(text, now, "{}", path.display()),
+        let facts = on_stack(move || facts(&of)).unwrap_or(Err("a panic".to_string()));
+        let now = facts.map(|facts| format!("{program}\n\n{facts}"));
+        match now {
+            Err(error) => _ = writeln!(faults, "{}: {error}", path.display()),
+            Ok(now) if now == text => {}
+            Ok(now) if std::env::var_os("LOOP_BLESS").is_some() => {
+                fs::write(path, now).expect("a file to write");
+            }
+            Ok(now) => _ = writeln!(faults, "{}: now\n{}", path.display(), &now[program.len()..]),
         }
     }
+    assert!(faults.is_empty(), "{faults}");
     assert!(files.len() >= 100, "{} files", files.len());
 }
