@@ -236,7 +236,7 @@ fn bins_that_are_the_state_of_a_loop() {
                     start: 0i64,
                 },
                 |seen, (x, bin)| {
-                    // The first value meets the bin of the state, the others what came of it.
+                    // The first value meets the bin of the state, the others its result.
                     (seen.eq(0).cond(bin, seen - 1) * 3 + x) % 1000 + 1
                 },
             );

@@ -43,7 +43,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The facts of a program: of its plan by `:explain`, of its value by running it. What goes wrong is an error's text.
+/// The facts of a program: of its plan by `:explain`, of its value by running it. A failure is an error's text.
 fn facts(program: &str) -> Result<String, String> {
     let program = program.trim_end();
     let (before, last) = program.rsplit_once('\n').unwrap_or(("", program));
@@ -86,7 +86,7 @@ fn of_plan(report: &str) -> String {
     if let Some((_, external)) = summary.split_once('(') {
         fact("external", external.trim_end_matches(')'));
     }
-    // Those of the program, then those of what runs before an external part.
+    // Those of the program, then those of external parts.
     let is_moves = |line: &&&str| line.starts_with("reads ") && line.contains(", writes ");
     let mut moves = lines.iter().filter(is_moves);
     fact("moves", moves.next().unwrap_or(&"nothing"));

@@ -39,7 +39,7 @@ impl Builder {
     }
 }
 
-/// What a fold may start from, and what its operator may give: an expression of the elements' type.
+/// The start of a fold, and the result of its operator: an expression of the elements' type.
 #[diagnostic::on_unimplemented(
     message = "a fold of elements of type `{T}` starts from and gives that type, not `{Self}`",
     label = "not an expression of type `{T}`",

@@ -262,7 +262,7 @@ pub fn goes_along(of: &Combinator) -> bool {
     forms(of.name).any(|c| matches!(c.params.first(), Some(Kind::Over | Kind::Along)))
 }
 
-/// The form of today of a name that said over what it goes: `sum_s`, `sum_axis`.
+/// The form of today for a name with a suffix: `sum_s`, `sum_axis`.
 pub fn renamed(name: &str) -> Option<String> {
     let whole = match name {
         "map_s" => "`rows.zip_with_each(values, |x, v| …)`",

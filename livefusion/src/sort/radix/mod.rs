@@ -169,7 +169,7 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         };
         let scratches = scratch.chunks_mut(share).collect();
         each_with(threads, scratches, small, |scratch, bucket| {
-            // Nobody looks at what a force that was cancelled has made.
+            // The result of a cancelled force is dropped.
             if !threads.is_cancelled() {
                 sort(bucket.words, scratch, bucket.rest);
                 finish(bucket.words);

@@ -4,7 +4,7 @@ use crate::ast::Threads;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// For each thread so many chunks of equal length: who comes late takes fewer.
+/// For each thread so many chunks of equal length: a late thread takes fewer.
 const CHUNKS: usize = 2;
 
 /// The calling thread alone.

@@ -1,9 +1,9 @@
-//! What is sorted by radix.
+//! Words with keys, for the radix sort.
 
 /// A word with a key, of which bits decide.
 pub trait Word: Copy + Send + Sync {
     fn key(self) -> u64;
-    /// Sorts by the key, then by what else is in the words.
+    /// Sorts by the key, then by the rest of the words.
     fn sort(words: &mut [Self]);
 }
 
