@@ -101,7 +101,7 @@ fn of_plan(report: &str) -> String {
     let mut known = Vec::new();
     for pair in lines.windows(2) {
         if let (Some(edge), false) = (edge(pair[0]), edge(pair[1]).is_some()) {
-            let reason = format!("{edge}: {}", pair[1]);
+            let reason = format!("{edge}: {}", without_places(pair[1]));
             if !known.contains(&reason) {
                 fact("reason", &reason);
                 known.push(reason);
