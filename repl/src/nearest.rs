@@ -5,7 +5,7 @@
 ///
 /// ```
 /// use livefusion_repl::nearest;
-/// assert_eq!(nearest("fitler", ["map", "filter", "filters"]), ["filter"]);
+/// assert_eq!(nearest("fitler", ["map", "filter", "filter_map"]), ["filter"]);
 /// assert_eq!(nearest("cumsun", ["sum", "cumsum", "cumsum_all"]), ["cumsum"]);
 /// assert!(nearest("exit", ["exp", "fft"]).is_empty());
 /// ```
