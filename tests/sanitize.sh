@@ -57,16 +57,18 @@ rust() {
     if [ -z "$short" ]; then
         tests+=(parallel:: segments:: streams:: held:: tiers::)
     fi
-    cargo test --target "$host" --target-dir target/sanitize -p livefusion-backend --lib
-    cargo test --target "$host" --target-dir target/sanitize -p livefusion --test all -- "${tests[@]}"
+    # By way of the C library, which the sanitizer watches.
+    cargo test --target "$host" --target-dir target/sanitize -p livefusion-backend --features libc --lib
+    cargo test --target "$host" --target-dir target/sanitize -p livefusion --features livefusion-backend/libc \
+        --test all -- "${tests[@]}"
 }
 
 # The parallel runtime with ThreadSanitizer, and the standard library too: what waits in there for a lock would
 # otherwise race with who held it. Without Cranelift in short form, which takes longest to build.
 threads() {
     export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread"
-    local what=(--test all -- parallel:: held:: tiers::)
-    [ -z "$short" ] || what=(--no-default-features --features derive --test all -- parallel::)
+    local what=(--features livefusion-backend/libc --test all -- parallel:: held:: tiers::)
+    [ -z "$short" ] || what=(--no-default-features --features c,derive,livefusion-backend/libc --test all -- parallel::)
     cargo test -Zbuild-std --target "$host" --target-dir target/sanitize-threads -p livefusion "${what[@]}"
 }
 

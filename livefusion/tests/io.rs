@@ -1,5 +1,5 @@
 //! Files: what is written is read again, and what is wrong with one is said.
-#![cfg(feature = "npz")]
+#![cfg(feature = "io")]
 
 #[cfg(feature = "arrow")]
 #[path = "io/arrow_sweep.rs"]

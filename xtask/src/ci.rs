@@ -9,11 +9,13 @@ use std::process::Command;
 const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
 /// Sets of features that the workspace's build does not cover.
-const FEATURES: [&str; 6] = [
+const FEATURES: [&str; 8] = [
     "-p livefusion --no-default-features",
     "-p livefusion --no-default-features --features jit",
     "-p livefusion --features ndarray,fft,half,matmul",
-    "-p livefusion --features io",
+    "-p livefusion --features complex",
+    "-p livefusion --features io --all-targets",
+    "-p livefusion --features arrow --all-targets",
     "-p livefusion-repl --no-default-features",
     "-p livefusion -p livefusion-bench -p livefusion-tests \
      --features livefusion/cuda,livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \

@@ -32,6 +32,8 @@ pub struct Facts {
     pub passes_over: bool,
     /// Whether it hands on elements of the first input. Further inputs are tags.
     pub passes_on: bool,
+    /// Whether it joins each element with those before it.
+    pub scans: bool,
     /// Whether its elements end early, and with them the loop if nothing else goes on.
     pub ends: bool,
     /// Whether the first input is a base: in memory, or a buffer, before the others have elements.
@@ -194,6 +196,7 @@ const PLAIN: Facts = Facts {
     by_segments: BySegments::Never,
     passes_over: false,
     passes_on: false,
+    scans: false,
     ends: false,
     has_base: false,
     any_order: false,
@@ -252,6 +255,7 @@ const FOLDS: Facts = Facts {
 /// A combinator that joins each element with those before it.
 const SCANS: Facts = Facts {
     passes_over: true,
+    scans: true,
     effort: Effort::each_field(0, 1, 0),
     ..PLAIN
 };
@@ -374,11 +378,6 @@ impl Facts {
     /// Tells whether a combinator only names its inputs' fields.
     pub fn names(&self) -> bool {
         self.consumes == Consumes::Names
-    }
-
-    /// Tells whether a combinator joins each element with those before it.
-    pub fn scans(&self) -> bool {
-        self.effort.scans > 0
     }
 
     /// Tells whether a node over these inputs makes elements in order.

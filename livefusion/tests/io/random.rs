@@ -1,7 +1,9 @@
 //! Random tables and arrays come back as they were, and random bytes never panic.
 
 use super::{file, folder, map_npy, map_raw};
-use livefusion::io::{self, Date, DateTime, Table, csv_text, npy, npz};
+#[cfg(feature = "npz")]
+use livefusion::io::npz;
+use livefusion::io::{self, Date, DateTime, Table, csv_text, npy};
 use livefusion::prelude::*;
 use proptest::prelude::*;
 
@@ -154,6 +156,7 @@ proptest! {
         let _ = map_raw::<bool>(&path);
     }
 
+    #[cfg(feature = "npz")]
     #[test]
     fn a_changed_archive_is_one_or_an_error(changes in changes(), packed: bool, cut in any::<proptest::sample::Index>()) {
         let folder = folder();

@@ -89,7 +89,7 @@ pub fn alone(graph: &Graph, id: NodeId) -> u32 {
 /// The bodies of a kind that are computed in its loop: a function that joins states is called where parts meet.
 fn in_loop(kind: &Kind) -> SmallVec<[&Body; 3]> {
     let all = kind.bodies_by_role().into_iter();
-    let here = all.filter(|(role, _)| *role != BodyRole::Join || kind.facts().scans());
+    let here = all.filter(|(role, _)| *role != BodyRole::Join || kind.facts().scans);
     here.map(|(_, body)| body).collect()
 }
 

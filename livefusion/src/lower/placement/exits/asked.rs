@@ -75,7 +75,7 @@ impl Asked {
                 inputs.extend(scope.inputs(input));
             }
             for (maker, _) in scope.graph.fields(input) {
-                match scope.graph.node(maker).kind.facts().scans() {
+                match scope.graph.node(maker).kind.facts().scans {
                     true => self.counts.entry(maker).or_default().join(needed),
                     false => self.node(maker, needed),
                 }
