@@ -1,4 +1,4 @@
-//! Where each element comes from: the current element of a column, for use at a spot.
+//! Element sources: where the current element of a column comes from.
 
 use super::{Act, Column, Context, Delivery, Opening, Over, Placer, Room, Spot};
 use crate::ast::Kind;
@@ -10,18 +10,22 @@ use loop_lang::ir::RateId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The rooms of several phases, each with what takes no more than some elements of it.
+/// The capacities of several phases, each with the takes that limit it.
 type Rooms = Vec<(Room, Vec<NodeId>)>;
 
-/// In place of a field's number: whether a combinator keeps the current element. It decides once; where a
-/// later pass goes by what it kept, that is read again like any other element.
+/// Stands for the field with a custom combinator's decision.
+///
+/// The decision is whether it keeps the current element. It is made once. A later pass reads it
+/// from memory like any other element.
 pub const DECISION: u32 = u32::MAX;
 
 impl Placer<'_> {
-    /// Finds the current element of a column, for use at a spot: made in this loop, or read from memory.
+    /// Finds a source for the current element of a column.
+    ///
+    /// It is made in this loop, or read from memory.
     pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower {
         let asked = column.into();
-        // Filters pass their input's elements on: follow them without recursion.
+        // A filter's element is its input's element. Follow such inputs without recursion.
         let (mut column, mut spot) = (asked, at);
         let from = loop {
             let (id, _) = column.field;
@@ -51,7 +55,7 @@ impl Placer<'_> {
                 column = input;
                 continue;
             }
-            // The input's element is one of the rate around the subrate.
+            // The input's element belongs to the rate around the subrate.
             let class = self.scope.plan.rates.output(id);
             let tree = &self.placed.tree;
             let around = class.and_then(|c| tree.around(spot.rate, c));
@@ -64,7 +68,7 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Where a column is known, if that is known at a spot.
+    /// The definition of a column that is visible at a program point.
     fn visible(&self, column: Column, at: Spot) -> Option<Spot> {
         let delivered = self.delivered.get(&column).map(|spots| spots.as_slice());
         let known = [self.known(&column), delivered];
@@ -72,33 +76,35 @@ impl Placer<'_> {
         known.find(|s| self.placed.tree.is_visible(*s, at))
     }
 
-    /// Finds the elements of several columns.
+    /// Finds sources for the elements of several columns.
     pub fn elts(&mut self, columns: &[Column], at: Spot) -> Lower {
         columns.iter().try_for_each(|c| self.elt(*c, at))
     }
 
-    /// Finds the elements of some of a node's inputs.
+    /// Finds sources for the elements of some of a node's inputs.
     pub fn input_elts(&mut self, id: NodeId, inputs: Range<usize>, at: Spot) -> Lower {
         let columns = self.scope.columns(id, inputs);
         self.elts(&columns, at)
     }
 
-    /// Notes from which spot on a column is known.
+    /// Notes the program point from which a column is known.
     pub fn know(&mut self, column: Column, spot: Spot) {
         let known = &mut self.phases[self.current].known;
         known.entry(column).or_default().push(spot);
     }
 
-    /// Notes from which spot on a node's fields are known.
+    /// Notes the program point from which a node's fields are known.
     pub fn know_all(&mut self, id: NodeId, spot: Spot) {
         for field in 0..self.scope.graph.node(id).types.len() as u32 {
             self.know((id, field).into(), spot);
         }
     }
 
-    /// From where on the fields of these inputs are known. What was made in this loop is known behind its
-    /// making only, wherever it was read again since; what can be had anywhere needs nothing, unless it was
-    /// read in one place, which serves further users there.
+    /// Returns the program points after which these columns are known.
+    ///
+    /// A value made in this loop is known after its definition, even if it was read again since. An
+    /// element that can be read anywhere has no such point, unless it was read once already. Then
+    /// its further consumers use that read.
     pub fn needs(&self, columns: &[Column]) -> Vec<Spot> {
         let mut needs = Vec::new();
         for column in columns {
@@ -119,7 +125,9 @@ impl Placer<'_> {
         needs
     }
 
-    /// Keeps a field in memory, element by element. The result is where it is written.
+    /// Keeps a field in memory, element by element.
+    ///
+    /// Returns the program point of the write.
     pub fn keep(&mut self, field: FieldRef) -> Lower<Spot> {
         let kept = self.placed.kept(field).iter();
         let here = |s: &&Spot| Some(self.placed.tree.root_of(s.rate)) == self.open_root();
@@ -130,7 +138,8 @@ impl Placer<'_> {
         let class = self.class_of(field).ok_or_else(missing)?;
         let made = self.known(&field.into()).and_then(|k| k.first());
         let in_step = |s: &&Spot| self.placed.tree.around(s.rate, class) == Some(s.rate);
-        // What is known behind a loop over segments is so where the segments are, wherever their elements run.
+        // A result of a loop over segments is known where the segments are, in any context of their
+        // elements.
         let (needs, context) = match made.filter(in_step) {
             Some(made) => (vec![*made], self.contexts[made.rate.index()]),
             None => (self.needs(&[field.into()]), self.context_of_field(field)),
@@ -144,7 +153,7 @@ impl Placer<'_> {
     fn keep_new(&mut self, field: FieldRef, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
         let spot = self.spot(field.0, class, needs)?;
         self.elt(field, spot)?;
-        // Where several phases write it, the memory is made when all of them are known.
+        // Where several phases write the field, the memory is allocated once all of them are known.
         let appended = self.scope.is_appended(class);
         let room = match appended {
             true => None,
@@ -157,7 +166,7 @@ impl Placer<'_> {
         Ok(spot)
     }
 
-    /// Makes the memory for what several phases keep.
+    /// Allocates the memory for fields that several phases keep.
     pub fn make_all(&mut self) -> Lower {
         let kept = self.placed.acts.iter().filter_map(|(id, act)| match act {
             Act::Keep(field, spot, None, takes) => Some(((*id, *field), *spot, takes.clone())),
@@ -165,7 +174,7 @@ impl Placer<'_> {
         });
         let kept: Vec<(FieldRef, Spot, Vec<NodeId>)> = kept.collect();
         let rates = &self.scope.plan.rates;
-        // A take of what is appended once more says nothing of the parts that come behind.
+        // A take inside of a further append does not limit the parts that follow.
         let of_all = |class: ClassId, n: &NodeId| {
             let taken = rates.output(*n).filter(|c| rates.is_appended(*c));
             taken.is_some_and(|taken| rates.is_within(class, taken))
@@ -188,8 +197,11 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// An element that an earlier pass over the same elements made: it is kept in memory for the later one. One of the
-    /// same iteration, made in a subrate beside this one, is handed on, and so is one of the same segment.
+    /// Reads an element that an earlier pass over the same elements made.
+    ///
+    /// In general it goes through an array in memory. An element of an earlier subrate of the same
+    /// iteration goes through a buffer of one element; an element of the same segment goes through
+    /// a buffer of one segment.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
@@ -220,8 +232,8 @@ impl Placer<'_> {
         Ok(spot)
     }
 
-    /// The room to hand a field on in, if nobody asks for it but a later pass over the segment that it is made from: in the
-    /// same iteration of the rate around.
+    /// The capacity of a segment buffer for a field. Requires that the only reader is a later pass
+    /// over the same segment, in the same iteration of the outer rate.
     fn room_of_segment(
         &mut self,
         field: FieldRef,
@@ -237,14 +249,14 @@ impl Placer<'_> {
             && tree.rate(rate).opening.is_nested()
             && around(made.rate) == around(here);
         let wanted = self.scope.plan.loops[self.scope.at].arrays.contains(&field);
-        // Several phases keep in one array what takes one for each to hand on.
+        // Several phases would need one buffer each. They share one array instead.
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
         if !same_segment || wanted || appended || self.is_in_cursor(rate) {
             return Ok(None);
         }
         Ok(match self.room(rate, field.0)? {
             Room::Rows(rows) => Some(Room::Row(rows)),
-            // No segment is longer than all of them.
+            // No segment is longer than all of them together.
             Room::Array(all) => Some(Room::Array(all)),
             Room::Bound(_) | Room::Row(_) | Room::Counted(_) => None,
         })
@@ -259,7 +271,8 @@ impl Placer<'_> {
         }
     }
 
-    /// The cursor that delivers a column to a spot outside of it, and the column as it is known inside.
+    /// The cursor that delivers a column to a program point outside of it, and the column as known
+    /// inside.
     fn delivered_by(&self, column: Column, at: Spot) -> Option<(RateId, Column)> {
         let rates = &self.scope.plan.rates;
         let here = self.cursors[at.rate.index()];
@@ -269,7 +282,7 @@ impl Placer<'_> {
         {
             let zipped = self.placed.zipped(zip)?;
             if self.cursors[zipped.attempts.index()] == here {
-                // What a zip on the side has of its own sides is had of it.
+                // A column of an inner zip's side is read at the inner zip's class.
                 let inside = Column {
                     beside: passed,
                     ..column.field.into()
@@ -284,7 +297,7 @@ impl Placer<'_> {
             let cursors = self.placed.zipped(around.node)?.sides.get(part)?;
             return Some((*cursors.first()?, column));
         }
-        // What is known of a segment is delivered to its elements.
+        // Values of a segment are delivered to its elements.
         let sided = self.placed.tree.rate(here?).opening.sided()?;
         let side = rates.sides(sided.zip)?.get(sided.side)?;
         let class = column.beside.or(rates.output(column.field.0))?;
@@ -294,7 +307,9 @@ impl Placer<'_> {
         Some((*next, column))
     }
 
-    /// Has a cursor deliver a column to a spot behind it, as the column is known inside.
+    /// Makes a cursor deliver a column to a later program point.
+    ///
+    /// Inside, the column is the same.
     pub fn deliver_to(&mut self, column: Column, cursor: RateId, at: Spot) -> Lower {
         if self.visible(column, at).is_none() {
             self.deliver(column, cursor, column)?;
@@ -302,7 +317,7 @@ impl Placer<'_> {
         self.elt(column, at)
     }
 
-    /// What a cursor delivers is handed on to what is behind it.
+    /// Carries a delivered element to the program points after its cursor.
     fn deliver(&mut self, column: Column, cursor: RateId, inside: Column) -> Lower<Spot> {
         let missing = || missing(self.scope.graph, column.field);
         let rates = &self.scope.plan.rates;
@@ -311,8 +326,8 @@ impl Placer<'_> {
         let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
         let class = side.and_then(|s| s.levels.get(sided.level));
         let class = rates.now(class.ok_or_else(missing)?.delivers);
-        // The next segment is asked for in a part of what goes over their elements, the next element of what is merged in
-        // one of the merge's attempts.
+        // The cursor may be inside of a subrate that asks for the next segment, or for a merge's
+        // next element. Then the element is known after that subrate.
         let asks = |r: &RateId| {
             let opening = &self.placed.tree.rate(*r).opening;
             matches!(opening, Opening::UsedUp | Opening::Needed(_))

@@ -1,10 +1,12 @@
-//! Exits: how long each combinator of a loop is needed.
+//! Loop exits: the live range of each combinator of a loop.
 //!
-//! A `take_while` ends its elements before their source ends. What only consumers of such elements ask for is
-//! needed as long as the test goes on: its class *lives*. A loop rate in which nothing is needed any more is left at
-//! its guard. Where other combinators go on, what is needed for the ended one alone runs in a subrate of its
-//! own, which admits iterations while the class lives; so what lies behind an exit is neither computed nor can it
-//! fail, whatever shares the loop.
+//! A `take_while` or a `take` ends its elements before their source ends. Until then its class is
+//! *live*. A combinator whose consumers all use such elements is needed only while the class is
+//! live. A loop rate without needed combinators is left at its guard. If other combinators
+//! continue, the dead ones are guarded: they run in a subrate of their own that tests whether the
+//! class is live. So code after an exit is neither run nor traps, even if other combinators are
+//! fused into the loop. For example, in a loop of `xs.take_while(p).map(f).sum()` and `xs.max()`,
+//! `f` and its sum are guarded.
 
 mod apart;
 mod asked;
@@ -24,34 +26,36 @@ use smallvec::{SmallVec, smallvec};
 
 pub use apart::Lives;
 
-/// How long each combinator of a loop is needed.
+/// Holds the demand on each combinator of a loop.
 #[derive(Default)]
 pub struct Asking {
-    /// Those that end their elements.
+    /// The combinators with an early exit.
     ends: FxHashSet<NodeId>,
-    /// By who asks for each.
+    /// The demand on each combinator, by its consumers.
     asked: Asked,
 }
 
-/// What is known of the exits of a phase.
+/// Holds the exits of a phase.
 #[derive(Debug, Default)]
 pub struct Exits {
-    /// Combinators of the loop that end their elements.
+    /// The loop's combinators with an early exit.
     ends: FxHashSet<NodeId>,
-    /// What runs apart from others that go on.
+    /// The combinators that need a liveness guard, because others continue.
     apart: Apart,
-    /// What nobody asks for, though it may be counted.
+    /// Combinators without a consumer. They may still be counted.
     unasked: FxHashSet<NodeId>,
-    /// What nobody asks for, or counts.
+    /// Combinators that have no consumer and are not counted.
     idle: FxHashSet<NodeId>,
-    /// How long the iterations of a class are needed.
+    /// The live range of each class's iterations.
     needed: FxHashMap<ClassId, Needed>,
-    /// How long the phase is needed.
+    /// The live range of the phase.
     all: Needed,
 }
 
 impl Asking {
-    /// Finds it for a loop, of which these are the combinators, each behind what it needs.
+    /// Computes the demand in a loop.
+    ///
+    /// `order` lists its combinators in dependency order.
     pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Asking {
         let ends = |n: &&NodeId| {
             scope.graph.node(**n).kind.facts().ends && scope.plan.rates.side_of(**n).is_none()
@@ -66,7 +70,7 @@ impl Asking {
         asking
     }
 
-    /// How long each node is needed, by who asks for it.
+    /// The live range of each node, from its consumers.
     fn asked(&self, scope: &Scope<'_>, order: &[NodeId]) -> Asked {
         let (graph, rates) = (scope.graph, &scope.plan.rates);
         let mut asked = Asked::default();
@@ -90,7 +94,7 @@ impl Asking {
                 let result = Needed::Always.within(ending(scope, &self.ends, runs_at));
                 asked.node(*id, &result);
             }
-            // Elements that end are asked for while they do not.
+            // A combinator with an early exit is needed until it ends.
             let at = match self.ends.contains(id) {
                 true => rates.output(*id),
                 false => runs_at,
@@ -102,7 +106,7 @@ impl Asking {
             for decides in rates.deciding_above(*id, scope.root()) {
                 asked.all(scope, decides, &needed);
             }
-            // Elements in memory are consumed in step with those that the loop selects anew.
+            // Arrays in memory are consumed in step with a selection that this loop recomputes.
             for selects in rates.selecting_below(*id, scope.root()) {
                 asked.node(selects, &needed);
             }
@@ -120,12 +124,12 @@ impl Asking {
     }
 }
 
-/// The innermost class that one of these ends around or at another.
+/// The innermost class with an early exit at or around a class.
 fn ending(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: Option<ClassId>) -> Option<ClassId> {
     std::iter::successors(class, |c| scope.above(*c)).find(|c| end_of(scope, ends, *c).is_some())
 }
 
-/// What ends a class, if it is one of these.
+/// The combinator that ends a class, if it is in `ends`.
 fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
     match scope.plan.rates.kind(class) {
         ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| ends.contains(id)),
@@ -134,8 +138,9 @@ fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option
 }
 
 impl Exits {
-    /// Finds the exits of a phase, by who asks for the loop's combinators. So many sets of classes live in earlier
-    /// phases.
+    /// Finds the exits of a phase.
+    ///
+    /// `earlier` counts the live sets of earlier phases.
     pub fn of(scope: &Scope<'_>, asking: &Asking, order: &[NodeId], earlier: u32) -> Exits {
         let mut exits = Exits {
             ends: asking.ends.clone(),
@@ -151,8 +156,9 @@ impl Exits {
             .filter(|n| runs_here.contains(n))
             .copied()
             .collect();
-        // What makes a part is needed as long as who asks for it; what consumes it adds nothing to that. Where a part
-        // is read from memory, the append asks for that.
+        // The producer of a part is needed as long as its consumers; consumers of the part add
+        // nothing to the phase's live range. Where a part is read from memory, the append itself
+        // adds its own demand.
         let appended = |n: &NodeId| rates.runs_at(*n).filter(|c| scope.is_appended(*c));
         let reads = |n: &NodeId| {
             let is_append = matches!(scope.graph.node(*n).kind, Kind::Append);
@@ -163,13 +169,13 @@ impl Exits {
                 !makers.iter().any(|f| runs_here.contains(&f.0))
             })
         };
-        // What consumes a part is needed while its elements go on.
+        // A consumer of a part is needed until the part's elements end.
         let within = |n: &NodeId| ending(scope, &asking.ends, appended(n));
         let elements = |n: &NodeId| ending(scope, &asking.ends, rates.output(*n));
         let asked = asking.asked.of(&here, within, elements);
         for id in &here {
             let mut class = rates.runs_at(*id);
-            // What runs in no iteration needs none.
+            // Combinators outside of any iteration need none.
             let Some(needed) = asked.nodes.get(id).filter(|_| class.is_some()) else {
                 continue;
             };
@@ -193,34 +199,35 @@ impl Exits {
         exits
     }
 
-    /// How many sets of classes live, those of earlier phases included.
+    /// Returns the number of live sets, earlier phases included.
     pub fn lives(&self, earlier: u32) -> u32 {
         earlier + self.apart.count()
     }
 
-    /// What ends a class.
+    /// The combinator that ends a class.
     fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
         end_of(scope, &self.ends, class)
     }
 
-    /// How long the iterations over a segment are needed, if that may end in the midst of one.
+    /// The live range of the iterations over a segment, if they may end inside of a segment.
     fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
         let needed = self.needed.get(&class)?;
         let inside = |c: &ClassId| scope.is_within(*c, class);
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
     }
 
-    /// Of which class the subrate is an instance in which what is needed while some live runs.
+    /// Returns the class of which a live set's subrate is an instance.
     pub fn top(&self, lives: Lives) -> Option<ClassId> {
         self.apart.top(lives)
     }
 
-    /// While which live a node is needed, and others go on.
+    /// Returns the live set that guards a node, if others continue.
     pub fn alone(&self, id: NodeId) -> Option<Lives> {
         self.apart.node(id)
     }
 
-    /// The same, of a field of one that computes each for itself; none if nobody asks for the field.
+    /// The live set that guards a field of a node with separate fields. The outer `None` means that
+    /// the field has no consumer.
     fn field_alone(&self, field: FieldRef) -> Option<Option<Lives>> {
         match self.ends.is_empty() {
             true => Some(None),
@@ -229,12 +236,12 @@ impl Exits {
     }
 }
 
-/// Which fields of a node are computed in a context.
+/// The fields of a node that are computed in a context.
 type InContext = (Option<Context>, Vec<bool>);
 
 impl Placer<'_> {
-    /// In which contexts the fields that are asked for of a node are computed, which computes each for itself: its own
-    /// is the first.
+    /// The contexts in which a node's demanded fields are computed, if it computes fields
+    /// separately. The node's own context comes first.
     fn contexts(&self, id: NodeId) -> SmallVec<[InContext; 1]> {
         let demanded = self.scope.demanded(id);
         let own = self.context_of(id);
@@ -255,29 +262,35 @@ impl Placer<'_> {
         all
     }
 
-    /// Whether what is placed runs while some live, and a node that it uses runs for longer.
+    /// Returns whether the placed combinator is guarded and an operand lives longer.
     pub fn is_apart_from(&self, id: NodeId) -> bool {
         matches!(self.inside, Some(Context::While(_))) && self.context_of(id) != self.inside
     }
 
-    /// The test of a subrate tells when its elements end.
+    /// Notes that a subrate's test defines the end of its elements.
     pub fn set_tells(&mut self, rate: RateId) {
         self.placed.telling.insert(rate);
     }
 
-    /// Whether nobody asks for anything of a node, nor counts it: it is not placed in this phase.
+    /// Returns whether a node has no consumer and is not counted.
+    ///
+    /// Such a node is not placed in this phase.
     pub fn is_idle(&self, id: NodeId) -> bool {
         self.exits().idle.contains(&id)
     }
 
-    /// Whether nobody asks for anything of a node, though it may be counted.
+    /// Returns whether a node has no consumer.
+    ///
+    /// It may still be counted.
     pub fn is_unasked(&self, id: NodeId) -> bool {
         self.exits().unasked.contains(&id)
     }
 
-    /// Places the work of a node that computes each field for itself, if it is one: in each context where the fields
-    /// are that are made there, and in its own first where something is to be checked. `place` finds the elements that
-    /// some fields need, and where they are; it is told which is the first.
+    /// Places a node that computes its fields separately.
+    ///
+    /// Each context gets the fields that are made there. The node's own context comes first, even
+    /// without fields if there is a check. `place` finds the operands of some fields and returns
+    /// their program point. Its last argument is true for the first context.
     pub fn make_fields(
         &mut self,
         id: NodeId,
@@ -305,7 +318,7 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// In what a field is computed.
+    /// Returns the context in which a field is computed.
     pub fn context_of_field(&self, (id, field): FieldRef) -> Option<Context> {
         match by_field(&self.scope, id) {
             Some(_) => self.exits().field_alone((id, field))?.map(Context::While),
@@ -313,7 +326,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Opens an instance of a class that runs while others live, behind what is needed.
+    /// Opens a guarded instance of a class, after the points in `needs`.
     pub fn open_while(
         &mut self,
         id: NodeId,
@@ -329,7 +342,7 @@ impl Placer<'_> {
         Ok(first)
     }
 
-    /// What takes only so many of the elements that a loop rate has, for a subrate below it.
+    /// Returns the takes that limit a loop rate's elements, for a subrate below it.
     pub fn takes_around(&self, rate: RateId) -> Vec<NodeId> {
         let tree = &self.placed.tree;
         let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
@@ -343,7 +356,7 @@ impl Placer<'_> {
         takes
     }
 
-    /// What ends a class, and the classes around it that this loop ends.
+    /// The combinators that end a class or a class around it.
     fn ends_around(&self, class: ClassId) -> Vec<NodeId> {
         let around = std::iter::successors(Some(class), |c| self.scope.above(*c));
         around
@@ -351,7 +364,9 @@ impl Placer<'_> {
             .collect()
     }
 
-    /// Places the exits of all loop rates in which everything ends, and the tests of what runs while a class lives.
+    /// Places all exits.
+    ///
+    /// These are exits of loop rates in which everything ends, and the tests of liveness guards.
     pub fn place_exits(&mut self) {
         if self.exits().ends.is_empty() {
             return;
@@ -366,7 +381,9 @@ impl Placer<'_> {
         }
     }
 
-    /// A rate is left unless, of one of these groups of combinators, the elements of all go on.
+    /// Adds an exit to a rate.
+    ///
+    /// It is taken unless, in one of these groups, all combinators continue.
     pub fn leave(&mut self, rate: RateId, ends: Vec<Vec<NodeId>>) {
         let node = self.placed.tree.rate(rate).node;
         self.placed.ends.insert(rate, ends);

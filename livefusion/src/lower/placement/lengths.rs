@@ -1,4 +1,4 @@
-//! Where each length comes from, and which are known to be equal.
+//! Length sources: where each length comes from, and which lengths are equal.
 
 use super::{Check, Context, Opening, Placer, no_root};
 use crate::ast::{AsLong, Kind};
@@ -9,112 +9,121 @@ use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A length that is there when a loop starts, by where it comes from: two that are the same have one value.
+/// Describes a length that is known at loop entry.
+///
+/// Two equal sources have the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Length {
-    /// That of an array in memory.
+    /// The length of an array in memory.
     Array(FieldRef),
     /// A parameter of the loop.
     Param(Source),
     /// A delayed scalar.
     Scalar(FieldRef),
-    /// Each row of these lengths, which are one number.
+    /// The length of each row. The lengths are one number.
     Row(FieldRef),
-    /// All rows of these lengths, which are one number.
+    /// The number of elements of all rows. The lengths are one number.
     Rows(FieldRef),
-    /// That of a generator which checks it.
+    /// The length of a generator that checks it.
     Checked(NodeId),
-    /// Of what an earlier loop made and nobody keeps: its elements are no elements here.
+    /// The length of an array that an earlier loop made and did not keep. Its elements are not used
+    /// here.
     Nothing,
 }
 
-/// How much room an array needs whose elements a rate makes.
+/// Describes the capacity of an array that a rate fills.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Room {
-    /// So much as the root or the cursor around has steps.
+    /// The bound of the root or of the cursor around.
     Bound(RateId),
-    /// So much as all rows have that this rate runs over.
+    /// The number of elements of all rows that this rate runs over.
     Rows(RateId),
-    /// So much as each of these rows has.
+    /// The length of one row.
     Row(RateId),
-    /// As much as an array in memory has, which is segmented like this.
+    /// The length of an array in memory with the same segments.
     Array(NodeId),
-    /// What a loop before it counts.
+    /// A count from a sizing loop that runs first.
     Counted(RateId),
 }
 
-/// How many elements segments may have in all.
+/// Describes an upper bound of the elements of all segments.
 #[derive(Clone, Copy, Debug)]
 pub enum Total {
-    /// So many.
+    /// This length.
     Length(Length),
-    /// Their elements are nowhere in memory.
+    /// No bound: their elements are nowhere in memory.
     Any,
 }
 
-/// How many elements something can have that is advanced on demand.
+/// Describes an upper bound of the elements that are advanced on demand.
 #[derive(Clone, Debug)]
 pub enum Most {
-    /// So many.
+    /// This length.
     Length(Length),
-    /// As many as that of these which can have least.
+    /// The minimum of these.
     Least(Vec<Most>),
-    /// As many as all of these together.
+    /// The sum of these.
     Sum(Vec<Most>),
 }
 
-/// What is known of lengths while a loop is placed.
+/// Holds the facts about lengths while a loop is placed.
 #[derive(Debug, Default)]
 pub struct Lengths {
-    /// Generators whose length was asked for.
+    /// Generators whose length was requested.
     generators: FxHashSet<NodeId>,
     /// Lengths that segments were checked against, by class of their elements.
     checked: FxHashMap<(ClassId, Option<Context>), FxHashSet<Length>>,
-    /// Arrays whose lengths were taken for the numbers of segments' elements.
+    /// Arrays whose lengths were assumed to be the number of elements of segments.
     pub told: Vec<Told>,
-    /// What a rate runs over: arrays in memory, generators, and what it keeps in memory.
+    /// The nodes that a rate runs over: arrays in memory, generators, and arrays that it keeps in
+    /// memory.
     pub run_over: Vec<(NodeId, RateId)>,
     /// Lengths that are equal wherever this loop comes to its end.
     pub agreed: Agreed,
-    /// Attempts of zips that no length bounds.
+    /// The attempts of zips that no length bounds.
     pub unbounded: FxHashSet<RateId>,
-    /// Checks that can be made at the end only.
+    /// Checks that need the loop to be complete.
     pub at_the_end: Vec<(NodeId, Check)>,
-    /// Inputs whose numbers of elements are counted, by phases.
+    /// Inputs whose elements are counted. The first phase to count one claims it.
     counted: FxHashSet<(NodeId, usize)>,
-    /// Rows that were held against those that a rate runs over.
+    /// Pairs of row lengths that were compared.
     rows: FxHashSet<(FieldRef, FieldRef)>,
 }
 
-/// The length of an array in memory, taken for the number of a rate's elements.
+/// Describes an array length that was assumed to be a rate's number of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
     /// The array.
     pub leaf: NodeId,
     /// The rate.
     pub rate: RateId,
-    /// Who needs the number.
+    /// The node that uses the number.
     pub by: NodeId,
 }
 
 impl Lengths {
-    /// Notes a check of a class's elements against a length, by what runs in a context; false if it was made
-    /// before.
+    /// Notes a check of a class's elements against a length, in a context.
+    ///
+    /// Returns false if it was made before.
     pub fn first_check(&mut self, class: (ClassId, Option<Context>), len: Length) -> bool {
         self.checked.entry(class).or_default().insert(len)
     }
 
-    /// Notes that the elements of an input are counted; false if an earlier phase does so.
+    /// Notes that the elements of an input are counted.
+    ///
+    /// Returns false if an earlier phase counts them.
     pub fn first_count(&mut self, input: (NodeId, usize)) -> bool {
         self.counted.insert(input)
     }
 
-    /// Notes that rows are held against others; false if they were before.
+    /// Notes that row lengths are compared with others.
+    ///
+    /// Returns false if they were before.
     pub fn first_rows(&mut self, own: FieldRef, rows: FieldRef) -> bool {
         self.rows.insert((own, rows))
     }
 
-    /// Whether a class's elements are checked against the length of an array in memory.
+    /// Returns whether a class is checked against the length of an array in memory.
     pub fn is_checked(&self, class: (ClassId, Option<Context>), leaf: NodeId) -> bool {
         let lengths = self.checked.get(&class).into_iter().flatten();
         let mut arrays = lengths.filter(|l| matches!(l, Length::Array((n, _)) if *n == leaf));
@@ -123,14 +132,15 @@ impl Lengths {
 }
 
 impl Placer<'_> {
-    /// What is known of lengths.
+    /// Returns the facts about lengths.
     pub fn lengths(&mut self) -> &mut Lengths {
         &mut self.lengths
     }
 
-    /// The length of an array, as this loop knows it when it starts: that of the memory or of the
-    /// generator at the far end of what is computed in step. None for the elements of segments, whose
-    /// number only the segments' lengths say.
+    /// Returns the length of an array as known at loop entry.
+    ///
+    /// Follows operands in step to an array in memory or a generator. Returns `None` for the
+    /// elements of segments: only the lengths of the segments define their number.
     pub fn len(&mut self, input: NodeId) -> Option<Length> {
         let graph = self.scope.graph;
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
@@ -139,7 +149,8 @@ impl Placer<'_> {
         let mut follows = None;
         while let Some(at) = stack.pop() {
             let Some((first, field)) = self.scope.existing_field(at) else {
-                // What an earlier loop made and nobody keeps: another input may tell.
+                // An earlier loop made this array, and nobody keeps it. Another operand may have a
+                // length.
                 nowhere = true;
                 continue;
             };
@@ -162,14 +173,14 @@ impl Placer<'_> {
                 }
             }
             match node.node.kind.facts().length {
-                // Whichever input has a length of its own.
+                // The first operand with a known length.
                 AsLong::Inputs => stack.extend(node.inputs.iter().rev()),
                 AsLong::Input(k) => stack.push(node.inputs[k]),
-                // A run tells, or this loop does at its end.
+                // Known only after an earlier run, or at the end of this loop.
                 AsLong::Own | AsLong::Base => {}
             }
         }
-        // What counts an array is as long, whether anybody keeps the array or not.
+        // A generator that counts an array is as long as the array, even if the array is not kept.
         let counts = follows.filter(|g| generate::is_told(&self.scope, *g));
         match counts.filter(|_| nowhere) {
             Some(generator) => Some(self.generator_len(generator)),
@@ -177,13 +188,15 @@ impl Placer<'_> {
         }
     }
 
-    /// The length of a generator, as the loop knows it when it starts.
+    /// Returns the length of a generator as known at loop entry.
     pub fn generator_len(&mut self, id: NodeId) -> Length {
         self.lengths.generators.insert(id);
         generate::length(&self.scope, id)
     }
 
-    /// How many elements a root or a cursor runs over, if that is the length of something.
+    /// Returns the length that bounds a root or a cursor.
+    ///
+    /// `None` if no known length does.
     pub fn bound(&self, rate: RateId) -> Option<Length> {
         match self.placed.tree.rate(rate).opening {
             Opening::Array(field) => Some(Length::Array(field)),
@@ -193,7 +206,9 @@ impl Placer<'_> {
         }
     }
 
-    /// The room for a rate's elements: an upper bound of their number, known when the loop starts.
+    /// Returns a capacity for a rate's elements.
+    ///
+    /// It is an upper bound of their number, known at loop entry.
     pub fn room(&mut self, rate: RateId, by: NodeId) -> Lower<Room> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
@@ -205,7 +220,7 @@ impl Placer<'_> {
         if let Some(rows) = self.rows(rate) {
             return Ok(Room::Rows(rows));
         }
-        // An array in memory that is segmented like this tells, for it is checked to be as long.
+        // Uses an array in memory with the same segments. Its length is checked elsewhere.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {
                 self.lengths.told.push(Told { leaf, rate, by });
@@ -215,7 +230,9 @@ impl Placer<'_> {
         })
     }
 
-    /// The first pass over the rows that a rate runs over, if they are such: a later one has as many elements.
+    /// Returns the first pass over the rows that a rate runs over.
+    ///
+    /// A later pass has as many elements. Returns `None` if the rate does not run over rows.
     pub fn rows(&self, rate: RateId) -> Option<RateId> {
         let tree = &self.placed.tree;
         let placed = tree.rate(rate);
@@ -225,13 +242,15 @@ impl Placer<'_> {
         passes.filter(|_| placed.opening.is_nested()).find(over)
     }
 
-    /// A rate's class, and in what it runs.
+    /// Returns a rate's class and context.
     pub fn class_in_context(&self, rate: RateId) -> Option<(ClassId, Option<Context>)> {
         let class = self.placed.tree.rate(rate).class?;
         Some((class, self.contexts[rate.index()]))
     }
 
-    /// Notes that a column of memory is read: in step with a rate, or anywhere.
+    /// Notes a read of a column in memory.
+    ///
+    /// It is in step with `rate`, or at random without one.
     pub fn reads(&mut self, field: FieldRef, rate: Option<RateId>) {
         let known = self.placed.streams.entry(field).or_insert(rate);
         if *known != rate {
@@ -240,21 +259,24 @@ impl Placer<'_> {
     }
 }
 
-/// A number of elements that a loop deals with.
+/// Identifies a number of elements in a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Of {
-    /// Of all nodes that had this class before it was joined to another.
+    /// The number of elements of all nodes that had this class before it was unified with another.
     Own(ClassId),
-    /// Of this class, as the loop counts them, in what runs like this: what is left early has fewer.
+    /// The number of elements of this class in a context, as counted by the loop. An early exit
+    /// makes it smaller.
     Class(ClassId, Option<Context>),
 }
 
-/// Which lengths are equal, because that was known or is checked.
+/// Holds the lengths that are equal, by analysis or by a check.
+///
+/// A union-find structure.
 #[derive(Debug, Default)]
 pub struct Agreed(FxHashMap<Of, Of>);
 
 impl Agreed {
-    /// Whether two lengths are equal.
+    /// Returns whether two lengths are equal.
     pub fn are_equal(&mut self, a: Of, b: Of) -> bool {
         self.find(a) == self.find(b)
     }
@@ -269,7 +291,7 @@ impl Agreed {
         }
     }
 
-    /// What stands for all lengths that are equal to one. The ways there are shortened.
+    /// The representative of a length. Shortens the paths to it.
     fn find(&mut self, mut length: Of) -> Of {
         while let Some(to) = self.0.get(&length).copied() {
             let beyond = self.0.get(&to).copied().unwrap_or(to);

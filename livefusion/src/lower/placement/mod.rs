@@ -1,19 +1,19 @@
-//! Placement: where everything of a loop happens. What its code is, is said by emission, which follows it.
+//! Placement: assigns each combinator a program point in the rate tree.
 //!
-//! For each combinator of a planned loop this finds the rate and the stage in which it runs, opens rates
-//! where they are first needed, and finds for each element that is used where it comes from: it is in a
-//! register from some spot on, it is read from memory at a rate's counter, it is computed at the index, a
-//! cursor delivers it, or it was made in an earlier pass and is kept. Lengths come from somewhere, too, and
-//! some have to be checked. The result is a [`Placement`]: the tree of rates, and acts in an order in which
-//! each has what it needs.
+//! For each combinator of a planned loop, placement finds the rate and the stage in which it runs.
+//! It opens a rate when its first combinator needs it. It finds a source for each element that is
+//! used: a register, memory at a rate's counter, a function of the index, a cursor's delivery, or
+//! an array kept by an earlier pass. It finds a source for each length and adds the length checks.
+//! The result is a [`Placement`]: the tree of rates, and a list of acts in dependency order.
+//! Emission turns it into code.
 //!
-//! | room | what it places |
+//! | module | places |
 //! | --- | --- |
-//! | [`tree`] | rates, their stages and instances; what is known where |
-//! | [`elements`] | where each element comes from |
-//! | [`spots`] | where a combinator can run: rates are opened here |
-//! | [`lengths`] | where each length comes from |
-//! | [`exits`] | how long each combinator is needed; where rates are left |
+//! | [`tree`] | rates, their stages and instances; visibility of values |
+//! | [`elements`] | the source of each element |
+//! | [`spots`] | the program point of each combinator; opens rates |
+//! | [`lengths`] | the source of each length |
+//! | [`exits`] | the live range of each combinator; loop exits |
 //! | [`show`] | the text of a placement |
 
 mod elements;
@@ -40,183 +40,192 @@ use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Where everything of a loop happens.
+/// Holds the placement of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// The rates, and the parts of their iterations.
     pub tree: Tree,
-    /// What is to be done and by which combinator, each act behind those that it needs.
+    /// The acts, each with its combinator, in dependency order.
     pub acts: Vec<(NodeId, Act)>,
-    /// Of each column that is used at a spot: which column's element it is, and from where on it is known.
+    /// For each column used at a program point: the column it is read as, and the point of its
+    /// definition.
     origins: FxHashMap<(Column, Spot), (Column, Spot)>,
-    /// Columns of memory that are read in step with one rate.
+    /// Columns in memory that are read in step with one rate. `None` if they have several.
     streams: FxHashMap<FieldRef, Option<RateId>>,
-    /// The zips that advance streams on demand, outer ones first, and their rates.
+    /// The zips that advance inputs on demand, outer ones first, and their rates.
     zips: Vec<(NodeId, Zipped)>,
-    /// Where control leaves each cursor with an element.
+    /// The program point at which control leaves each cursor with an element.
     deliveries: FxHashMap<RateId, Spot>,
-    /// Fields that are written to memory element by element, and where, phase by phase.
+    /// Fields that are written to memory element by element: one program point for each phase.
     kept: FxHashMap<FieldRef, SmallVec<[Spot; 1]>>,
-    /// For what rates go on that are left before their end: while, of one of these groups of combinators, the elements
-    /// of all go on.
+    /// Exit conditions of rates with an early exit. A rate continues while, in one of these groups,
+    /// all combinators continue.
     ends: FxHashMap<RateId, Vec<Vec<NodeId>>>,
-    /// Subrates whose test tells when elements end: those that run where the combinator does that ends them.
+    /// Subrates whose test defines the end of their elements: those at the program point of the
+    /// ending combinator.
     telling: FxHashSet<RateId>,
 }
 
-/// One thing that a combinator does in a loop.
+/// Describes one act of a combinator in a loop.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// A rate is opened.
+    /// Opens a rate.
     Open(RateId),
-    /// The loop of a zip or a merge gets a bound, or the cursor over an append: as many attempts as so many elements can
-    /// need, if there is a most.
+    /// Bounds the loop of a zip or a merge, or the cursor over an append. The bound is an upper
+    /// bound of the attempts, if there is one.
     Bound(Option<Most>),
-    /// The element of a column is read from memory at a rate's counter.
+    /// Reads a column's element from memory at a rate's counter.
     Read(Column, Spot),
-    /// Elements of a generator are computed from a rate's counter. Its own length, if that is to be had.
+    /// Computes a generator's elements from a rate's counter. Holds its own length, if known.
     Generate(Column, Spot, Option<Length>),
-    /// A field is written to memory where its elements are made, into new memory of this room. No more is needed than
-    /// each of these combinators takes.
+    /// Writes a field to new memory of this capacity, where its elements are defined. Each `take`
+    /// in the list limits the capacity.
     Keep(u32, Spot, Option<Room>, Vec<NodeId>),
-    /// Memory for a field that several phases write is made: as much as these need together, each no more than its
-    /// takes say, and all no more than the last ones say.
+    /// Allocates memory for a field that several phases write. The capacity is the sum over the
+    /// phases. Each phase is limited by its own takes, and the sum by the last list.
     Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
-    /// A field that is kept is read again, in a later pass.
+    /// Reads a kept field again, in a later pass.
     Reread(u32, Spot),
-    /// A field's element is handed on, from where it was made to what comes behind that.
+    /// Passes a field's element through scratch memory, from its definition to a later use.
     Hand(u32, Over, Spot, Spot),
-    /// What a cursor delivers is handed on to what is behind it.
+    /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
-    /// The sides of a zip are held against each other, and against arrays in memory of these lengths; those of a merge are
-    /// taken from.
+    /// Compares the lengths of a zip's inputs, including those of arrays in memory. For a merge:
+    /// takes from its inputs.
     Align(Spot, Vec<(usize, Length)>),
-    /// The combinator's own work, in iterations.
+    /// Runs the combinator's own work in each iteration.
     Run(Spot),
-    /// Of the combinator's own work, what makes these fields.
+    /// Runs the part of the combinator's work that makes these fields.
     Make(Spot, Vec<bool>),
-    /// The combinator's own work, between two passes over each segment.
+    /// Runs the combinator's own work between two passes over each segment.
     Sort(Passes),
-    /// The combinator's own work, once, behind the loop.
+    /// Runs the combinator's own work once, after the loop.
     Finish,
-    /// A length is checked.
+    /// Checks a length.
     Check(Check),
-    /// A rate is left when what it goes on for has ended.
+    /// Leaves a rate when all of its exit groups have ended.
     Leave(RateId),
 }
 
-/// Over what an element is handed on: so long it stays in memory.
+/// Describes the lifetime of an element in scratch memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Over {
-    /// An iteration: to another subrate. There is memory for one.
+    /// One iteration: a later subrate reads it. The buffer holds one element.
     Iteration,
-    /// A segment: to a later pass over it, in the same iteration of the rate around. There is memory of this room for the
-    /// elements of one.
+    /// One segment: a later pass reads it, in the same iteration of the outer rate. The buffer
+    /// holds one segment, of this capacity.
     Segment(Room),
 }
 
-/// Two passes over each segment: what the first one hands on to the second is put in order between them.
+/// Describes two passes over each segment, with a sort between them.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
-    /// Where the first one has elements.
+    /// The program point at which the first pass has elements.
     pub from: Spot,
-    /// Between them.
+    /// The program point between the passes.
     pub between: Spot,
-    /// From where on the second one has elements.
+    /// The program point from which the second pass has elements.
     pub to: Spot,
-    /// The room for the elements of a segment.
+    /// The capacity for the elements of a segment.
     pub room: Room,
 }
 
-/// A check of a length.
+/// Describes a check of a length.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// Two lengths that are there when the loop starts are equal: what is got, what is expected.
+    /// Two lengths known at loop entry are equal: the actual one, and the expected one.
     Same(Length, Length),
-    /// A nested rate visits so many elements in all.
+    /// A nested rate visits this number of elements in total.
     Visited(RateId, Length),
     /// An array that is read at a subrate's count has a further element.
     There(Count),
-    /// It has as many elements as the subrate in the end.
+    /// The array and the subrate have the same number of elements at the end.
     Counted(Count),
 }
 
-/// How many elements a subrate has, and an array that is read at its count.
+/// Describes a subrate's count and an array that is read at it.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
-    /// Where it is read.
+    /// The program point of the read.
     pub at: Spot,
     /// The array's length.
     pub len: Length,
-    /// What a difference is.
+    /// The kind of trap on a difference.
     pub kind: TrapKind,
-    /// Whether the array's length is what is expected.
+    /// Whether the array's length is the expected one.
     pub expects_array: bool,
 }
 
-/// The rates of a zip that advances its inputs on demand, or of an append on its side.
+/// Holds the rates of a zip that advances its inputs on demand.
+///
+/// An append that is an input of such a zip has them too.
 #[derive(Clone, Debug)]
 pub struct Zipped {
-    /// Its attempts to get an element of every side, or of the part that is under way.
+    /// The attempts: each gets an element of every side, or of the current part.
     pub attempts: RateId,
-    /// The cursors of each side: that over its elements, then that over their segments, and so on.
+    /// The cursors of each side: the one over its elements, then the one over their segments, and
+    /// so on.
     pub sides: Vec<Vec<RateId>>,
 }
 
-/// An element that a cursor delivers.
+/// Describes an element that a cursor delivers.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// The cursor.
     pub cursor: RateId,
-    /// The column, as it is known behind the cursor.
+    /// The column as known after the cursor.
     pub column: Column,
-    /// The same as it is known inside.
+    /// The same column as known inside the cursor.
     pub inside: Column,
-    /// Where it is known inside.
+    /// The program point of its definition inside.
     pub from: Spot,
-    /// From where on it is known outside.
+    /// The program point from which it is known outside.
     pub behind: Spot,
 }
 
 impl Placement {
-    /// Where the element of a column that is used at a spot comes from.
+    /// Returns the definition of a column that is used at a program point.
     pub fn origin(&self, column: Column, at: Spot) -> Option<(Column, Spot)> {
         self.origins.get(&(column, at)).copied()
     }
 
-    /// The rate with which a column of memory is read in step, if it is only one.
+    /// Returns the one rate with which a column in memory is read in step.
     pub fn stream(&self, field: FieldRef) -> Option<RateId> {
         self.streams.get(&field).copied().flatten()
     }
 
-    /// Where a field is written to memory, element by element, phase by phase.
+    /// Returns the program points at which a field is written, phase by phase.
     pub fn kept(&self, field: FieldRef) -> &[Spot] {
         self.kept.get(&field).map_or(&[], |spots| spots)
     }
 
-    /// The zips that advance streams on demand, outer ones first, and their rates.
+    /// Returns the zips that advance inputs on demand, outer ones first.
     pub fn zips(&self) -> &[(NodeId, Zipped)] {
         &self.zips
     }
 
-    /// The rates of a zip that advances streams on demand.
+    /// Returns the rates of a zip that advances inputs on demand.
     pub fn zipped(&self, zip: NodeId) -> Option<&Zipped> {
         self.zips.iter().find(|z| z.0 == zip).map(|z| &z.1)
     }
 
-    /// For what a rate goes on that is left before its end: while, of one of these groups of combinators, the elements
-    /// of all go on.
+    /// Returns the exit groups of a rate with an early exit.
+    ///
+    /// The rate continues while, in one of the groups, all combinators continue.
     pub fn ends(&self, rate: RateId) -> Option<&[Vec<NodeId>]> {
         self.ends.get(&rate).map(|groups| groups.as_slice())
     }
 
-    /// Whether the test of a subrate tells when its elements end.
+    /// Returns whether a subrate's test defines the end of its elements.
     pub fn tells(&self, rate: RateId) -> bool {
         self.telling.contains(&rate)
     }
 
-    /// Whether a rate has had all its elements whenever another, of another phase, runs: what it runs apart for goes on
-    /// as long as what that one runs for, or as the elements that it visits.
+    /// Returns whether a rate completes before a rate of another phase runs.
+    ///
+    /// Then it has had all elements whenever the other rate runs. Each liveness guard around the
+    /// first rate must last long enough: as long as a guard around the other rate, or as long as
+    /// the elements that the first rate visits.
     pub fn outlasts(&self, rates: &Rates, rate: RateId, other: RateId) -> bool {
         let tree = &self.tree;
         let around = |r: RateId| std::iter::successors(Some(r), |r| tree.parent(*r));
@@ -226,7 +235,7 @@ impl Placement {
         };
         let apart = around(rate).filter(|r| matches!(tree.rate(*r).opening, Opening::While(_)));
         apart.filter_map(|r| self.ends(r)).all(|mine| {
-            // A group goes on as long as the first of it, within those of the others.
+            // A group lives as long as its first member, because the others are around it.
             let firsts = || mine.iter().filter_map(|group| group.first());
             let with = |group: &Vec<NodeId>| firsts().any(|id| group.contains(id));
             let mut theirs = around(other).filter_map(|r| self.ends(r));
@@ -234,60 +243,63 @@ impl Placement {
         })
     }
 
-    /// Where control leaves a cursor with an element.
+    /// Returns the program point at which control leaves a cursor with an element.
     pub fn delivery(&self, cursor: RateId) -> Option<Spot> {
         self.deliveries.get(&cursor).copied()
     }
 }
 
-/// In what a combinator runs, apart from others of its class.
+/// Describes the region in which a combinator runs, apart from others of its class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Context {
     /// A cursor, which is advanced on demand.
     Cursor(RateId),
-    /// What runs while one of these classes, which end, lives.
+    /// A subrate that is guarded by a live set of ending classes.
     While(Lives),
 }
 
-/// A placement in the making.
+/// Builds a placement.
 pub struct Placer<'g> {
     /// The loop.
     pub scope: Scope<'g>,
-    /// What is placed so far.
+    /// The placement so far.
     pub placed: Placement,
-    /// From which spots on columns are known that cursors deliver.
+    /// The program points from which columns delivered by cursors are known.
     delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
-    /// From which part on it is known what decides over the elements of a class in a rate's iterations.
+    /// For a class and a rate: the part from which the class's selection (a test or a segment's
+    /// length) is known.
     decided: FxHashMap<(ClassId, RateId), usize>,
     /// Lengths and their checks.
     lengths: Lengths,
-    /// Generators whose indices the root may run over, while it is looked what they count.
+    /// Generators whose indexed array is being searched for a root. Guards against recursion.
     pub opening: FxHashSet<NodeId>,
-    /// What is known of each phase; of the loop as a whole, if it has none.
+    /// The state of each phase; one entry for a loop without phases.
     phases: Vec<InPhase>,
-    /// Which of them is placed.
+    /// The phase that is being placed.
     current: usize,
-    /// In what the combinator that is placed runs.
+    /// The context of the combinator that is being placed.
     inside: Option<Context>,
-    /// What each rate is in.
+    /// The context of each rate.
     contexts: Vec<Option<Context>>,
     /// The cursor that each rate is, or is in.
     cursors: Vec<Option<RateId>>,
 }
 
-/// What is known of a phase while it is placed.
+/// The state of one phase during placement.
 #[derive(Default)]
 struct InPhase {
-    /// Its root, once that is open.
+    /// Its root, once open.
     root: Option<RateId>,
-    /// From which spots on each column is known, in the order in which that was found.
+    /// The program points from which each column is known, in order of discovery.
     known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
-    /// How long combinators are needed.
+    /// The live ranges of its combinators.
     exits: Exits,
 }
 
 impl<'g> Placer<'g> {
-    /// Nothing is placed yet of a loop, whose combinators these are, each behind what it needs.
+    /// Creates an empty placement of a loop.
+    ///
+    /// `order` lists its combinators in dependency order.
     pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
         let asking = Asking::of(&scope, order);
         let (mut phases, mut lives): (Vec<InPhase>, u32) = (Vec::new(), 0);
@@ -317,19 +329,19 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// How many phases the loop has.
+    /// Returns the number of the loop's phases.
     pub fn phases(&self) -> usize {
         self.scope.plan.loops[self.scope.at].phases.len()
     }
 
-    /// What is placed next is of this phase.
+    /// Makes a phase the current one.
     pub fn go_to_phase(&mut self, phase: usize) {
         self.current = phase;
         self.scope.phase = self.scope.plan.loops[self.scope.at].phases.get(phase);
         self.inside = None;
     }
 
-    /// What is placed next is of the phase that a rate is in.
+    /// Makes the phase of a rate the current one.
     pub fn go_to_phase_of(&mut self, rate: RateId) {
         let root = Some(self.placed.tree.root_of(rate));
         if let Some(phase) = self.phases.iter().position(|p| p.root == root) {
@@ -337,7 +349,7 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// The root of this phase, if it is open.
+    /// Returns the root of the current phase, if it is open.
     pub fn open_root(&self) -> Option<RateId> {
         self.phases[self.current].root
     }
@@ -350,7 +362,7 @@ impl<'g> Placer<'g> {
         &self.phases[self.current].exits
     }
 
-    /// From which spots of this phase on a column is known.
+    /// The program points of this phase from which a column is known.
     fn known(&self, column: &Column) -> Option<&[Spot]> {
         let known = self.phases[self.current].known.get(column);
         known.map(|spots| spots.as_slice())
@@ -361,12 +373,12 @@ impl<'g> Placer<'g> {
         self.placed.acts.push((node, act));
     }
 
-    /// Adds a combinator's own work at a spot.
+    /// Adds a combinator's own work at a program point.
     pub fn run(&mut self, node: NodeId, spot: Spot) {
         self.act(node, Act::Run(spot));
     }
 
-    /// Opens a rate behind all parts of its parent.
+    /// Opens a rate after all parts of its parent.
     pub fn open(&mut self, rate: PlacedRate) -> RateId {
         let node = rate.node;
         let around = rate.parent.and_then(|p| self.contexts[p.index()]);
@@ -383,22 +395,26 @@ impl<'g> Placer<'g> {
         id
     }
 
-    /// The root of this phase, which is open.
+    /// Returns the root of the current phase.
+    ///
+    /// # Errors
+    ///
+    /// If the root is not open.
     pub fn root(&self) -> Lower<RateId> {
         self.open_root().ok_or_else(no_root)
     }
 
-    /// The sides of a zip become cursors.
+    /// Registers the cursors of a zip's sides.
     pub fn set_zipped(&mut self, zip: NodeId, zipped: Zipped) {
         self.placed.zips.push((zip, zipped));
     }
 
-    /// Says where control leaves a cursor with an element.
+    /// Sets the program point at which control leaves a cursor with an element.
     pub fn set_delivery(&mut self, cursor: RateId, spot: Spot) {
         self.placed.deliveries.insert(cursor, spot);
     }
 
-    /// In what a node of this loop runs.
+    /// Returns the context in which a node of this loop runs.
     pub fn context_of(&self, id: NodeId) -> Option<Context> {
         let rates = &self.scope.plan.rates;
         let here = |(zip, _): &(NodeId, usize)| self.scope.plan.computes(self.scope.at, *zip);
@@ -411,13 +427,15 @@ impl<'g> Placer<'g> {
         cursors.get(level).copied().map(Context::Cursor)
     }
 
-    /// What is placed next runs in this. The result is in what that ran before.
+    /// Sets the context for the next placements, and returns the previous one.
     pub fn go_inside(&mut self, context: Option<Context>) -> Option<Context> {
         std::mem::replace(&mut self.inside, context)
     }
 
-    /// Whether it is known what decides over the elements of a class in the iterations of a rate: from those of the rate
-    /// around, too, where this one only runs while something lives.
+    /// Returns whether the selection of a class is known in a rate.
+    ///
+    /// The selection is a subrate's test or a segment's length. A subrate with a liveness guard
+    /// inherits it from the rate around.
     pub fn is_decided(&self, class: ClassId, rate: RateId) -> bool {
         let (tree, mut rate, mut before) = (&self.placed.tree, rate, usize::MAX);
         loop {
@@ -432,25 +450,26 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// Notes that from a spot on it is known what decides over the elements of a class in the iterations there: a
-    /// subrate's test, the length of a segment.
+    /// Notes that the selection of a class is known from a program point on.
+    ///
+    /// The selection is a subrate's test or a segment's length.
     pub fn set_decided(&mut self, class: ClassId, at: Spot) {
         self.decided.insert((class, at.rate), at.position);
     }
 
-    /// Whether a rate is a cursor, or in one.
+    /// Returns whether a rate is a cursor, or in one.
     pub fn is_in_cursor(&self, rate: RateId) -> bool {
         self.cursors[rate.index()].is_some()
     }
 
-    /// Whether a rate is of this phase, and in what the combinator that is placed runs in.
+    /// Whether a rate belongs to this phase and to the current context.
     fn is_here(&self, rate: RateId) -> bool {
         let root = self.placed.tree.root_of(rate);
         Some(root) == self.open_root() && self.contexts[rate.index()] == self.inside
     }
 }
 
-/// No rate is open where one must be.
+/// Returns the error for a missing root rate.
 pub fn no_root() -> ErrorKind {
     ErrorKind::Malformed {
         expected: "an array to run over".into(),

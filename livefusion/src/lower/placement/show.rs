@@ -1,4 +1,4 @@
-//! The text of a placement: the rates as a tree, and the acts in their order.
+//! Printing of a placement: the rates as a tree, and the acts in their order.
 
 use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;
@@ -6,9 +6,11 @@ use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
 use std::fmt::{self, Write};
 
-/// Writes a placement for people to read.
+/// Writes a placement in readable form.
 ///
-/// Errors: those of the writer.
+/// # Errors
+///
+/// Returns the errors of the writer.
 pub fn show(placement: &Placement, graph: &Graph, out: &mut dyn Write) -> fmt::Result {
     let show = Show { placement, graph };
     for (i, rate) in placement.tree.rates().iter().enumerate() {
@@ -178,7 +180,7 @@ impl Show<'_> {
         all.join(" or ")
     }
 
-    /// An act in words; none for what the rates say already.
+    /// An act as text; `None` if the list of rates shows it already.
     fn act(&self, id: NodeId, act: &Act) -> Option<String> {
         let node = self.node(id);
         Some(match act {

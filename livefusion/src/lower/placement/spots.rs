@@ -1,4 +1,4 @@
-//! Where a combinator can run: the rates that it needs are opened, by the combinators that open them.
+//! Program points of combinators: opens the rates that they need.
 
 use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
 use crate::ast::Kind;
@@ -12,12 +12,16 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 impl Placer<'_> {
-    /// Where a node runs that uses these inputs in step. Opens rates as needed.
+    /// Finds the program point of a node that uses these inputs in step.
+    ///
+    /// Opens rates as needed.
     pub fn spot_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Spot> {
         self.spot_behind(id, inputs.clone(), inputs)
     }
 
-    /// Where a node runs that uses these inputs, and in each iteration waits for some of them.
+    /// Finds the program point of a node that waits for some of its inputs.
+    ///
+    /// It uses `inputs`, and in each iteration it runs after `waits_for`.
     pub fn spot_behind(
         &mut self,
         id: NodeId,
@@ -30,15 +34,18 @@ impl Placer<'_> {
         self.spot_where(id, &columns)
     }
 
-    /// Where a node runs, in a loop whose root is open, that has these elements.
+    /// Finds the program point of a node that uses these columns.
+    ///
+    /// The root of its loop must be open.
     pub fn spot_where(&mut self, id: NodeId, columns: &[Column]) -> Lower<Spot> {
         let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
         let needs = self.needs(columns);
         self.spot(id, class, &needs)
     }
 
-    /// Where a node of a class can run that needs these values: the first instance of the class behind
-    /// all of them, made if there is none.
+    /// Finds a program point for a node in an instance of a class.
+    ///
+    /// It is in the first instance after all of `needs`. Opens an instance if there is none.
     pub fn spot(&mut self, id: NodeId, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
         let instances = self.placed.tree.instances(class);
         for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
@@ -56,7 +63,8 @@ impl Placer<'_> {
             ClassKind::Nested(parent, lengths) => {
                 segments::open(self, id, class, (parent, lengths), needs)
             }
-            // Classes that are one only at run time: what is checked to be as long as the root.
+            // Appends are rate classes of their own only at run time. Here they stand for inputs
+            // that are checked to be as long as the root.
             ClassKind::Append(_) => {
                 let part = self.scope.phase.and_then(|p| p.part(class));
                 let (_, of) = part.ok_or_else(no_root)?;
@@ -75,7 +83,9 @@ impl Placer<'_> {
         }
     }
 
-    /// The spot at the end of an iteration of the parent's class, where a new child rate goes.
+    /// Finds the program point for a new child of a class.
+    ///
+    /// It is at the end of an iteration of the parent's class.
     pub fn spot_for_child(&mut self, id: NodeId, parent: ClassId, needs: &[Spot]) -> Lower<Spot> {
         let instances = self.placed.tree.instances(parent);
         for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
@@ -90,7 +100,9 @@ impl Placer<'_> {
         Ok(self.placed.tree.end(spot.rate))
     }
 
-    /// The rate of a class that is behind all else that runs in a cursor, opened if there is none.
+    /// Returns the rate of a class that comes last in a cursor.
+    ///
+    /// Opens it if there is none.
     pub fn end_of(&mut self, id: NodeId, class: ClassId, cursor: RateId) -> Lower<RateId> {
         let mut instances = self.placed.tree.instances(class).into_iter();
         if let Some(last) =
@@ -106,9 +118,12 @@ impl Placer<'_> {
         Ok(self.spot(id, class, &[end])?.rate)
     }
 
-    /// Makes sure that the root of this phase is open: by way of a node's inputs, and of the lengths of the segments
-    /// whose elements they are, to an array in memory or a generator that the root runs over; or else by way of what
-    /// selects the elements around them, or of the parts whose elements the phase has.
+    /// Opens the root of this phase, if it is not open.
+    ///
+    /// Walks from a node's inputs, and from the lengths of the segments around them, to an array in
+    /// memory or a generator. The root runs over this array or generator. The fallbacks are the
+    /// combinators that select the elements around the inputs, and the parts of appends in this
+    /// phase.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         if self.open_root().is_some() {
             return Ok(());
@@ -126,7 +141,7 @@ impl Placer<'_> {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || rates.output(at) == root;
             let field = self.scope.existing_field(at);
-            // An array may be at one rate by its own name, and at another where it is zipped.
+            // An array may be read at one rate itself, and at another rate as an input of a zip.
             let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
                 continue;
             };
@@ -182,10 +197,12 @@ impl Placer<'_> {
         Spot::first(rate)
     }
 
-    /// Notes that a node has an element, read, computed or kept, for each iteration of a rate.
+    /// Notes that a node has an element for each iteration of a rate.
+    ///
+    /// The element is read, computed or kept.
     pub fn runs_over(&mut self, id: NodeId, spot: Spot) {
         let rate = self.placed.tree.elements_of(spot.rate);
-        // A part of an append is as long as itself.
+        // A part of an append is shorter than the append.
         let class = self.scope.plan.rates.output(id);
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
         if !appended && !self.placed.tree.rate(rate).opening.is_sub() {

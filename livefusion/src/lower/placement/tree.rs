@@ -1,10 +1,11 @@
-//! The rates of a loop: which are open, and what one iteration of each runs, part by part.
+//! The rate tree: the open rates of a loop, and the parts of one iteration of each.
 //!
-//! One iteration of a rate runs its *parts* in order: stages of its own and child rates. A value is known
-//! from a [`Spot`] on: in the stage that computes it, or behind the child rate that folds it. What needs
-//! values of a rate and of its children runs in a later stage; what runs over the elements of a segment
-//! again, knowing what a first pass over them found, runs in a second *instance* of their class. Instances
-//! and stages are added when something first needs them, at the end of an iteration.
+//! One iteration of a rate runs its *parts* in order: stages of its own and child rates. A value is
+//! known from a [`Spot`] (a program point) on: from the stage that computes it, or from the end of
+//! the child rate that folds it. A consumer of values of a rate and of its children runs in a later
+//! stage. A second pass over a segment runs in a second *instance* of the segment's class, for
+//! example to divide by a sum from the first pass. Instances and stages are added on first use, at
+//! the end of an iteration.
 
 use super::{Length, Lives, Total};
 use crate::fusion::ClassId;
@@ -14,40 +15,44 @@ use loop_lang::ir::{Part, RateId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// A part of a rate's iteration, by position.
+/// Describes a program point.
+///
+/// A program point is a part of a rate's iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
     /// The rate.
     pub rate: RateId,
-    /// Which of its parts.
+    /// The index of the part.
     pub position: usize,
 }
 
 impl Spot {
-    /// The first stage of a rate, where its elements are read.
+    /// Returns the first stage of a rate, in which its elements are read.
     pub fn first(rate: RateId) -> Spot {
         Spot { rate, position: 0 }
     }
 }
 
-/// A rate of a loop: an instance of a class.
+/// Describes a rate of a loop.
+///
+/// A rate is an instance of a class.
 #[derive(Clone, Debug)]
 pub struct PlacedRate {
-    /// The class whose elements it visits; none for a root that no class has.
+    /// The class of its elements. `None` for a root without a class.
     pub class: Option<ClassId>,
-    /// The classes of appends of which it has a part.
+    /// The classes of appends to which it contributes a part.
     pub appends: SmallVec<[ClassId; 1]>,
-    /// The rate around it.
+    /// The parent rate.
     pub parent: Option<RateId>,
-    /// The node over or by which it is opened.
+    /// The node that opens it, or over which it runs.
     pub node: NodeId,
-    /// How it is opened.
+    /// The way in which it is opened.
     pub opening: Opening,
-    /// Stages and child rates in the order in which one iteration runs them.
+    /// Stages and child rates in the order of one iteration.
     pub parts: Vec<Part>,
 }
 
-/// How a rate is opened.
+/// Describes the way in which a rate is opened.
 #[derive(Clone, Debug)]
 pub enum Opening {
     /// A root over an array in memory.
@@ -56,47 +61,53 @@ pub enum Opening {
     Indices(Length),
     /// A root over a zip's attempts to get an element of every side.
     Attempts,
-    /// A subrate, by a test that is made in its guard. These columns are what it tests.
+    /// A subrate with a test of these columns in its guard.
     Test(Vec<Column>),
-    /// A subrate, by what was decided before: in an earlier instance, or by the node itself.
+    /// A subrate whose test is known already: from an earlier instance, or from the node itself.
     Decided,
-    /// A subrate in which an instance of a class runs while one of these, which end, lives.
+    /// A subrate of a class that runs while one class of a live set is live.
     While(Lives),
-    /// An inner loop over segments of these lengths, each checked to leave no more elements than the total.
+    /// An inner loop over segments of these lengths. Each length is checked against the rest of the
+    /// total.
     Segments(Column, Total),
-    /// As [`Segments`](Opening::Segments), of one length: that is checked before the first of them, together with the number
-    /// of segments, which this rate around says.
+    /// Like [`Segments`](Opening::Segments), with one length for all segments. One check before the
+    /// first segment covers all of them; the rate around gives their number.
     Rows(Column, Total),
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
-    /// A stream that is advanced on demand, over so many elements; or over the attempts of a zip, as many as it
-    /// makes, or an append's parts.
+    /// A cursor that is advanced on demand, over a known number of elements. Without a length it
+    /// runs over the attempts of a zip or over an append's parts.
     Cursor(Sided, Option<Length>),
-    /// A stream that is advanced on demand, over the elements of segments that a further one delivers.
+    /// A cursor that is advanced on demand, over the elements of segments. A further cursor
+    /// delivers the segments.
     Elements(Sided),
-    /// Where a merge has taken the last element that a side delivered: there the side is asked for the next one.
+    /// A subrate in which a merge asks a side for the next element, because it took the last one.
     Needed(Sided),
-    /// Where this part of an append is under way whose parts are advanced on demand.
+    /// A subrate that runs while this part of an append is the current one. The parts are advanced
+    /// on demand.
     Part(usize),
-    /// What of such elements come when a segment is used up: there the next one is asked for.
+    /// A subrate of an [`Elements`](Opening::Elements) cursor that asks for the next segment when
+    /// the current one is exhausted.
     UsedUp,
-    /// A segment that is not empty: its elements are next, those of this rate. All together have no more than the total.
+    /// A subrate that starts a segment that is not empty, for the given rate over its elements. The
+    /// lengths of all segments add up to at most the total.
     Begins(RateId, Column, Total),
 }
 
-/// A cursor of a zip, or of an append.
+/// Identifies a cursor of a zip, or of an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sided {
     /// The zip, or the append.
     pub zip: NodeId,
-    /// Which of its sides, or parts.
+    /// The index of the side, or of the part.
     pub side: usize,
-    /// Which cursor of that: 0 delivers to the zip, each other one to that before.
+    /// The level of the cursor within the side. Level 0 delivers to the zip, every other level to
+    /// the one below.
     pub level: usize,
 }
 
 impl Opening {
-    /// Whether it opens a subrate.
+    /// Returns whether it opens a subrate.
     pub fn is_sub(&self) -> bool {
         matches!(
             self,
@@ -110,12 +121,12 @@ impl Opening {
         )
     }
 
-    /// Whether how many elements it has is found by counting them.
+    /// Returns whether its number of elements is found by counting them.
     pub fn is_counted(&self) -> bool {
         self.is_sub() || matches!(self, Opening::Cursor(_, None))
     }
 
-    /// Whether it opens a loop over the elements of segments, one segment after the other.
+    /// Returns whether it opens a loop over the elements of each segment.
     pub fn is_nested(&self) -> bool {
         matches!(
             self,
@@ -126,7 +137,7 @@ impl Opening {
         )
     }
 
-    /// Which cursor it opens, if it does.
+    /// Returns the cursor that it opens, if any.
     pub fn sided(&self) -> Option<Sided> {
         match self {
             Opening::Cursor(sided, _) | Opening::Elements(sided) => Some(*sided),
@@ -135,34 +146,36 @@ impl Opening {
     }
 }
 
-/// The rates of a loop.
+/// Holds the rates of a loop.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     rates: Vec<PlacedRate>,
-    /// The rates of each class, in the order in which one iteration runs them.
+    /// The rates of each class, in the order of one iteration.
     instances: FxHashMap<ClassId, SmallVec<[RateId; 1]>>,
-    /// Position of each rate among its parent's parts.
+    /// The position of each rate among its parent's parts.
     position: Vec<usize>,
-    /// How many rates each is below the root.
+    /// The depth of each rate below the root.
     depth: Vec<u32>,
-    /// How many stages each has.
+    /// The number of stages of each rate.
     stages: Vec<u32>,
-    /// The root above each.
+    /// The root above each rate.
     roots: Vec<RateId>,
 }
 
 impl Tree {
-    /// All rates; parents come before their children.
+    /// Returns all rates.
+    ///
+    /// Parents come before their children.
     pub fn rates(&self) -> &[PlacedRate] {
         &self.rates
     }
 
-    /// A rate.
+    /// Returns a rate.
     pub fn rate(&self, rate: RateId) -> &PlacedRate {
         &self.rates[rate.index()]
     }
 
-    /// The root that a rate is below, or is.
+    /// Returns the root of a rate's tree.
     pub fn root_of(&self, rate: RateId) -> RateId {
         self.roots[rate.index()]
     }
@@ -173,7 +186,7 @@ impl Tree {
         self.instances.entry(append).or_default().push(rate);
     }
 
-    /// Adds a rate, with one stage, behind all parts of its parent.
+    /// Adds a rate, with one stage, after all parts of its parent.
     pub fn open(&mut self, mut rate: PlacedRate) -> RateId {
         rate.parts = vec![Part::Stage(0)];
         let id = RateId::new(self.rates.len());
@@ -196,7 +209,7 @@ impl Tree {
         id
     }
 
-    /// A rate with children runs these first, and then its stage.
+    /// Moves a rate's children before its first stage.
     pub fn put_children_first(&mut self, rate: RateId) {
         let parts = &mut self.rates[rate.index()].parts;
         parts.rotate_left(1);
@@ -207,27 +220,29 @@ impl Tree {
         }
     }
 
-    /// The rate that is opened next.
+    /// Returns the identifier of the next rate to be opened.
     pub fn next(&self) -> RateId {
         RateId::new(self.rates.len())
     }
 
-    /// The rates of a class, in the order in which one iteration runs them.
+    /// Returns the rates of a class, in the order of one iteration.
     pub fn instances(&self, class: ClassId) -> SmallVec<[RateId; 1]> {
         self.instances.get(&class).cloned().unwrap_or_default()
     }
 
-    /// Whether a class has an instance.
+    /// Returns whether a class has an instance.
     pub fn is_open(&self, class: ClassId) -> bool {
         self.instances.contains_key(&class)
     }
 
-    /// The rate around another; none around a root.
+    /// Returns the parent of a rate.
+    ///
+    /// A root has none.
     pub fn parent(&self, rate: RateId) -> Option<RateId> {
         self.rate(rate).parent
     }
 
-    /// The nearest rate, from this one upwards, that is a loop.
+    /// Returns the innermost loop rate at or around a rate.
     pub fn loop_rate(&self, mut rate: RateId) -> RateId {
         while let (true, Some(parent)) = (self.rate(rate).opening.is_sub(), self.parent(rate)) {
             rate = parent;
@@ -235,7 +250,9 @@ impl Tree {
         rate
     }
 
-    /// The rate whose elements a rate has: that around it, if it only runs while a class lives.
+    /// Returns the rate whose elements a rate has.
+    ///
+    /// This is the rate around a liveness guard, else the rate itself.
     pub fn elements_of(&self, mut rate: RateId) -> RateId {
         while let (Opening::While(_), Some(parent)) = (&self.rate(rate).opening, self.parent(rate))
         {
@@ -244,12 +261,12 @@ impl Tree {
         rate
     }
 
-    /// Whether a rate is another or below it.
+    /// Returns whether a rate is another one or below it.
     pub fn is_within(&self, rate: RateId, above: RateId) -> bool {
         self.ancestor(rate, self.depth[above.index()]) == Some(above)
     }
 
-    /// What a rate is within at so many rates below the root.
+    /// The ancestor of a rate at a depth below the root.
     fn ancestor(&self, mut rate: RateId, depth: u32) -> Option<RateId> {
         while self.depth[rate.index()] > depth {
             rate = self.parent(rate)?;
@@ -257,7 +274,7 @@ impl Tree {
         (self.depth[rate.index()] == depth).then_some(rate)
     }
 
-    /// The lowest rate that both are within.
+    /// The lowest common ancestor of two rates.
     fn meeting(&self, a: RateId, b: RateId) -> RateId {
         let mut at = a;
         while !self.is_within(b, at) {
@@ -269,14 +286,14 @@ impl Tree {
         at
     }
 
-    /// The child of `above` that `rate` is within; none if they are the same.
+    /// The child of `above` that contains `rate`; `None` if they are the same.
     fn below(&self, rate: RateId, above: RateId) -> Option<RateId> {
         (rate != above)
             .then(|| self.ancestor(rate, self.depth[above.index()] + 1))
             .flatten()
     }
 
-    /// Whether nothing comes behind a rate in the iterations of one around it.
+    /// Returns whether a rate comes last in the iterations of a rate around it.
     pub fn is_last(&self, mut rate: RateId, around: RateId) -> bool {
         while rate != around {
             let Some(parent) = self.parent(rate) else {
@@ -290,11 +307,13 @@ impl Tree {
         true
     }
 
-    /// The position from which on all of these are known in a rate's iterations; none if they never are.
+    /// Returns the position in a rate's iterations from which these points are known.
+    ///
+    /// `None` if they never are.
     pub fn fits(&self, rate: RateId, needs: &[Spot]) -> Option<usize> {
         let mut from = 0;
         for need in needs {
-            // What another phase made is in memory, if anywhere.
+            // Values of another phase are known in memory only.
             if self.root_of(need.rate) != self.root_of(rate) {
                 return None;
             }
@@ -310,8 +329,9 @@ impl Tree {
         Some(from)
     }
 
-    /// Whether a value known from `spot` on is known at `at`: in the same iteration, or in one of a rate
-    /// within it.
+    /// Returns whether a value defined at `spot` is visible at `at`.
+    ///
+    /// It is visible in the same iteration, and in the iterations of rates within it.
     pub fn is_visible(&self, spot: Spot, at: Spot) -> bool {
         if !self.is_within(at.rate, spot.rate) {
             return false;
@@ -322,15 +342,19 @@ impl Tree {
         }
     }
 
-    /// Whether what is known from a spot on was complete for all elements of a rate's segment before its
-    /// first iteration over that segment.
+    /// Returns whether a definition precedes the whole segment of a rate.
+    ///
+    /// This holds if the value was complete for all elements of the segment before the rate's first
+    /// iteration over it.
     pub fn is_behind(&self, rate: RateId, made: Spot) -> bool {
         !self.is_within(made.rate, rate)
             && !self.is_within(rate, made.rate)
             && self.fits(rate, &[made]).is_some()
     }
 
-    /// The first stage of a rate at or behind a position, made if there is none.
+    /// Returns the first stage of a rate at or after a position.
+    ///
+    /// Adds a stage if there is none.
     pub fn stage(&mut self, rate: RateId, from: usize) -> Spot {
         let parts = &mut self.rates[rate.index()].parts;
         let stages = &mut self.stages[rate.index()];
@@ -343,19 +367,23 @@ impl Tree {
         Spot { rate, position }
     }
 
-    /// The last stage of a rate's iterations, behind everything that is there.
+    /// Returns a stage at the end of a rate's iterations.
+    ///
+    /// Adds a stage if a child rate comes last.
     pub fn behind_all(&mut self, rate: RateId) -> Spot {
         let last = self.rate(rate).parts.len().saturating_sub(1);
         self.stage(rate, last)
     }
 
-    /// Behind all parts of a rate's iterations, where a new child goes.
+    /// Returns the position after all parts of a rate's iterations.
+    ///
+    /// A new child goes there.
     pub fn end(&self, rate: RateId) -> Spot {
         let position = self.rate(rate).parts.len();
         Spot { rate, position }
     }
 
-    /// The spot of a rate among its parent's parts.
+    /// Returns the position of a rate among its parent's parts.
     pub fn child_spot(&self, rate: RateId) -> Option<Spot> {
         let parent = self.parent(rate)?;
         let position = self.position[rate.index()];
@@ -365,7 +393,7 @@ impl Tree {
         })
     }
 
-    /// The first stage behind a spot.
+    /// Returns the first stage after a program point.
     pub fn stage_behind(&self, spot: Spot) -> Option<Spot> {
         let parts = &self.rate(spot.rate).parts;
         let is_stage = |p: &usize| matches!(parts[*p], Part::Stage(_));
@@ -373,7 +401,7 @@ impl Tree {
         Some(Spot { position, ..spot })
     }
 
-    /// The instance of a class that a rate is within.
+    /// Returns the instance of a class that contains a rate.
     pub fn around(&self, rate: RateId, class: ClassId) -> Option<RateId> {
         let up = |r: &RateId| self.parent(*r);
         let is_instance = |r: &RateId| {
@@ -383,7 +411,9 @@ impl Tree {
         std::iter::successors(Some(rate), up).find(is_instance)
     }
 
-    /// The number of the stage at a spot; that of the first where a child is.
+    /// Returns the number of the stage at a program point.
+    ///
+    /// Returns 0 at a child rate.
     pub fn stage_at(&self, spot: Spot) -> u32 {
         match self.rate(spot.rate).parts.get(spot.position) {
             Some(Part::Stage(s)) => *s,

@@ -1,9 +1,10 @@
-//! What runs apart: combinators that are needed while some classes live, at whose end others go on.
+//! Liveness guards: combinators that are dead after an early exit while others continue.
 //!
-//! Each runs in a subrate that admits iterations while one of its own classes lives: there are no more such sets of classes
-//! than fields that are computed. What it needs itself is needed at least as long, so a subrate that admits less is within
-//! one that admits more, the one that admits least of these. What comes of others, which may admit something else beside, is
-//! handed on; so chunks of a loop that does this go in order.
+//! Each runs in a subrate whose guard tests that one of its own ending classes is live. There are
+//! at most as many such live sets as computed fields. The operands of a guarded combinator live at
+//! least as long. So guards nest: a guard is placed inside the strongest guard that it implies. A
+//! value from another guard, one that is not around it, goes through a scratch buffer. A loop with
+//! such buffers runs its chunks in order.
 
 use super::Exits;
 use super::asked::{Asked, Needed, by_field};
@@ -13,27 +14,29 @@ use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// Some classes of which one lives at least, by position.
+/// Identifies a live set, by position.
+///
+/// A live set is a set of ending classes; it is live while one of them is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lives(u32);
 
-/// Classes, none within another.
+/// Classes of a live set; none is within another.
 type Set = SmallVec<[ClassId; 1]>;
 
-/// What runs apart from others that go on.
+/// Holds the combinators that need a liveness guard, because others continue.
 #[derive(Debug, Default)]
 pub struct Apart {
-    /// How many sets there are in earlier phases.
+    /// The number of live sets in earlier phases.
     earlier: u32,
     sets: Vec<Set>,
-    /// Of which class each subrate is an instance, if any runs in it.
+    /// The class of which each guard's subrate is an instance, if any combinator runs in it.
     tops: FxHashMap<Lives, ClassId>,
     nodes: FxHashMap<NodeId, Lives>,
-    /// Of combinators that compute each field for itself: which anybody asks for, and what runs apart of these.
+    /// For nodes with separate fields: the fields with a consumer, and the guard of each.
     fields: FxHashMap<FieldRef, Option<Lives>>,
 }
 
-/// What may run apart: a combinator or one of its fields, the class at which it runs, and while which live.
+/// A candidate for a guard: a combinator or one of its fields, its class, and its live set.
 struct Run {
     id: NodeId,
     field: Option<u32>,
@@ -42,7 +45,7 @@ struct Run {
 }
 
 impl Apart {
-    /// Finds what runs apart in a loop of these combinators.
+    /// Finds the guarded combinators in a loop.
     pub fn of(
         scope: &Scope<'_>,
         order: &[NodeId],
@@ -57,7 +60,7 @@ impl Apart {
         };
         let mut runs = Vec::new();
         for id in order {
-            // What a zip computes on demand is not apart from its cursor.
+            // A combinator that a zip computes on demand stays in its cursor.
             let own = rates
                 .runs_at(*id)
                 .filter(|_| rates.cursors_of(*id).is_none());
@@ -94,14 +97,14 @@ impl Apart {
         apart
     }
 
-    /// Adds a subrate's classes.
+    /// Adds a live set.
     fn add(&mut self, new: Set) {
         if !self.sets.contains(&new) {
             self.sets.push(new);
         }
     }
 
-    /// Says in which subrate something runs: the one that admits least of those that admit enough.
+    /// Chooses the guard of a candidate: the strongest of the sufficient ones.
     fn place(&mut self, scope: &Scope<'_>, run: Run) {
         let Some(lives) = self.least(scope, |set| is_least(scope, &run.lives, set)) else {
             return;
@@ -126,7 +129,7 @@ impl Apart {
         }
     }
 
-    /// Of these sets, the one that lives least.
+    /// The smallest of the live sets that satisfy a condition.
     fn least(&self, scope: &Scope<'_>, of: impl Fn(&Set) -> bool) -> Option<Lives> {
         let all = (0..self.sets.len()).filter(|s| of(&self.sets[*s]));
         let least = all.reduce(|a, b| match is_least(scope, &self.sets[b], &self.sets[a]) {
@@ -136,7 +139,9 @@ impl Apart {
         least.map(|s| Lives(self.earlier + s as u32))
     }
 
-    /// The subrate around another: it admits more, of a class that is the other's own or around that.
+    /// Returns the guard around another.
+    ///
+    /// It is weaker, and its class is the other's own or around it.
     pub fn around(&self, scope: &Scope<'_>, lives: Lives) -> Option<Lives> {
         let (mine, top) = (self.set(lives), self.top(lives)?);
         let is_around = |(l, class): (&Lives, &ClassId)| {
@@ -148,7 +153,7 @@ impl Apart {
         self.least(scope, |set| around.contains(&set))
     }
 
-    /// The classes of which one lives.
+    /// Returns the classes of a live set.
     pub fn classes(&self, lives: Lives) -> &[ClassId] {
         self.set(lives)
     }
@@ -157,28 +162,30 @@ impl Apart {
         &self.sets[(lives.0 - self.earlier) as usize]
     }
 
-    /// How many sets of classes live.
+    /// Returns the number of live sets.
     pub fn count(&self) -> u32 {
         self.sets.len() as u32
     }
 
-    /// Of which class a subrate is an instance.
+    /// Returns the class of which a guard's subrate is an instance.
     pub fn top(&self, lives: Lives) -> Option<ClassId> {
         self.tops.get(&lives).copied()
     }
 
-    /// In which subrate a combinator runs.
+    /// Returns the guard of a combinator.
     pub fn node(&self, id: NodeId) -> Option<Lives> {
         self.nodes.get(&id).copied()
     }
 
-    /// In which subrate a field is computed; none if nobody asks for it.
+    /// Returns the guard of a field.
+    ///
+    /// The outer `None` means that the field has no consumer.
     pub fn field(&self, field: FieldRef) -> Option<Option<Lives>> {
         self.fields.get(&field).copied()
     }
 }
 
-/// Of some classes, those that are within no other.
+/// The classes that are within no other.
 fn outermost(scope: &Scope<'_>, classes: &[ClassId]) -> Set {
     let mut outermost = Set::new();
     for class in classes {
@@ -191,13 +198,14 @@ fn outermost(scope: &Scope<'_>, classes: &[ClassId]) -> Set {
     outermost
 }
 
-/// Whether one of these lives whenever one of the first does.
+/// Whether one of `these` is live whenever one of `first` is.
 fn is_least(scope: &Scope<'_>, first: &[ClassId], these: &[ClassId]) -> bool {
     let lives = |c: &ClassId| these.iter().any(|t| scope.is_within(*c, *t));
     first.iter().all(lives)
 }
 
-/// Some classes, and then those around them that end and live whenever they do, innermost first.
+/// A live set, and then the ending classes around all of it, innermost first. Each lives at least
+/// as long.
 fn longer<'s>(
     scope: &'s Scope<'_>,
     exits: &'s Exits,
@@ -209,8 +217,8 @@ fn longer<'s>(
     std::iter::once(lives.clone()).chain(around.map(|c| smallvec![c]))
 }
 
-/// Whether the loop rate in whose iterations something of a class runs, within one that ends or around these, is left
-/// when none of them lives.
+/// Whether an exit makes the guard redundant. The enclosing loop rate is then left once all of
+/// `lives` have ended. It is within a class with an early exit, or around these classes.
 fn is_left(scope: &Scope<'_>, exits: &Exits, own: ClassId, lives: &Set) -> bool {
     let rates = &scope.plan.rates;
     let from = match lives.iter().find(|c| scope.is_within(own, **c)) {

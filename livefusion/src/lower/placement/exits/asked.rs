@@ -1,4 +1,4 @@
-//! Who asks for what: how long each combinator of a loop is needed, and each of its fields.
+//! Demand: the live range of each combinator of a loop, and of each of its fields.
 
 use crate::ast::{Body, BySegments, Consumes};
 use crate::fusion::ClassId;
@@ -9,13 +9,13 @@ use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// How long something is needed.
+/// Describes a live range.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Needed {
-    /// Nobody asks for it.
+    /// It has no consumer.
     #[default]
     Never,
-    /// While one of these classes lives. They end their elements.
+    /// Until all of these classes have ended.
     While(SmallVec<[ClassId; 1]>),
     /// To the end of the loop.
     Always,
@@ -34,7 +34,7 @@ impl Needed {
         }
     }
 
-    /// The same, of what is asked for within a class that ends.
+    /// Limits the live range to a class with an early exit.
     pub fn within(self, ends: Option<ClassId>) -> Needed {
         match (self, ends) {
             (Needed::Always, Some(class)) => Needed::While(smallvec![class]),
@@ -43,11 +43,11 @@ impl Needed {
     }
 }
 
-/// How long each combinator of a loop is needed, and each of its fields.
+/// Holds the demand on each combinator and on each of its fields.
 #[derive(Default)]
 pub struct Asked {
     pub nodes: FxHashMap<NodeId, Needed>,
-    /// Of combinators that make elements and do nothing else: how long these are counted.
+    /// For pure producers of elements: the live range of their count.
     counts: FxHashMap<NodeId, Needed>,
     pub fields: FxHashMap<FieldRef, Needed>,
 }
@@ -65,8 +65,10 @@ impl Asked {
         self.nodes.entry(id).or_default().join(needed);
     }
 
-    /// What makes an input is asked for, whichever of its fields are; so is a zip that checks lengths, by who uses
-    /// its fields, and the array whose elements a generator counts.
+    /// Adds demand on the producers of an input, for any of its fields.
+    ///
+    /// A zip that checks lengths is demanded with its fields. An array is demanded with a generator
+    /// that counts it.
     pub fn makers(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
@@ -84,8 +86,9 @@ impl Asked {
         }
     }
 
-    /// The same of some combinators, and of their elements, each within a class that ends in this phase, if there is
-    /// one.
+    /// Returns the demand on some combinators and on their elements.
+    ///
+    /// Each is limited to its class with an early exit in this phase, if there is one.
     pub fn of(
         &self,
         nodes: &[NodeId],
@@ -107,14 +110,14 @@ impl Asked {
         asked
     }
 
-    /// How long the inputs of a node must be counted.
+    /// Returns how long the inputs of a node must be counted.
     pub fn counted(&self, id: NodeId) -> Needed {
         let mut needed = self.nodes.get(&id).cloned().unwrap_or_default();
         needed.join(self.counts.get(&id).unwrap_or(&Needed::Never));
         needed
     }
 
-    /// All fields of an input are asked for.
+    /// Adds demand on all fields of an input.
     pub fn all(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
         self.makers(scope, input, needed);
         for field in scope.graph.fields(input) {
@@ -122,8 +125,10 @@ impl Asked {
         }
     }
 
-    /// A node asks for the elements of its inputs: as long as it is needed, or as those of its fields are that they
-    /// are for.
+    /// Adds the demand of a node on the elements of its inputs.
+    ///
+    /// It lasts as long as the node is needed, or as long as the fields that are computed from the
+    /// elements.
     pub fn elements(&mut self, scope: &Scope<'_>, id: NodeId, ends: Option<ClassId>) {
         let node = scope.graph.node(id);
         let needed = self.nodes.get(&id).cloned().unwrap_or_default();
@@ -134,7 +139,7 @@ impl Asked {
         let inputs = scope.inputs(id).iter();
         let columns: Vec<FieldRef> = inputs.flat_map(|i| scope.graph.fields(*i)).collect();
         if let Some(body) = by_field(scope, id) {
-            // An expansion's first parameter is an index, and stands where the lengths are.
+            // An expansion's first parameter is an index. It stands in the place of the lengths.
             if node.kind.facts().by_segments == BySegments::Makes {
                 self.field(columns[0], &needed);
             }
@@ -166,7 +171,7 @@ impl Asked {
                     }
                 }
             }
-            // Nothing but lengths.
+            // Uses lengths only.
             Consumes::Names | Consumes::Number => {}
             Consumes::All | Consumes::Own | Consumes::Lengths | Consumes::Bodies => {
                 columns.iter().for_each(|f| self.field(*f, &needed));
@@ -178,12 +183,12 @@ impl Asked {
     }
 }
 
-/// One field alone, of so many.
+/// Returns a mask with one field set.
 pub fn only(field: usize, of: usize) -> Vec<bool> {
     (0..of).map(|f| f == field).collect()
 }
 
-/// What computes the fields of a node, if each is computed for itself.
+/// Returns the body of a node that computes its fields separately.
 pub fn by_field<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
     let rates = &scope.plan.rates;
     let kind = &scope.graph.node(id).kind;
