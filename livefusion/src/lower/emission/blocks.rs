@@ -1,4 +1,4 @@
-//! Blocks: statements by place, and the finished loop, of which each place has one block.
+//! Blocks: collects statements by place, and gives each place of the finished loop one block.
 
 use super::Emission;
 use crate::ast::Kind;
@@ -9,12 +9,12 @@ use loop_lang::gotos::Tree;
 use loop_lang::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What each place of a loop holds.
+/// Holds the statements and exits of each place of a loop.
 #[derive(Default)]
 pub struct Blocks {
     sections: FxHashMap<Place, Vec<Stmt>>,
     exits: FxHashMap<Place, Vec<Exit>>,
-    /// What comes behind all other statements of a place.
+    /// Statements that come after all others of a place.
     last: Vec<(Place, Stmt)>,
 }
 
@@ -24,12 +24,12 @@ impl Blocks {
         self.sections.entry(place).or_default().extend(stmts);
     }
 
-    /// Adds statements before all others of a place.
+    /// Adds statements at the start of a place.
     pub fn push_first(&mut self, place: Place, stmts: Vec<Stmt>) {
         self.sections.entry(place).or_default().splice(0..0, stmts);
     }
 
-    /// Adds a statement behind all others of a place.
+    /// Adds a statement at the end of a place.
     pub fn push_last(&mut self, place: Place, stmt: Stmt) {
         self.last.push((place, stmt));
     }
@@ -44,8 +44,8 @@ impl Blocks {
         self.exits.entry(place).or_default().push(exit);
     }
 
-    /// Gives a loop its blocks: makes synonyms of all labels that mean one place, and gives each place
-    /// its statements.
+    /// Gives a loop its blocks: makes synonyms of all labels of one place, and gives each place its
+    /// statements.
     fn fill(mut self, program: &mut Loop) {
         for (place, stmt) in std::mem::take(&mut self.last) {
             self.sections.entry(place).or_default().push(stmt);
@@ -87,7 +87,7 @@ impl Emission<'_> {
             .filter_map(|r| Some((r, self.placed.delivery(r)?)))
             .collect();
         for (cursor, delivers) in &left {
-            // Where nothing runs behind the last rate in a cursor, it is left all the same.
+            // A cursor without code after its last rate still needs a block to leave from.
             let home = Some(self.home(*delivers));
             if self.program.combs.iter().all(|c| c.home != home) {
                 self.comb_at(self.placed.tree.rate(*cursor).node, *delivers);
@@ -109,9 +109,10 @@ impl Emission<'_> {
         }
     }
 
-    /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on, unless
-    /// its sides may end apart. An append goes on, too, when a part before the last one ends. Where segments end, their
-    /// elements do. All updates are in `yield`, for a cursor that delivers does not come to its `bottom`.
+    /// Connects a cursor's delivery to its continuation. If a cursor of a zip ends, control goes to
+    /// the zip, unless the sides of the zip may end apart. If a part of an append ends and it is
+    /// not the last, control goes to the append. If segments end, their elements end. All updates
+    /// are in `yield`, because a cursor that delivers skips its `bottom`.
     fn connect(
         &mut self,
         cursor: RateId,
@@ -151,7 +152,7 @@ impl Emission<'_> {
     }
 }
 
-/// The block that returns.
+/// Returns the label of the block that returns.
 pub(super) fn returning(program: &Loop) -> Option<Label> {
     let mut all = (0..program.combs.len()).map(|i| Label {
         section: Section::Done,
@@ -160,7 +161,7 @@ pub(super) fn returning(program: &Loop) -> Option<Label> {
     all.find(|l| program.place(*l) == Place::Return)
 }
 
-/// Gives a loop its results, its gotos and its groups' levels.
+/// Gives a loop its results, its gotos and the levels of its groups.
 pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
     let last = returning(program);
     if let Some(block) = last.and_then(|l| program.blocks.get_mut(l)) {
@@ -171,7 +172,7 @@ pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
     operators::set_runs(program);
 }
 
-/// Drops stages in which nobody is at home in the end, and numbers the others anew. The result says how.
+/// Drops stages without a combinator, and renumbers the others. Returns the new numbers.
 fn drop_empty_stages(program: &mut Loop) -> FxHashMap<Home, u32> {
     let homes: FxHashSet<Home> = program.combs.iter().filter_map(|c| c.home).collect();
     let mut number: FxHashMap<Home, u32> = FxHashMap::default();
@@ -199,7 +200,7 @@ fn drop_empty_stages(program: &mut Loop) -> FxHashMap<Home, u32> {
     number
 }
 
-/// The sections that a combinator has at a home.
+/// The sections of a combinator in a slot.
 fn sections(program: &Loop, home: Option<Home>) -> &'static [Section] {
     let Some(home) = home else {
         return &[Section::Init, Section::Done];

@@ -1,4 +1,4 @@
-//! What is known as which variable: elements, delayed scalars, tests, arrays that are written.
+//! Values: the variables of elements, delayed scalars, tests and written arrays.
 
 use super::Emission;
 use crate::error::ErrorKind;
@@ -12,110 +12,114 @@ use loop_lang::op::Op;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 
-/// What is known by now.
+/// Holds the values known so far.
 #[derive(Default)]
 pub struct Values {
     elts: FxHashMap<(Column, Spot), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
-    /// Where the fields of scans end up.
+    /// The final values of scans.
     pub totals: FxHashMap<FieldRef, Atom>,
     /// Lengths that generators check.
     pub checked: FxHashMap<NodeId, Atom>,
     /// Arrays that this loop makes: element by element, or by a scatter.
     pub made: FxHashMap<FieldRef, Var>,
-    /// Arrays that this loop joins values onto, at indices.
+    /// Arrays that this loop updates at indices.
     pub bases: FxHashMap<FieldRef, Var>,
-    /// Memory by which a field is handed on, from where it is made: for one element, or for those of a segment.
+    /// Scratch buffers, by field, lifetime and program point of the definition.
     pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
-    /// Where the element of an inner loop's current iteration is in its segment.
+    /// The index of an inner loop's current element within its segment.
     pub within: FxHashMap<RateId, Atom>,
-    /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
-    /// length of a segment.
+    /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
-    /// Indices that were put together of those of a row and within it.
+    /// Flat indices that were computed from a row and an index within it.
     pub flat: FxHashMap<Atom, Flat>,
-    /// How many elements all rows of these lengths have.
+    /// The number of elements of all rows of these lengths.
     pub all_rows: FxHashMap<FieldRef, Atom>,
-    /// Of rates whose segments are all of one length, how many elements that makes.
+    /// For rates whose segments have one length: that length and the number of elements.
     pub rows: FxHashMap<RateId, Rows>,
-    /// What says whether a segment has had an element, by the subrate that does not run for all of them.
+    /// Flags that tell whether a segment had an element, by the liveness guard that may skip
+    /// elements.
     pub nonempty: FxHashMap<RateId, Vec<(CombId, Var)>>,
-    /// What says whether the elements of a node go on.
+    /// The condition under which a node's elements continue.
     pub ends: FxHashMap<NodeId, End>,
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
-    /// The index from the end of each rate whose elements something has from there.
+    /// The index from the end, for each rate with a reversed operand.
     pub mirrored: FxHashMap<RateId, Atom>,
-    /// Whether a cursor has delivered an element.
+    /// Flags that tell whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
-    /// Whether a side of a merge is asked for its next element, by the subrate in which it is.
+    /// Flags that tell whether a merge asks a side for its next element, by the side's subrate.
     pub needed: FxHashMap<RateId, Var>,
-    /// Where the segment ends whose elements a cursor runs over.
+    /// The end of the current segment, for each cursor over elements of segments.
     pub segment_ends: FxHashMap<RateId, Var>,
-    /// What begins anew with each segment whose elements a cursor runs over, and from what on.
+    /// Values that restart with each segment of a cursor, and their start values.
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
-    /// Numbers of elements that are counted before the loop.
+    /// Numbers of elements from the sizing loop.
     pub sizes: Vec<Size>,
 }
 
-/// Where an element lies among rows: `outer * length + inner`, with `inner` below `length`.
+/// Describes an index among rows.
+///
+/// It is `outer * length + inner`, with `inner` below `length`.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat {
-    /// Which row.
+    /// The row.
     pub outer: Atom,
-    /// Where in it.
+    /// The index within the row.
     pub inner: Atom,
-    /// How long rows are.
+    /// The length of each row.
     pub length: Atom,
 }
 
-/// Segments of one length, as atoms of `init`.
+/// Describes segments of one length, as atoms of `init`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
-    /// How long each is.
+    /// The length of each segment.
     pub length: Atom,
-    /// How many elements all of them have.
+    /// The number of elements of all segments.
     pub elements: Atom,
 }
 
-/// How many elements a rate has: of one class, one that is left early has fewer.
+/// Describes a count of a rate's elements in the sizing loop.
+///
+/// Rates of one class may differ: an early exit makes a count smaller.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// The rate.
     pub rate: RateId,
-    /// The counter whose end says it.
+    /// The counter that holds the count at the end.
     pub counted: Atom,
-    /// As many as anybody has room for, if all who need room take no more than some.
+    /// An upper bound from takes. `None` if some array needs the full count.
     pub most: Option<Atom>,
 }
 
-/// What says whether elements go on.
+/// Describes the condition under which elements continue.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
-    /// This does.
+    /// This flag.
     Live(Var),
-    /// They do while there are fewer of them, by their count, than this.
+    /// The count (first) is below a limit (second).
     Fewer(Atom, Atom),
 }
 
 impl Values {
-    /// A delayed scalar that this loop computes.
+    /// Returns a delayed scalar that this loop computes.
     pub fn scalar(&self, field: FieldRef) -> Option<Atom> {
         self.scalars.get(&field).copied()
     }
 
-    /// Says what a delayed scalar's fields are in this loop's `done`.
+    /// Sets the fields of a delayed scalar, in this loop's `done`.
     pub fn set_scalars(&mut self, id: NodeId, values: impl IntoIterator<Item = Atom>) {
         let fields = (0..).zip(values);
         self.scalars.extend(fields.map(|(f, v)| ((id, f), v)));
     }
 
-    /// Says what a column's element is, from a spot on.
+    /// Sets a column's element from a program point on.
     pub fn set_column(&mut self, column: Column, spot: Spot, value: Atom) {
         self.elts.entry((column, spot)).or_insert(value);
     }
 
-    /// Says what the fields of a node's element are, from a spot on.
+    /// Sets the fields of a node's element from a program point on.
     pub fn set_elts(&mut self, id: NodeId, spot: Spot, values: impl IntoIterator<Item = Atom>) {
         for (field, value) in (0..).zip(values) {
             self.set_column((id, field).into(), spot, value);
@@ -124,7 +128,7 @@ impl Values {
 }
 
 impl Emission<'_> {
-    /// The current element of a column, for use at a spot.
+    /// Returns the current element of a column, for use at a program point.
     pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower<Atom> {
         let column = column.into();
         let origin = self.placed.origin(column, at);
@@ -138,7 +142,7 @@ impl Emission<'_> {
         })
     }
 
-    /// Reads the current element of a column from an array, at the counter of a spot's rate.
+    /// Reads a column's current element from an array, at the counter of a rate.
     pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) {
         let comb = self.comb_at(column.field.0, spot);
         let index = self.index_of(column, spot.rate);
@@ -162,7 +166,8 @@ impl Emission<'_> {
             let room = self.room(room, comb, most);
             self.at_most(comb, room, most)
         });
-        // What tells any element from its index is asked for the one at the loop's own.
+        // A function of the index is evaluated at the loop's own index. Other elements of a
+        // reversed loop are stored at the reversed index.
         let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
         let column = Column {
             mirrored,
@@ -181,7 +186,7 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Makes memory for a field that several phases keep.
+    /// Allocates memory for a field that several phases keep.
     pub fn make(&mut self, field: FieldRef, rooms: &[(Room, Vec<NodeId>)], takes: &[NodeId]) {
         let Some(out) = self.values.made.get(&field).copied() else {
             return;
@@ -194,7 +199,7 @@ impl Emission<'_> {
             let room = self.room(*room, comb, most.or(most_of_all));
             let room = self.at_most(comb, room, most);
             all = Some(match all {
-                // What no number holds, no memory holds either.
+                // Saturates at the largest `u64`. No memory holds more.
                 Some(all) => {
                     let most = [Const::u64(u64::MAX).into(), all];
                     let left = self.emit(comb, Section::Init, "left", Op::Sub, &most);
@@ -210,7 +215,7 @@ impl Emission<'_> {
         self.push(comb, Section::Init, StmtKind::NewArray(out, room));
     }
 
-    /// As many elements as the least of these takes; none if there are no takes.
+    /// The minimum of these takes; `None` without takes.
     fn least_of(&mut self, comb: CombId, takes: &[NodeId]) -> Option<Atom> {
         let mut least: Option<Atom> = None;
         for take in takes {
@@ -221,7 +226,7 @@ impl Emission<'_> {
         least
     }
 
-    /// As much room as this, or as is needed at most, if that is less.
+    /// The capacity, or the upper bound if that is less.
     fn at_most(&mut self, comb: CombId, room: Atom, most: Option<Atom>) -> Atom {
         match most {
             Some(most) => {
@@ -233,15 +238,17 @@ impl Emission<'_> {
         }
     }
 
-    /// Reads a field again that an earlier pass has kept.
+    /// Reads a field that an earlier pass has kept.
     pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
         let array = self.made(field)?;
         self.read_here(field.into(), array, spot, "again");
         Ok(())
     }
 
-    /// Hands a field's element on to what is behind that which makes it, in memory for one, or for those of a segment: what a
-    /// subrate or a pass computes is known in no other.
+    /// Passes a field's element to a later program point through scratch memory.
+    ///
+    /// The buffer holds one element or one segment. A value of a subrate or a pass is not visible
+    /// elsewhere.
     pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Spot, Spot)) -> Lower {
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
@@ -272,7 +279,7 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Where an element of a rate's current iteration is among those that are handed on together.
+    /// The index into a scratch buffer, in a rate's current iteration.
     fn index_over(&mut self, over: Over, rate: RateId) -> Lower<Atom> {
         match over {
             Over::Iteration => Ok(Const::u64(0).into()),
@@ -283,7 +290,7 @@ impl Emission<'_> {
         }
     }
 
-    /// The array that this loop makes of a field.
+    /// Returns the array that this loop makes for a field.
     pub fn made(&self, field: FieldRef) -> Lower<Var> {
         let array = self.values.made.get(&field).copied();
         array.ok_or_else(|| ErrorKind::Malformed {
@@ -292,7 +299,7 @@ impl Emission<'_> {
         })
     }
 
-    /// Carries the last value that a cursor delivered, for use behind it.
+    /// Carries the last value that a cursor delivered, for use after the cursor.
     pub fn deliver(&mut self, delivery: Delivery) -> Lower {
         let Delivery { from, inside, .. } = delivery;
         let value = self.elt(inside, from)?;
@@ -303,7 +310,7 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Says that a carried value begins anew with each segment whose elements a cursor runs over.
+    /// Notes that a loop-carried value restarts with each segment of a cursor.
     pub fn begins_anew(&mut self, elements: RateId, carried: Var, start: Atom) {
         let all = self.values.anew.entry(elements).or_default();
         all.push((carried, start));

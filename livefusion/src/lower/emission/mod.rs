@@ -1,18 +1,19 @@
-//! Emission: the code of a loop whose placement is known, step by step.
+//! Emission: writes the code of a placed loop, act by act.
 //!
-//! A combinator has a home: a rate and a stage of it. Its statements go to the places that its labels mean
-//! there ([`Loop::place`]); when the loop is finished, labels of one place become synonyms in the alias
-//! map, and so the blocks of combinators of one rate are one.
+//! A combinator has a slot: a rate and a stage of it. Each section of a combinator is a label;
+//! [`Loop::place`] maps it to a place in that slot. Statements go to places. When the loop is
+//! finished, labels of one place become synonyms in the alias map. So combinators of one rate share
+//! their blocks.
 //!
-//! | room | what it holds |
+//! | module | holds |
 //! | --- | --- |
 //! | [`names`] | combinators and variables: `elt_3`, `len_3`, `ix_3` |
 //! | [`blocks`] | statements by place, and the finished loop |
-//! | [`params`] | what comes from outside: arrays, delayed scalars, constants, lengths |
-//! | [`rates`] | counters, their groups and updates |
-//! | [`elements`] | what is known as which variable |
-//! | [`phases`] | what goes on from phase to phase |
-//! | [`sizing`] | the loop that counts elements before another |
+//! | [`params`] | parameters: arrays, delayed scalars, constants, lengths |
+//! | [`rates`] | counters, and updates and groups of loop-carried values |
+//! | [`elements`] | the variable of each element, scalar and array |
+//! | [`phases`] | loop-carried values and counts across phases |
+//! | [`sizing`] | the sizing loop, which counts elements first |
 
 mod blocks;
 mod elements;
@@ -38,25 +39,25 @@ use params::Params;
 use phases::Shared;
 use smallvec::SmallVec;
 
-/// A loop under construction.
+/// Builds a loop.
 pub struct Emission<'g> {
-    /// What it is a loop of.
+    /// The loop's view of its plan.
     pub scope: Scope<'g>,
-    /// Where everything happens.
+    /// The placement.
     pub placed: &'g Placement,
-    /// The loop so far; its blocks are made at the end.
+    /// The loop so far. Its blocks are made at the end.
     pub program: Loop,
     names: Names<'g>,
     blocks: Blocks,
     params: Params,
     shared: Shared,
-    /// What is known by now.
+    /// The values known so far.
     pub values: Values,
     results: Vec<(FieldRef, Atom)>,
 }
 
 impl<'g> Emission<'g> {
-    /// An empty loop.
+    /// Creates an empty loop.
     pub fn new(scope: Scope<'g>, placed: &'g Placement, naming: Naming<'g>) -> Self {
         Emission {
             scope,
@@ -85,19 +86,19 @@ impl<'g> Emission<'g> {
         self.blocks.push(place, stmts);
     }
 
-    /// Adds statements before all others of a section.
+    /// Adds statements at the start of a section.
     pub fn push_first(&mut self, comb: CombId, section: Section, stmts: Vec<Stmt>) {
         let place = self.place(comb, section);
         self.blocks.push_first(place, stmts);
     }
 
-    /// Adds a statement behind all others of a section.
+    /// Adds a statement at the end of a section.
     pub fn push_last(&mut self, comb: CombId, section: Section, kind: StmtKind) {
         let place = self.place(comb, section);
         self.blocks.push_last(place, Stmt { comb, kind });
     }
 
-    /// Adds a statement behind the inner loop in which a combinator runs.
+    /// Adds a statement after the inner loop in which a combinator runs.
     pub fn push_after(&mut self, comb: CombId, stmt: Stmt) {
         let place = self.program.place(Label {
             section: Section::Done,
@@ -106,7 +107,7 @@ impl<'g> Emission<'g> {
         self.blocks.push(place, vec![stmt]);
     }
 
-    /// Where a section of a combinator is. `done` is what runs last of all.
+    /// The place of a section of a combinator. `Done` is the place that returns.
     fn place(&self, comb: CombId, section: Section) -> Place {
         match section {
             Section::Done => Place::Return,
@@ -114,7 +115,7 @@ impl<'g> Emission<'g> {
         }
     }
 
-    /// `let base_comb = op args` in a section.
+    /// Emits `let base_comb = op args` in a section.
     pub fn emit(
         &mut self,
         comb: CombId,
@@ -130,7 +131,7 @@ impl<'g> Emission<'g> {
         v
     }
 
-    /// A trap of a combinator.
+    /// Emits a trap of a combinator.
     pub fn trap(
         &mut self,
         comb: CombId,
@@ -143,7 +144,9 @@ impl<'g> Emission<'g> {
         self.push_all(comb, section, vec![stmt]);
     }
 
-    /// A trap behind the segment in whose loop a combinator runs, unless one of these holds.
+    /// Emits a trap after the inner loop over a segment.
+    ///
+    /// It traps unless one of the variables holds.
     pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: &[Var]) {
         let any = unless.iter().map(|v| Atom::Var(*v)).reduce(|a, b| {
             let ok = self.scalar("ok", comb, Ty::Bool);
@@ -157,7 +160,7 @@ impl<'g> Emission<'g> {
         }
     }
 
-    /// The statement of a new trap.
+    /// Returns the statement of a new trap.
     pub fn trap_stmt(
         &mut self,
         comb: CombId,
@@ -177,13 +180,15 @@ impl<'g> Emission<'g> {
         }
     }
 
-    /// Leaves the iteration (or the loop, at a loop rate) unless the guard's test holds.
+    /// Leaves the iteration unless a guard's test holds.
+    ///
+    /// At a loop rate it leaves the loop.
     pub fn exit(&mut self, comb: CombId, unless: Atom) {
         let place = self.place(comb, Section::Guard);
         self.blocks.exit(place, comb, unless, None);
     }
 
-    /// Leaves the loop at the end of a body unless this holds.
+    /// Leaves the loop at the end of a body unless a condition holds.
     pub fn leave_unless(&mut self, comb: CombId, unless: Atom) {
         let place = self.place(comb, Section::Body);
         let section = Section::Done;
@@ -196,7 +201,7 @@ impl<'g> Emission<'g> {
         self.results.push((field, value));
     }
 
-    /// The stage at a spot, as a combinator's home.
+    /// Returns the slot at a program point.
     pub fn home(&self, spot: Spot) -> Home {
         Home {
             rate: spot.rate,
@@ -204,10 +209,12 @@ impl<'g> Emission<'g> {
         }
     }
 
-    /// The finished loop: blocks made, gotos derived, levels set. Backends verify it.
+    /// Finishes the loop.
+    ///
+    /// Makes its blocks, gotos and levels. Backends verify it.
     pub fn finish(mut self) -> Lower<Lowered> {
         if self.names.combs.is_empty() {
-            // Nobody asks for anything of it: it does nothing.
+            // An unused loop: it does nothing.
             let nodes = &self.scope.plan.loops[self.scope.at].nodes;
             nodes.iter().for_each(|n| _ = self.unhomed_comb(*n));
         }

@@ -1,4 +1,4 @@
-//! Combinators and variables of a loop, and their names: `elt_3` is a variable of combinator 3.
+//! Names of combinators and variables: `elt_3` is a variable of combinator 3.
 
 use super::Emission;
 use crate::lower::Naming;
@@ -10,18 +10,18 @@ use loop_lang::verify::as_word;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Who takes part in a loop, and which names are taken.
+/// Holds the combinators of a loop and the names in use.
 pub struct Names<'g> {
     naming: Naming<'g>,
     /// The node of each combinator.
     pub combs: Vec<NodeId>,
     combs_of: FxHashMap<NodeId, SmallVec<[CombId; 1]>>,
-    /// The names that are taken, and the number to try first where one is wanted again.
+    /// The names in use, with the first number to try for the next use of each.
     taken: FxHashMap<String, u32>,
 }
 
 impl<'g> Names<'g> {
-    /// Nobody takes part yet.
+    /// Creates an empty set of names.
     pub fn new(naming: Naming<'g>) -> Names<'g> {
         Names {
             naming,
@@ -31,7 +31,7 @@ impl<'g> Names<'g> {
         }
     }
 
-    /// A name that nobody has: `base_suffix`, numbered if it is taken.
+    /// Returns the name `base_suffix`, numbered if it is in use.
     pub fn new_name(&mut self, base: &str, suffix: &str) -> String {
         let mut name = format!("{base}_{suffix}");
         if let Some(mut n) = self.taken.get(&name).copied() {
@@ -51,7 +51,9 @@ impl<'g> Names<'g> {
 }
 
 impl Emission<'_> {
-    /// The (first) combinator of a node, made on first use.
+    /// Returns the first combinator of a node.
+    ///
+    /// Adds it on first use.
     pub fn comb(&mut self, id: NodeId) -> CombId {
         match self.names.combs_of.get(&id).and_then(|c| c.first()) {
             Some(c) => *c,
@@ -59,7 +61,9 @@ impl Emission<'_> {
         }
     }
 
-    /// The combinator of a node at a home. A node that takes part at several has one at each.
+    /// Returns the combinator of a node in a slot.
+    ///
+    /// A node in several slots has one combinator in each.
     pub fn comb_at(&mut self, id: NodeId, spot: Spot) -> CombId {
         let home = self.home(spot);
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
@@ -72,7 +76,9 @@ impl Emission<'_> {
         comb
     }
 
-    /// A combinator of a node that has no home yet, for opening a rate.
+    /// Returns a combinator of a node that has no slot yet.
+    ///
+    /// It is for opening a rate.
     pub fn unhomed_comb(&mut self, id: NodeId) -> CombId {
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
         let unhomed = all.iter().find(|c| self.program.comb(**c).home.is_none());
@@ -96,12 +102,12 @@ impl Emission<'_> {
         c
     }
 
-    /// A new scalar variable `base_comb`.
+    /// Adds a scalar variable `base_comb`.
     pub fn scalar(&mut self, base: &str, comb: CombId, ty: Ty) -> Var {
         self.var(base, comb, Type::Scalar(ty))
     }
 
-    /// A new variable `base_comb`, numbered if the name is taken.
+    /// Adds a variable `base_comb`, numbered if the name is in use.
     pub fn var(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
         let suffix = &self.program.combs[comb.index()].name;
         let name = self.names.new_name(base, suffix);

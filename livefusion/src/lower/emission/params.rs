@@ -1,4 +1,4 @@
-//! Parameters: arrays in memory, delayed scalars, constants, lengths. Each is made on first use.
+//! Parameters of a loop: arrays, delayed scalars, constants and lengths, added on first use.
 
 use super::Emission;
 use crate::ast::{Kind, TermId};
@@ -12,22 +12,22 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The parameters of a loop, in calling order.
+/// Holds the parameters of a loop, in calling order.
 #[derive(Default)]
 pub struct Params {
-    /// Where each comes from.
+    /// The source of each parameter.
     pub sources: Vec<Source>,
     param_of: FxHashMap<Source, Var>,
-    /// Arrays that are read anywhere.
+    /// Arrays that are read at random.
     random: FxHashSet<FieldRef>,
     /// The lengths of array variables.
     lens: FxHashMap<Var, Var>,
-    /// Lengths of rows that together are known to be a `u64`.
+    /// Lengths of rows whose total is known to fit a `u64`.
     counted: FxHashSet<FieldRef>,
 }
 
 impl Params {
-    /// Says which arrays are read in step with a rate and nowhere else.
+    /// Marks the arrays that are read only in step with one rate.
     pub fn tie(&self, program: &mut Loop, placed: &Placement) {
         for (source, param) in self.sources.iter().zip(&mut program.params) {
             if let Source::Array(field) = source {
@@ -40,7 +40,7 @@ impl Params {
 }
 
 impl Emission<'_> {
-    /// The parameter for a source, made on first use.
+    /// The parameter for a source, added on first use.
     fn param(&mut self, source: Source, base: &str, comb: CombId, ty: Type) -> Var {
         if let Some(known) = self.params.param_of.get(&source) {
             return *known;
@@ -56,25 +56,27 @@ impl Emission<'_> {
         var
     }
 
-    /// A scalar parameter.
+    /// Returns a scalar parameter.
     pub fn scalar_param(&mut self, source: Source, base: &str, comb: CombId, ty: Ty) -> Atom {
         Atom::Var(self.param(source, base, comb, Type::Scalar(ty)))
     }
 
-    /// A column of memory that is read where placement says.
+    /// Returns a column in memory, for reads at placed program points.
     pub fn array(&mut self, field: FieldRef) -> Var {
         let comb = self.comb(field.0);
         let ty = self.scope.graph.node(field.0).types[field.1 as usize];
         self.param(Source::Array(field), "arr", comb, Type::Array(ty))
     }
 
-    /// A column of memory for random access.
+    /// Returns a column in memory, for random access.
     pub fn random(&mut self, field: FieldRef) -> Var {
         self.params.random.insert(field);
         self.array(field)
     }
 
-    /// A delayed scalar's field: computed in this loop's `done`, or a parameter.
+    /// Returns a field of a delayed scalar.
+    ///
+    /// It is computed in this loop's `done`, or is a parameter.
     pub fn delayed(&mut self, field: FieldRef, comb: CombId) -> Atom {
         if let Some(a) = self.values.scalar(field) {
             return a;
@@ -102,8 +104,8 @@ impl Emission<'_> {
         }
     }
 
-    /// Checks that a `u64` counts the elements of all rows of these lengths, which are one number. A loop over the rows checks more,
-    /// but a length is had without it.
+    /// Checks that the number of elements of all rows fits a `u64`. The rows have one length. A
+    /// loop over the rows checks more, but a length is computed without such a loop.
     fn check_counted(&mut self, lengths: FieldRef) {
         if !self.params.counted.insert(lengths) {
             return;
@@ -125,7 +127,7 @@ impl Emission<'_> {
         );
     }
 
-    /// How many elements all rows of these lengths have, which are one number.
+    /// Returns the number of elements of all rows of one length.
     pub fn all_rows(&mut self, lengths: FieldRef) -> Atom {
         if let Some(known) = self.values.all_rows.get(&lengths) {
             return *known;
@@ -138,7 +140,7 @@ impl Emission<'_> {
         all
     }
 
-    /// The length of each of some rows.
+    /// Returns the length of each row.
     pub fn one_length(&mut self, (id, field): FieldRef) -> Atom {
         let comb = self.comb(id);
         uniform_value(self.scope.graph, (id, field)).map_or(Const::u64(0).into(), |scalar| {
@@ -158,7 +160,7 @@ impl Emission<'_> {
         }
     }
 
-    /// The length of a pulled array.
+    /// Returns the length of an inlined array (an index function).
     pub fn pulled_len(&mut self, array: NodeId, comb: CombId) -> Atom {
         match self.scope.plan.pulls.extent(array) {
             Some(extent) => self.known_extent(extent, comb),
@@ -166,7 +168,7 @@ impl Emission<'_> {
         }
     }
 
-    /// A length, as an atom of `init`.
+    /// Returns a length, as an atom of `init`.
     pub fn length(&mut self, length: Length, by: CombId) -> Lower<Atom> {
         Ok(match length {
             Length::Array(field) => {
@@ -183,7 +185,9 @@ impl Emission<'_> {
         })
     }
 
-    /// The length of an array variable, taken in `init` on first use.
+    /// Returns the length of an array variable.
+    ///
+    /// It is taken in `init` on first use.
     pub fn array_len(&mut self, array: Var, comb: CombId) -> Atom {
         if let Some(v) = self.params.lens.get(&array) {
             return Atom::Var(*v);

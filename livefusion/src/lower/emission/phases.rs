@@ -1,4 +1,4 @@
-//! Phases: what is carried goes on from one to the next, and elements of appends are counted through all.
+//! Phases: continues loop-carried values and counts from one phase to the next.
 
 use super::Emission;
 use crate::fusion::ClassId;
@@ -10,30 +10,32 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// What phases share.
+/// Holds the state that phases share.
 #[derive(Default)]
 pub struct Shared {
-    /// Whose act is followed, of which kind, and in which phase it is; how much it has carried so far.
+    /// The current act: its node, whether it opens a rate, and the root of its phase.
     act: Option<(NodeId, bool, RateId)>,
-    /// How many acts of a node, of a kind, there were in a phase.
+    /// The number of acts so far, by node, kind and phase.
     acts: FxHashMap<(NodeId, bool, RateId), u32>,
     next: u32,
-    /// What is carried, by who carries it and as which of his variables.
+    /// The loop-carried variables, by node, kind, number of the act, and number within the act.
     carried: FxHashMap<(NodeId, bool, u32, u32), Var>,
     groups: FxHashMap<Var, GroupId>,
-    /// The counts of appends' elements, and of what is below them.
+    /// The counts of appended elements, and of elements below them.
     counts: FxHashMap<ClassId, Var>,
-    /// In which rates they count.
+    /// The rates that increment each count.
     counting: FxHashSet<(ClassId, RateId)>,
-    /// Where elements of appends stand, by the rate in whose iterations they are.
+    /// The position of an appended element, by the rate of its iteration.
     positions: FxHashMap<(ClassId, RateId), Var>,
 }
 
 impl Emission<'_> {
-    /// Follows an act: what it carries is what the same act carried in an earlier phase.
+    /// Starts an act.
+    ///
+    /// Its loop-carried values continue those of the same act in an earlier phase.
     pub fn begin(&mut self, id: NodeId, act: &Act) {
         let carries = |rate: RateId| {
-            // What is not always asked for has a rate of its own in some phases only, and that carries nothing.
+            // A liveness guard exists in some phases only. It has no loop-carried values.
             !matches!(self.placed.tree.rate(rate).opening, Opening::While(_))
         };
         let rate = match act {
@@ -49,7 +51,10 @@ impl Emission<'_> {
         self.shared.next = 0;
     }
 
-    /// Carries a value through the whole loop: from this start on, or, in a later phase, as the ones before left it.
+    /// Declares a value that is carried through the whole loop.
+    ///
+    /// It starts at `start`. In a later phase it continues from the earlier phases, and `start` is
+    /// unused.
     pub fn carry(&mut self, base: &str, comb: CombId, ty: Ty, start: Atom) -> Var {
         let nth = self.shared.next;
         self.shared.next += 1;
@@ -69,7 +74,9 @@ impl Emission<'_> {
         carried
     }
 
-    /// Says how what is carried is joined; in a later phase, that is said already.
+    /// Declares a group of loop-carried values.
+    ///
+    /// A later phase returns the group of the first one.
     pub fn group(&mut self, group: Group) -> GroupId {
         let new = GroupId::new(self.program.groups.len());
         let first = group.vars.first().copied();
@@ -80,7 +87,7 @@ impl Emission<'_> {
         id
     }
 
-    /// Whether elements of a class are counted through several phases, in the iterations of a rate.
+    /// Whether elements of a class in a rate are counted through several phases.
     fn is_appended(&self, class: ClassId, rate: RateId) -> bool {
         let root = self.placed.tree.root_of(rate);
         let root = self.placed.tree.rate(root).class;
@@ -88,21 +95,21 @@ impl Emission<'_> {
         !read && self.scope.is_appended(class)
     }
 
-    /// Whether the elements of a class come as a counter counts, in the iterations of a rate.
+    /// Returns whether the elements of a class follow a loop counter, in a rate.
     pub fn is_in_step(&self, class: Option<ClassId>, rate: RateId) -> bool {
         let appended = class.is_some_and(|c| self.is_appended(c, rate));
         !appended && !self.placed.tree.rate(rate).opening.is_sub()
     }
 
-    /// The rates of a class in which its elements are counted through all phases. A phase that reads the class from memory,
-    /// for a further append, has rates of it that are none of its parts.
+    /// The rates of a class in which its elements are counted through all phases. Excludes a phase
+    /// that reads the class from memory for a further append.
     fn counted_in(&self, class: ClassId) -> impl Iterator<Item = RateId> {
         let all = self.placed.tree.instances(class).into_iter();
         all.filter(move |rate| self.is_appended(class, *rate))
     }
 
-    /// Those in which the class does not run apart, phase by phase; those of a phase in the order in which one iteration
-    /// runs them.
+    /// The counted rates by phase, each phase in the order of one iteration. Excludes liveness
+    /// guards.
     fn by_phase(&self, class: ClassId) -> Vec<Vec<RateId>> {
         let tree = &self.placed.tree;
         let mut phases: BTreeMap<RateId, Vec<RateId>> = BTreeMap::new();
@@ -114,9 +121,9 @@ impl Emission<'_> {
         phases.into_values().collect()
     }
 
-    /// Whether one count goes through all phases of an append's class, or of one below: where each has one rate of it, and
-    /// these are neither loops of the class itself nor all roots, which have counters. Else the counts of a rate of each
-    /// phase are added.
+    /// Whether one count serves all phases of an append's class, or of a class below it. Each phase
+    /// must have one rate of the class. None may be a loop of the class itself, and not all may be
+    /// roots, because loops and roots have counters. Otherwise the counts of the phases are added.
     fn has_one_count(&self, class: ClassId) -> bool {
         let tree = &self.placed.tree;
         let phases = self.by_phase(class);
@@ -128,13 +135,14 @@ impl Emission<'_> {
         one && !all.clone().any(own) && !all.all(is_root)
     }
 
-    /// The first rate of a class in each phase: the one that decides which elements there are.
+    /// The first rate of a class in each phase: it selects the elements.
     fn firsts(&self, class: ClassId) -> Vec<RateId> {
         self.by_phase(class).iter().map(|rates| rates[0]).collect()
     }
 
-    /// The rates that count the elements of a class for one of its rates, phase by phase: that one, and of other phases
-    /// one that has had all elements whenever it runs.
+    /// The rates that count a class for one of its rates, phase by phase. For the phase of `rate`,
+    /// this is `rate`. For other phases it is a rate that completes before `rate` runs, if there is
+    /// one.
     fn counts_for(&self, class: ClassId, rate: RateId) -> Vec<RateId> {
         let (tree, rates) = (&self.placed.tree, &self.scope.plan.rates);
         let counts = |all: Vec<RateId>| match tree.root_of(all[0]) == tree.root_of(rate) {
@@ -149,7 +157,7 @@ impl Emission<'_> {
         self.by_phase(class).into_iter().map(counts).collect()
     }
 
-    /// The index of the current element of a class, in the iterations of a rate.
+    /// Returns the index of the current element of a class in a rate.
     pub fn position(&mut self, class: Option<ClassId>, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
@@ -170,7 +178,9 @@ impl Emission<'_> {
         position
     }
 
-    /// How many elements a class has had so far, as a count that is carried, where it is decided which there are.
+    /// Returns the number of elements of a class so far.
+    ///
+    /// It is a loop-carried count where the elements are selected.
     pub fn count_of(&mut self, class: Option<ClassId>, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         match class.filter(|c| self.is_appended(*c, rate)) {
@@ -179,7 +189,7 @@ impl Emission<'_> {
         }
     }
 
-    /// The index of the current element of a rate, behind those that earlier phases have.
+    /// The index of a rate's current element, after those of earlier phases.
     fn index_behind(&mut self, comb: CombId, class: ClassId, rate: RateId) -> (Vec<Stmt>, Atom) {
         let (mut stmts, mut sum): (_, Atom) = (Vec::new(), self.index(rate).into());
         let root = self.placed.tree.root_of(rate);
@@ -195,7 +205,9 @@ impl Emission<'_> {
         (stmts, sum)
     }
 
-    /// Where an inner loop's elements begin: as [`position`](Self::position), with what has to be computed for that.
+    /// Returns the index of an inner loop's first element.
+    ///
+    /// This is [`position`](Self::position), together with the statements that compute it.
     pub fn begins(&mut self, comb: CombId, rate: RateId) -> (Vec<Stmt>, Atom) {
         let class = self.placed.tree.rate(rate).class;
         match class.filter(|c| self.is_appended(*c, rate)) {
@@ -204,7 +216,7 @@ impl Emission<'_> {
         }
     }
 
-    /// How many elements of a class there are, in `done`, for what runs in the iterations of a rate.
+    /// Returns the total number of elements of a class, in `done`.
     pub fn total(&mut self, comb: CombId, class: Option<ClassId>, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
@@ -226,7 +238,7 @@ impl Emission<'_> {
         sum.unwrap_or(Const::u64(0).into())
     }
 
-    /// How many elements a rate has in all, once it is behind: a root's bound, or what was counted.
+    /// The total number of a rate's elements after the loop: a root's bound, or a count.
     fn counted_by(&mut self, rate: RateId) -> Atom {
         match self.program.rate(rate).kind {
             RateKind::Root { bound, .. } => bound,
@@ -234,7 +246,7 @@ impl Emission<'_> {
         }
     }
 
-    /// The count of a class that goes through all phases, of which some are open yet.
+    /// The count of a class through all phases. Later phases may not be open yet.
     fn counted(&mut self, class: ClassId) -> Var {
         if let Some(known) = self.shared.counts.get(&class) {
             return *known;
@@ -271,7 +283,9 @@ impl Emission<'_> {
         }
     }
 
-    /// Counts by which arrays are appended to are those of their subrates, where these have none of their own.
+    /// Registers the counts of appends as the counts of their subrates.
+    ///
+    /// Subrates with counts of their own keep them.
     pub(super) fn name_counts(&mut self) {
         let mut counting: Vec<(ClassId, RateId)> = self.shared.counting.iter().copied().collect();
         counting.sort_unstable();
@@ -288,7 +302,9 @@ impl Emission<'_> {
         }
     }
 
-    /// Whether no later phase has elements of a class, so that how many there are can be said.
+    /// Returns whether no later phase has elements of a class.
+    ///
+    /// Then their total is known.
     pub fn is_last(&self, class: Option<ClassId>, rate: RateId) -> bool {
         let tree = &self.placed.tree;
         let class = class.filter(|c| self.is_appended(*c, rate));
@@ -297,7 +313,9 @@ impl Emission<'_> {
         last.is_none_or(|last| last == tree.root_of(rate))
     }
 
-    /// A rate is open: what is counted in its iterations, as in those of earlier phases, goes on.
+    /// Notes that a rate is open.
+    ///
+    /// Counts of its elements, begun in earlier phases, continue in it.
     pub fn goes_on(&mut self, rate: RateId) {
         let placed = self.placed.tree.rate(rate);
         let classes = placed.class.iter().chain(&placed.appends);

@@ -1,4 +1,4 @@
-//! Rates: their counters and bounds, and how what is carried is updated.
+//! Rates: their counters and bounds, and updates of loop-carried values.
 
 use super::Emission;
 use super::elements::Size;
@@ -12,7 +12,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Emission<'_> {
-    /// Opens the root rate: a counter from 0 to `bound`.
+    /// Opens the root rate with a counter from 0 to `bound`.
     pub fn open_root(&mut self, comb: CombId, bound: Atom) {
         let counter = self.scalar("ix", comb, Ty::U64);
         let rate = self.new_rate(comb, RateKind::Root { counter, bound });
@@ -20,14 +20,18 @@ impl Emission<'_> {
         self.count_up(comb, rate, counter, bound);
     }
 
-    /// Opens a subrate. Its guard's test is added with [`Emission::exit`].
+    /// Opens a subrate.
+    ///
+    /// Its guard's test is added with [`Emission::exit`].
     pub fn open_sub(&mut self, comb: CombId, parent: RateId) -> RateId {
         let count = None;
         self.new_rate(comb, RateKind::Sub { parent, count })
     }
 
-    /// Opens a rate that runs over `len` further elements in each iteration of the parent: always as many, if it is
-    /// uniform. Its counter runs on from segment to segment.
+    /// Opens a rate over `len` further elements in each parent iteration.
+    ///
+    /// `uniform` means that `len` is the same in all iterations. The counter runs on from segment
+    /// to segment.
     pub fn open_nested(
         &mut self,
         comb: CombId,
@@ -65,14 +69,15 @@ impl Emission<'_> {
         rate
     }
 
-    /// A counter that starts at 0, is tested in the guard, and goes up at the bottom (a cursor's, in `yield`).
+    /// Adds a counter that starts at 0 and is tested in the guard. It is incremented in `bottom`,
+    /// for a cursor in `yield`.
     fn count_up(&mut self, comb: CombId, rate: RateId, counter: Var, bound: Atom) -> Var {
         let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
         self.push(comb, Section::Init, StmtKind::Carry(counter, zero));
         let test = [counter.into(), bound];
         let more = self.emit(comb, Section::Guard, "more", Op::Lt, &test);
         self.exit(comb, more.into());
-        // Where a cursor delivers, its bottom is skipped.
+        // A cursor that delivers skips its bottom.
         let section = match self.program.rate(rate).kind {
             RateKind::Cursor { .. } => Section::Yield,
             _ => Section::Bottom,
@@ -82,7 +87,7 @@ impl Emission<'_> {
         next
     }
 
-    /// Adds a rate; the combinator that opens it is at home there.
+    /// Adds a rate. The slot of the combinator that opens it is the rate's first stage.
     fn new_rate(&mut self, comb: CombId, kind: RateKind) -> RateId {
         let rate = RateId::new(self.program.rates.len());
         let name = self.rate_name(comb);
@@ -93,7 +98,7 @@ impl Emission<'_> {
         rate
     }
 
-    /// A combinator may open several rates: each has a name of its own.
+    /// The name of a new rate. A combinator may open several rates with distinct names.
     fn rate_name(&self, comb: CombId) -> String {
         let name = &self.program.combs[comb.index()].name;
         if name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -103,13 +108,17 @@ impl Emission<'_> {
         }
     }
 
-    /// The rate that owns what is carried through the whole loop: the root, whose `init` starts it.
+    /// Returns the rate that owns values carried through the whole loop.
+    ///
+    /// This is the root: its `init` starts them.
     pub fn owner(&self) -> RateId {
         RateId::new(0)
     }
 
-    /// Declares a carried value under an operator for which the order does not matter, from its identity
-    /// on: of which rate it is, and at which rate it is updated.
+    /// Declares a loop-carried value under an operator with any order.
+    ///
+    /// The value starts at the operator's identity. `owner` is the rate that starts it; `step` is
+    /// the rate that updates it.
     pub fn exact_group(
         &mut self,
         carried: Var,
@@ -131,10 +140,12 @@ impl Emission<'_> {
         });
     }
 
-    /// Updates a carried variable of a combinator that runs at `rate`: at a loop's `bottom`, in the `yield`
-    /// of a subrate or cursor. Updates are the last statements of their section.
+    /// Updates a loop-carried variable of a combinator that runs at `rate`.
+    ///
+    /// Loops update it in `bottom`; subrates and cursors in `yield`. Updates are the last
+    /// statements of their section.
     pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
-        // Where a cursor delivers, its bottom is skipped.
+        // A cursor that delivers skips its bottom.
         let section = match self.program.rate(rate).kind {
             RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Yield,
             _ => Section::Bottom,
@@ -142,8 +153,10 @@ impl Emission<'_> {
         self.push_last(comb, section, StmtKind::Assign(carried, value));
     }
 
-    /// Updates a carried variable with what a child rate's guard has found, whether that admitted an
-    /// element or not: in the stage behind it. The result is the rate at which it is updated.
+    /// Updates a loop-carried variable with a value from a child rate's guard.
+    ///
+    /// The update is in the stage after the child, so it runs for rejected elements too. Returns
+    /// the rate of the update.
     pub fn update_behind(
         &mut self,
         id: NodeId,
@@ -160,8 +173,9 @@ impl Emission<'_> {
         spot.rate
     }
 
-    /// The index of the current element of a rate: a loop's counter, or the count of a subrate, which
-    /// is added when it is first asked for.
+    /// Returns the index of the current element of a rate.
+    ///
+    /// It is a loop's counter, or a subrate's count. The count is added on first use.
     pub fn index(&mut self, rate: RateId) -> Var {
         let rate = self.placed.tree.elements_of(rate);
         match self.program.rate(rate).kind {
@@ -176,7 +190,7 @@ impl Emission<'_> {
         }
     }
 
-    /// Whether a subrate has every element of the root around it: no test decides which.
+    /// Whether a subrate has every element of the root around it: its test is constantly true.
     fn has_all(&self, rate: RateId) -> bool {
         let tree = &self.placed.tree;
         let around = tree.parent(rate).map(|parent| tree.elements_of(parent));
@@ -186,8 +200,9 @@ impl Emission<'_> {
         decided == Some(Const::bool(true).into())
     }
 
-    /// The index of a column's element in the current iteration of a rate: counted from the end, if it runs
-    /// against the loop.
+    /// Returns the index of a column's element in a rate's current iteration.
+    ///
+    /// A reversed column is indexed from the end.
     pub fn index_of(&mut self, column: Column, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
@@ -226,7 +241,7 @@ impl Emission<'_> {
         count
     }
 
-    /// How many elements the current segment of a nested rate has.
+    /// Returns the length of the current segment of a nested rate.
     pub fn size_of_segment(&self, rate: RateId) -> Lower<Atom> {
         let placed = self.placed.tree.rate(rate);
         let size = placed.class.zip(placed.parent);
@@ -234,7 +249,9 @@ impl Emission<'_> {
         size.ok_or_else(no_root)
     }
 
-    /// Where the current element of a nested rate is in its segment, known in all of the rate's iteration.
+    /// Returns the index of a nested rate's current element within its segment.
+    ///
+    /// It is known in all of the rate's iteration.
     pub fn within_segment(&mut self, rate: RateId) -> Lower<Atom> {
         if let Some(known) = self.values.within.get(&rate) {
             return Ok(*known);
@@ -249,8 +266,9 @@ impl Emission<'_> {
         Ok(at)
     }
 
-    /// What decides over the elements of a class in the iterations of a rate, or of that around it, if it only runs while
-    /// something lives.
+    /// Returns the selection of a class in a rate.
+    ///
+    /// This is a test or a length. A rate with a liveness guard inherits it from the rate around.
     pub fn decision(&self, class: ClassId, rate: RateId) -> Option<Atom> {
         let tree = &self.placed.tree;
         let lives = |r: &RateId| matches!(tree.rate(*r).opening, Opening::While(_));
@@ -259,7 +277,9 @@ impl Emission<'_> {
         around.find_map(|r| self.values.tests.get(&(class, r)).copied())
     }
 
-    /// How much room an array needs, as an atom of `init`; no more than this, if that is known.
+    /// Returns the capacity of an array, as an atom of `init`.
+    ///
+    /// `most` is an upper bound of the needed capacity, if known.
     pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
         let none: Atom = Const::u64(0).into();
         match room {
@@ -274,8 +294,8 @@ impl Emission<'_> {
         }
     }
 
-    /// Which of the numbers that are counted before the loop is that of a rate's elements, for who needs no more room than
-    /// this.
+    /// The index of a rate's count among the results of the sizing loop. `most` is an upper bound
+    /// of the needed capacity.
     fn size(&mut self, rate: RateId, by: CombId, most: Option<Atom>) -> usize {
         let Some(known) = self.values.sizes.iter().position(|s| s.rate == rate) else {
             let counted = self.index(rate).into();
@@ -296,7 +316,9 @@ impl Emission<'_> {
         known
     }
 
-    /// Whether a cursor has a further element, for use behind it.
+    /// Adds a flag that tells whether a cursor has a further element.
+    ///
+    /// It is used after the cursor.
     pub fn live(&mut self, comb: CombId, rate: RateId) {
         let (yes, no): (Atom, Atom) = (Const::bool(true).into(), Const::bool(false).into());
         let live = self.scalar("live", comb, Ty::Bool);
@@ -307,7 +329,7 @@ impl Emission<'_> {
         self.values.live.insert(rate, live);
     }
 
-    /// Carries the last value that a cursor delivered, for use behind it.
+    /// Carries the last value that a cursor delivered, for use after the cursor.
     pub fn delivered(&mut self, comb: CombId, rate: RateId, value: Atom) -> Var {
         let ty = self.program.atom_ty(value);
         let zero: Atom = Const::zero(ty).into();
@@ -318,18 +340,18 @@ impl Emission<'_> {
         val
     }
 
-    /// Whether a rate is advanced on demand.
+    /// Returns whether a rate is advanced on demand.
     pub fn is_cursor(&self, rate: RateId) -> bool {
         matches!(self.program.rate(rate).kind, RateKind::Cursor { .. })
     }
 
-    /// Whether a rate is advanced on demand, or within one that is.
+    /// Returns whether a rate is advanced on demand, or is within a cursor.
     pub fn is_in_cursor(&self, rate: RateId) -> bool {
         let up = |r: &RateId| self.placed.tree.parent(*r);
         std::iter::successors(Some(rate), up).any(|r| self.is_cursor(r))
     }
 
-    /// Declares a carried value that is updated in the order of a rate's iterations.
+    /// Declares a loop-carried value that is updated in iteration order.
     pub fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
         self.group(Group {
             vars: vec![var],

@@ -1,7 +1,7 @@
-//! The sizing loop: it finds, before another, how many elements that makes.
+//! The sizing loop: runs before another loop and counts the elements of its arrays.
 //!
-//! Where a take says that there are no more than a few, room is made for these, and they are not counted: the loop is left
-//! before its first step.
+//! If takes limit all counts to a few elements, arrays get that capacity, and the sizing loop is
+//! left before its first iteration.
 //!
 //! ```text
 //! init_5:   let many_5 = gt k_5 131072
@@ -17,12 +17,14 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
 
-/// So many elements are few: as many words as a mebibyte holds.
+/// The largest count that needs no sizing: as many words as a mebibyte holds.
 const FEW: u64 = 1 << 17;
 
 impl Emission<'_> {
-    /// The loop that finds how many elements there are where nothing else says so: this one, with these
-    /// numbers as its only results. It does not trap: this one will, if there is a reason.
+    /// Returns the sizing loop, if some capacity is known in no other way.
+    ///
+    /// It is a copy of this loop with the counts as its only results. It does not trap: the loop
+    /// itself will, for the same reason.
     pub(super) fn sizing(&mut self) -> Option<Loop> {
         let done = returning(&self.program).filter(|_| !self.values.sizes.is_empty())?;
         let mut program = self.program.clone();
@@ -46,7 +48,7 @@ impl Emission<'_> {
             found.push(number);
             many.push(is_many);
         }
-        // One that is not limited is counted in any case.
+        // A count without a limit is always needed.
         if many.len() == found.len() {
             let or = |a, b| add(&mut program, names, (init, "any"), (Op::Or, &[a, b]));
             let any = many.into_iter().reduce(or);
@@ -57,7 +59,7 @@ impl Emission<'_> {
         Some(program)
     }
 
-    /// Leaves a sizing loop before its first step unless this holds.
+    /// Leaves a sizing loop before its first iteration unless a condition holds.
     fn count_if(&self, program: &mut Loop, unless: Atom) {
         for root in program.roots.clone() {
             let (section, comb) = (Section::Guard, self.values.openers[root.index()]);

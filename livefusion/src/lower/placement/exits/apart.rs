@@ -2,7 +2,7 @@
 //!
 //! Each runs in a subrate whose guard tests that one of its own ending classes is live. There are
 //! at most as many such live sets as computed fields. The operands of a guarded combinator live at
-//! least as long. So guards nest: a guard is placed inside the strongest guard that it implies. A
+//! least as long. So guards nest: a guard is placed inside the strictest guard that it implies. A
 //! value from another guard, one that is not around it, goes through a scratch buffer. A loop with
 //! such buffers runs its chunks in order.
 
@@ -104,7 +104,7 @@ impl Apart {
         }
     }
 
-    /// Chooses the guard of a candidate: the strongest of the sufficient ones.
+    /// Chooses the guard of a candidate: the strictest one that admits all of its iterations.
     fn place(&mut self, scope: &Scope<'_>, run: Run) {
         let Some(lives) = self.least(scope, |set| is_least(scope, &run.lives, set)) else {
             return;
@@ -141,7 +141,7 @@ impl Apart {
 
     /// Returns the guard around another.
     ///
-    /// It is weaker, and its class is the other's own or around it.
+    /// It admits more iterations. Its class is the other's own or around it.
     pub fn around(&self, scope: &Scope<'_>, lives: Lives) -> Option<Lives> {
         let (mine, top) = (self.set(lives), self.top(lives)?);
         let is_around = |(l, class): (&Lives, &ClassId)| {
