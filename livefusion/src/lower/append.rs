@@ -1,6 +1,7 @@
-//! `append` of what is computed: the loop runs over the parts one after the other, each in a phase of its own.
-//! In each, the append's elements are those of the part. What consumes them in step is placed and emitted once
-//! for each phase, and goes on with what it carries.
+//! `append` of computed inputs: the loop runs over the parts in order, one phase each.
+//!
+//! In each phase, the append's elements are the elements of the part. Consumers in step are placed
+//! and emitted once for each phase, and keep their loop-carried values across phases.
 //!
 //! ```text
 //! done_0:  goto guard_2                              (the first part has ended: on to the second)
@@ -9,7 +10,8 @@
 //!          n_4 := nn_4, acc_5 := new_5                        n_4 := mm_4, acc_5 := then_5
 //! ```
 //!
-//! On a side of a zip it is a cursor, and in that each part is one, in a subrate that admits while the part is under way:
+//! An append on a side of a zip is a cursor. Each part is a cursor inside of it. A subrate around
+//! the part tests whether it is the current one:
 //!
 //! ```text
 //! guard_2: unless live_0 | bottom_2                  guard_3: let over_3 = not live_0
@@ -26,7 +28,9 @@ use loop_lang::ir::{RateId, Section};
 use loop_lang::op::Op;
 use smallvec::SmallVec;
 
-/// Places an append in a phase: the phase runs over the part, or over what that is computed from.
+/// Places an append in a phase.
+///
+/// The phase runs over the part, or over the part's source.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if p.scope.plan.rates.sides(id).is_some() {
         return place_on_demand(p, id);
@@ -42,7 +46,9 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Opens what runs while a part is under way, in the cursor over an append.
+/// Opens the subrate of a part in the cursor over an append.
+///
+/// It runs while the part is the current one.
 pub fn open_part(p: &mut Placer<'_>, id: NodeId, part: usize, elements: RateId) -> RateId {
     p.open(PlacedRate {
         class: None,
@@ -54,7 +60,7 @@ pub fn open_part(p: &mut Placer<'_>, id: NodeId, part: usize, elements: RateId) 
     })
 }
 
-/// Places an append on a side of a zip: behind all parts, of which one has delivered an element.
+/// Places an append on a side of a zip, after all parts. One part has delivered an element.
 fn place_on_demand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let plan = p.scope.plan;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
@@ -76,13 +82,13 @@ fn place_on_demand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Behind the cursor over a part, where that is under way.
+/// The program point after the cursor over a part, in the part's subrate.
 fn behind(tree: &Tree, zipped: &Zipped, part: usize) -> Option<Spot> {
     let cursor = zipped.sides.get(part)?.first()?;
     Some(tree.end(tree.parent(*cursor)?))
 }
 
-/// Emits the opening of what runs while a part is under way.
+/// Emits the opening of a part's subrate.
 pub fn emit_part(e: &mut Emission<'_>, id: NodeId, rate: RateId) {
     if let Some(elements) = e.placed.tree.parent(rate) {
         let comb = e.unhomed_comb(id);
@@ -90,7 +96,7 @@ pub fn emit_part(e: &mut Emission<'_>, id: NodeId, rate: RateId) {
     }
 }
 
-/// Emits which of an append's parts is under way, and the element that it has delivered.
+/// Emits the choice of the current part, and the element that it delivered.
 pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
     let mut parts = Vec::new();
@@ -106,7 +112,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
             let over = e.emit(comb, Section::Guard, "over", Op::Not, &[live]);
             e.exit(comb, over.into());
         }
-        // When the last part ends, all do.
+        // The end of the last part is the end of all.
         if k + 1 < parts.len() {
             e.exit(comb, (*live).into());
         }

@@ -1,5 +1,6 @@
-//! Inlining a closure: its terms become statements of a section, each in the region where sharing
-//! recovery placed it.
+//! Inlining of closures: turns a closure's terms into statements of a section.
+//!
+//! Each statement goes into the region that sharing recovery chose.
 
 use super::Lower;
 use super::Source;
@@ -14,23 +15,23 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// What is inlined, and where to.
+/// Describes the body to inline and its target section.
 #[derive(Clone, Debug)]
 pub struct Inline {
-    /// The node whose closure it is.
+    /// The node with the closure.
     pub id: NodeId,
-    /// Which of its bodies.
+    /// The index of the body among the node's bodies.
     pub body: usize,
-    /// The combinator that the statements belong to.
+    /// The combinator that owns the statements.
     pub comb: CombId,
-    /// The section that they go to.
+    /// The section of the statements.
     pub section: Section,
-    /// Which results are wanted; none for all.
+    /// A mask of the demanded results; `None` for all.
     pub wanted: Option<Vec<bool>>,
 }
 
 impl Inline {
-    /// All results of a body.
+    /// Creates an inlining of all results of a body.
     pub fn new(id: NodeId, body: usize, comb: CombId, section: Section) -> Inline {
         Inline {
             id,
@@ -41,7 +42,7 @@ impl Inline {
         }
     }
 
-    /// Only the results that somebody asks for.
+    /// Restricts it to the demanded results.
     pub fn demanded(mut self, e: &Emission<'_>) -> Inline {
         self.wanted = Some(e.scope.demanded(self.id));
         self
@@ -56,7 +57,9 @@ impl Inline {
     }
 }
 
-/// The elements for the parameters that the wanted results use; zero for the others.
+/// Returns the elements for the parameters that the demanded results use.
+///
+/// Other parameters are zero.
 pub fn used_args(
     e: &mut Emission<'_>,
     inline: &Inline,
@@ -71,7 +74,9 @@ pub fn used_args(
     Ok(args)
 }
 
-/// The parameters that the wanted results use; all results are wanted if nothing is said.
+/// Returns the parameters that the demanded results use.
+///
+/// `None` demands all results.
 pub fn used_params(body: &Body, wanted: Option<&[bool]>) -> Vec<usize> {
     let results = wanted_results(body, wanted);
     let live = body.live_terms(results.into_iter());
@@ -91,13 +96,15 @@ fn wanted_results(body: &Body, wanted: Option<&[bool]>) -> Vec<TermId> {
         .collect()
 }
 
-/// The columns whose parameters a body's results use.
+/// Returns the columns whose parameters a body's results use.
 pub fn used_columns(body: &Body, columns: &[Column]) -> Vec<Column> {
     let used = used_params(body, None).into_iter();
     used.filter_map(|k| columns.get(k).copied()).collect()
 }
 
-/// Inlines a body into a section. Results that are not wanted come back as zero.
+/// Inlines a body into a section.
+///
+/// Results without demand are zero.
 pub fn inline(
     e: &mut Emission<'_>,
     inline: &Inline,
@@ -110,7 +117,7 @@ pub fn inline(
     Ok(values)
 }
 
-/// The statements of a body, and its results.
+/// Returns the statements of a body, and its results.
 pub fn statements(
     e: &mut Emission<'_>,
     inline: &Inline,
@@ -121,7 +128,7 @@ pub fn statements(
     statements_knowing(e, &mut Known::default(), inline, body, args, base)
 }
 
-/// As [`statements`], where some elements are known already.
+/// Returns the same as [`statements`], given some known elements.
 pub fn statements_knowing(
     e: &mut Emission<'_>,
     known: &mut Known,
@@ -159,7 +166,8 @@ pub fn statements_knowing(
     Ok((stmts, values))
 }
 
-/// Whether reading an array may trap at any index: its elements are computed on the spot, and that may.
+/// Whether reading an array may trap at any index, because the array is inlined and its function
+/// may trap.
 fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -> bool {
     let captures = &e.scope.graph.nodes[inline.id.index()].captures;
     let array = captures[inline.body][capture as usize];
@@ -167,7 +175,7 @@ fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -
     e.scope.plan.pulls.may_trap(array)
 }
 
-/// Names for the terms that are results: `elt`, or `elt0`, `elt1`, ... if there are several.
+/// Names for the terms of results: `elt`, or `elt0`, `elt1`, ... if there are several.
 fn result_names(
     placed: &Placed<'_>,
     inline: &Inline,
@@ -198,7 +206,7 @@ struct Inliner<'a, 'g, 'b> {
 }
 
 impl Inliner<'_, '_, '_> {
-    /// A term's value; literals and captured scalars need no statement.
+    /// The value of a term. Literals and captured scalars need no statement.
     fn value(&mut self, t: TermId) -> Atom {
         if let Some(v) = self.values[t.index()] {
             return v;
@@ -210,7 +218,7 @@ impl Inliner<'_, '_, '_> {
                 let field = self.captured(*capture, *field);
                 self.e.delayed(field, self.inline.comb)
             }
-            // Everything else has been bound by the region that dominates this use.
+            // All other terms are bound by the region that dominates this use.
             _ => Const::zero(data.ty).into(),
         };
         self.values[t.index()] = Some(value);
@@ -322,7 +330,7 @@ impl Inliner<'_, '_, '_> {
         Ok(())
     }
 
-    /// A trap unless a check holds.
+    /// Emits a trap unless an assertion holds.
     fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
         let [x, y] = [args[0], args[1]];
         let most = Atom::from(Const::u64(u64::MAX));
@@ -353,21 +361,21 @@ impl Inliner<'_, '_, '_> {
         out.push(self.e.trap_stmt(comb, kind, holds, args));
     }
 
-    /// Whether two values compare so.
+    /// Emits a comparison.
     fn ok(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
         let ok = self.e.scalar("ok", self.inline.comb, Ty::Bool);
         out.push(self.stmt(StmtKind::Let(ok, op, Args::from_slice(&args))));
         ok.into()
     }
 
-    /// A length of two others.
+    /// Emits an operation on lengths.
     fn number(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
         let room = self.e.scalar("room", self.inline.comb, Ty::U64);
         out.push(self.stmt(StmtKind::Let(room, op, Args::from_slice(&args))));
         room.into()
     }
 
-    /// Whether an index is inside of an array.
+    /// Emits the test that an index is inside of an array.
     fn is_inside(&mut self, index: Atom, len: Atom, out: &mut Vec<Stmt>) -> Atom {
         self.ok(Op::Lt, [index, len], out)
     }
@@ -378,8 +386,8 @@ impl Inliner<'_, '_, '_> {
         out.push(self.e.trap_stmt(comb, kind, inside, &[index, len]));
     }
 
-    /// An element of an array that is computed where it is read, with those of its other fields
-    /// that are read at this index here.
+    /// Computes an element of an inlined array, together with the array's other fields that are
+    /// read at this index in this region.
     fn pulled(
         &mut self,
         t: TermId,
@@ -417,7 +425,7 @@ impl Inliner<'_, '_, '_> {
 
     /// Whether an index is inside of an array for all elements.
     fn is_surely_inside(&self, index: TermId, array: NodeId) -> bool {
-        // What is put together of indices on axes was checked, or is inside by construction.
+        // A flat index was checked on each axis, or is inside by construction.
         if let Term::Flat(_) = self.body.terms[index.index()].term {
             return true;
         }
@@ -447,8 +455,8 @@ impl Inliner<'_, '_, '_> {
         read.filter(|f| f.0 == array).map(|f| f.1).collect()
     }
 
-    /// Integer division and remainder trap where Rust panics, unless the divisor is known to be
-    /// fine.
+    /// Traps on an integer division or remainder for which Rust panics, unless the divisor is a
+    /// safe constant.
     fn check_division(&mut self, op: Op, args: &Args, out: &mut Vec<Stmt>) {
         if !op.may_trap(self.e.program.atom_ty(args[0])) {
             return;
@@ -479,7 +487,7 @@ impl Inliner<'_, '_, '_> {
         };
         let cond = self.value(test);
         let fields = self.placed.placement.fields_of(first, region);
-        // Both arms may bind one term, each for itself: an arm's values are those at its end.
+        // Both arms may bind the same term separately. An arm's values are the ones at its end.
         let mut arm =
             |region, pick: fn(&Term) -> Option<TermId>| -> Lower<(Vec<Stmt>, Vec<Atom>)> {
                 let stmts = self.region(region)?;

@@ -1,4 +1,4 @@
-//! Delayed scalars: computed once from others, in `done`, after every fold that they use.
+//! Delayed scalars: computed once in `done`, after the folds among their operands.
 
 use super::Lower;
 use super::body::{self, Inline};
@@ -8,7 +8,9 @@ use crate::ast::Kind;
 use crate::sharing::NodeId;
 use loop_lang::ir::Section;
 
-/// Emits a scalar expression over delayed scalars and elements of arrays in memory.
+/// Emits a scalar expression.
+///
+/// Its operands are delayed scalars and elements of arrays in memory.
 pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
     let Kind::Compute(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
@@ -20,14 +22,18 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Places the length of an array that this loop computes: where the array is.
+/// Places the length of an array that this loop computes.
+///
+/// It is at the array's program point.
 pub fn place_len(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = p.spot_of(id, 0..1)?;
     p.run(id, spot);
     Ok(())
 }
 
-/// Emits the length of an array: its root's bound, or its subrate's count.
+/// Emits the length of an array.
+///
+/// It is the root's bound, or the subrate's count.
 pub fn emit_len(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let comb = e.comb(id);
     let class = e.scope.plan.rates.runs_at(id);

@@ -1,5 +1,8 @@
-//! A zip of streams that advance differently: each is a cursor, advanced until it has an element. The zip's
-//! elements are a subrate of its attempts to get one of every side.
+//! Cursors: zips of streams that advance at different rates.
+//!
+//! For example, in `zip(xs.filter(p), ys.filter(q))` each input becomes a cursor. In every attempt,
+//! the zip advances each cursor until it delivers an element. The zip's elements are a subrate of
+//! the attempts. A *side* is a set of inputs of one class: they share a cursor.
 //!
 //! ```text
 //! yield_1: val_1 := elt_0, goto nest_2          (a side has an element: on to the next side)
@@ -10,11 +13,12 @@
 //!          unless both_4 | done_4
 //! ```
 //!
-//! The sides of `zip_shortest` may end apart. There `done` of a side goes to that of the attempts, no further side is asked,
-//! and the attempts are no more than arrays in memory have elements.
+//! The sides of `zip_shortest` may end apart. There, `done` of a side goes to `done` of the
+//! attempts, and no further side is advanced. The lengths of arrays in memory bound the attempts.
 //!
-//! The elements of segments are a cursor that asks a further one for the next segment that has any, whenever
-//! one is used up; what is known of the segment is carried:
+//! Elements of segments are a cursor over elements with a cursor over segments inside. When a
+//! segment is exhausted, the inner cursor looks for the next segment that is not empty. Values of
+//! the segment are loop-carried:
 //!
 //! ```text
 //! guard_3: let used_3 = ge ix_2 end_3           (in the cursor over elements: on to the segments)
@@ -41,13 +45,15 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
 
-/// Enters the cursor in which a node is computed, if any; opens it with the others of its zip.
+/// Enters the cursor in which a node is computed, if any.
+///
+/// Opens it together with the other cursors of its zip.
 pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let rates = &p.scope.plan.rates;
-    // What may run along in cursors may also run in a later loop, over memory.
+    // A co-consumer of a cursor may also run in a later loop, over memory.
     let here = |(zip, _): &(NodeId, usize)| p.scope.plan.computes(p.scope.at, *zip);
     let cursors = rates.cursors_of(id).filter(here).map(|(zip, _)| zip);
-    // Where all inputs of one are in memory, there is nothing to enter before itself.
+    // A zip whose inputs are all in memory has no cursor to enter before itself.
     let itself = rates.sides(id).map(|_| id);
     if let Some(zip) = cursors.or(itself).map(|zip| rates.outermost(zip))
         && p.placed.zipped(zip).is_none()
@@ -100,7 +106,7 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
         open(p, zip, attempts)?;
     }
     if let Kind::Append = p.scope.graph.node(zip).kind {
-        // An element is there once a part has one.
+        // An append has an element once one of its parts has one.
         p.placed.tree.put_children_first(attempts);
     }
     let most = most(p, zip);
@@ -134,7 +140,7 @@ fn open_stream(p: &mut Placer<'_>, sided: Sided, level: &Level, around: RateId) 
     Ok(p.open_within(node, spot, class, opening).rate)
 }
 
-/// Opens what asks for the next segment, in a cursor over elements.
+/// Opens the subrate that looks for the next segment, in a cursor over elements.
 fn open_used_up(p: &mut Placer<'_>, elements: RateId) -> RateId {
     let node = p.placed.tree.rate(elements).node;
     let used_up = p.open(PlacedRate {
@@ -145,12 +151,12 @@ fn open_used_up(p: &mut Placer<'_>, elements: RateId) -> RateId {
         opening: Opening::UsedUp,
         parts: Vec::new(),
     });
-    // Elements are there once it is known that a segment is.
+    // Elements exist once there is a segment.
     p.placed.tree.put_children_first(elements);
     used_up
 }
 
-/// A node of a side that goes by the segments whose elements a class has.
+/// A node of a side that uses the segments of a class's elements.
 fn elements_node(p: &Placer<'_>, side: &Side, class: ClassId) -> Option<NodeId> {
     let rates = &p.scope.plan.rates;
     let mut nodes = side.nodes.iter().copied();
@@ -164,7 +170,7 @@ fn elements_node(p: &Placer<'_>, side: &Side, class: ClassId) -> Option<NodeId> 
     })
 }
 
-/// The zip over whose attempts the last cursor of a side runs, if it does, or the append over whose parts.
+/// The zip or append over whose attempts or parts the last cursor of a side runs, if any.
 fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
     let rates = &p.scope.plan.rates;
     let last = rates.now(side.levels.last()?.class);
@@ -172,7 +178,8 @@ fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
     zips.find(|n| rates.runs_at(**n) == Some(last)).copied()
 }
 
-/// What the last cursor of a side runs over, and its length: an array in memory, or a generator.
+/// The source of a side's last cursor, and its length. The source is an array in memory or a
+/// generator.
 fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Length)> {
     let rates = &p.scope.plan.rates;
     let class = rates.now(side.levels.last()?.class);
@@ -199,7 +206,7 @@ fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Lengt
     Some((source, p.len(part)?))
 }
 
-/// How many elements segments have in all, if that is known when the loop starts.
+/// The total number of elements of segments, if known at loop entry.
 fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     let rates = &p.scope.plan.rates;
     if let Some(leaf) = rates.in_memory(class) {
@@ -212,14 +219,15 @@ fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     known.map_or(Total::Any, Total::Length)
 }
 
-/// How many elements a zip can have, or an append on its side, or a merge, if there is a most when the loop starts.
+/// The upper bound of the elements of a zip, of an append on a side, or of a merge. `None` if there
+/// is none at loop entry.
 fn most(p: &mut Placer<'_>, zip: NodeId) -> Option<Most> {
     let sides = p.scope.plan.rates.sides(zip).unwrap_or_default();
     let mut all = Vec::new();
     for (k, side) in sides.iter().enumerate() {
         all.push(most_of_side(p, (zip, k), side));
     }
-    // What of an append's parts is in memory is on a side all the same.
+    // Parts of an append that are in memory are sides as well.
     let read = match p.scope.graph.node(zip).kind {
         Kind::Append => Vec::new(),
         _ => lengths_in_memory(p, zip),
@@ -246,7 +254,7 @@ fn most_of_side(p: &mut Placer<'_>, (zip, k): (NodeId, usize), side: &Side) -> O
     }
 }
 
-/// The inputs of a zip that are read from memory, and their lengths.
+/// Returns the inputs of a zip that are read from memory, with lengths.
 pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, Length)> {
     let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
     let read = in_memory(p, zip).into_iter();
@@ -270,8 +278,10 @@ fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
     inputs.filter(|k| !computed(k)).collect()
 }
 
-/// Places a zip's sides down to where they deliver, and what is behind them: each has an element, or all have
-/// ended and so does the loop. The zip's elements are those of the subrate that this admits to.
+/// Places a zip after its sides.
+///
+/// At this point all sides have an element, or all have ended and the loop is left. The zip's
+/// elements belong to the subrate that follows.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let spot = place_sides(p, id)?;
@@ -281,7 +291,9 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     p.spot(id, class, &[])
 }
 
-/// Places a zip's sides down to where they deliver. The result is what is behind all of them.
+/// Places a zip's sides down to their deliveries.
+///
+/// Returns the program point after all of them.
 pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let plan = p.scope.plan;
     let rates = &plan.rates;
@@ -296,7 +308,9 @@ pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     Ok(p.placed.tree.behind_all(zipped.attempts))
 }
 
-/// Places where cursors are left with an element: behind all that runs in them.
+/// Places the points at which cursors deliver.
+///
+/// Each is after all code in its cursor.
 pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
     let plan = p.scope.plan;
     for at in 0..p.placed.zips().len() {
@@ -327,7 +341,7 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
     Ok(())
 }
 
-/// Opens what is done when a segment begins that has elements, behind all that runs at a rate.
+/// Opens the subrate that starts a segment with elements, after all code at a rate.
 fn begin(
     p: &mut Placer<'_>,
     (side, level): (&Side, &Level),
@@ -358,7 +372,7 @@ fn begin(
     Ok(Spot::first(rate))
 }
 
-/// Emits a zip's loop.
+/// Emits the root rate of a zip's loop.
 pub fn emit_root(e: &mut Emission<'_>, zip: NodeId) {
     let comb = e.unhomed_comb(zip);
     let bound = e.scalar("len", comb, Ty::U64);
@@ -381,7 +395,7 @@ pub fn emit_open(e: &mut Emission<'_>, node: NodeId, rate: RateId) -> Lower {
             let comb = e.unhomed_comb(node);
             (comb, e.scalar("len", comb, Ty::U64).into())
         }
-        // They end with their segments.
+        // Its segments end it.
         _ => (e.unhomed_comb(node), Const::u64(u64::MAX).into()),
     };
     let rate = e.open_cursor(comb, parent, bound);
@@ -391,7 +405,7 @@ pub fn emit_open(e: &mut Emission<'_>, node: NodeId, rate: RateId) -> Lower {
     Ok(())
 }
 
-/// Emits the test whether a segment is used up.
+/// Emits the test whether a segment is exhausted.
 pub fn emit_used_up(e: &mut Emission<'_>, node: NodeId, rate: RateId) {
     let Some(elements) = e.placed.tree.parent(rate) else {
         return;
@@ -407,7 +421,9 @@ pub fn emit_used_up(e: &mut Emission<'_>, node: NodeId, rate: RateId) {
     e.values.segment_ends.insert(elements, end);
 }
 
-/// Emits the beginning of a segment: where it ends, and all that begins anew with it.
+/// Emits the start of a segment.
+///
+/// Sets the segment's end, and restarts the loop-carried values of its elements.
 pub fn emit_begin(
     e: &mut Emission<'_>,
     node: NodeId,
@@ -438,9 +454,11 @@ pub fn emit_begin(
     Ok(())
 }
 
-/// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver, to see that
-/// all end there; no more, if they may end apart. An append's parts are asked once more, too, to come to their ends, and so
-/// are a merge's sides.
+/// Emits the number of attempts of a zip.
+///
+/// It is one more than the shortest input can deliver, to check that all inputs end together. If
+/// inputs may end apart, nothing is added. The parts of an append and the sides of a merge get one
+/// more attempt too, to reach their ends.
 pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, most: Option<&Most>) -> Lower {
     let comb = e.comb(zip);
     let most = most.map(|most| emit_most(e, comb, most)).transpose()?;
@@ -455,7 +473,7 @@ pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, most: Option<&Most>) -> Low
     Ok(())
 }
 
-/// What no zip has more elements than.
+/// No zip has more elements than this.
 const MOST: u64 = u64::MAX - 1;
 
 fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
@@ -486,12 +504,12 @@ fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
     Ok(all.unwrap_or(Const::u64(MOST).into()))
 }
 
-/// Emits what holds a zip's sides against each other.
+/// Emits the checks that a zip's sides end together.
 pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, Length)]) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let comb = e.comb_at(id, spot);
     if sides::end_apart(e.scope.graph, id) {
-        // The first that ended would have left the loop.
+        // The first side to end leaves the loop.
         let all = Const::bool(true).into();
         e.values.tests.insert((class, spot.rate), all);
         return Ok(());
@@ -513,15 +531,15 @@ pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, 
     Ok(())
 }
 
-/// How it stands with one of what a zip advances together.
+/// The state of an input of a zip.
 struct State {
     /// Whether there is a further element.
     live: Atom,
-    /// How many elements there are, or are at least.
+    /// The number of elements, or a lower bound of it.
     count: Atom,
 }
 
-/// How it stands with each side and each array in memory, in the order of the inputs.
+/// The states of all sides and arrays in memory, in the order of the inputs.
 fn states(
     e: &mut Emission<'_>,
     zip: NodeId,

@@ -1,4 +1,4 @@
-//! Combinators of users: a template whose sections they fill.
+//! User-defined combinators: a template with sections for them to fill.
 
 use super::Lower;
 use super::emission::Emission;
@@ -15,8 +15,9 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// The sections of a loop, for one combinator to fill. Operands are atoms: what the methods give, and
-/// constants (`Const::f64(1.0).into()`).
+/// Holds the sections of a loop for one combinator to fill.
+///
+/// Operands are atoms: results of these methods, and constants (`Const::f64(1.0).into()`).
 pub struct Template<'t, 'g> {
     e: &'t mut Emission<'g>,
     id: NodeId,
@@ -24,12 +25,12 @@ pub struct Template<'t, 'g> {
     spot: Spot,
     given: Vec<Option<Atom>>,
     keep: Option<Atom>,
-    /// What its methods gave out: operands are of these, or constants.
+    /// Variables that its methods returned. Operands are these, or constants.
     made: FxHashSet<Var>,
     carries: Vec<Carry>,
 }
 
-/// What is carried, and whether it is said already what it is next.
+/// Loop-carried values, and whether their next values are set.
 struct Carry {
     vars: Vec<Var>,
     start: Vec<Atom>,
@@ -37,19 +38,20 @@ struct Carry {
     has_next: bool,
 }
 
-/// Values that are carried from one iteration to the next.
+/// Holds values that are carried from one iteration to the next.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// What they are in this iteration; behind the loop, what they are at its end.
+    /// Their values in this iteration. After the loop: their final values.
     pub values: Vec<Atom>,
-    /// Which of the template's.
+    /// Their index in the template.
     which: usize,
 }
 
 impl Template<'_, '_> {
-    /// A field of the current element.
+    /// Returns a field of the current element.
     ///
     /// # Errors
+    ///
     /// If the element has no such field.
     pub fn element(&mut self, field: u32) -> Result<Atom> {
         let columns = self.e.scope.all_columns(self.id);
@@ -60,17 +62,21 @@ impl Template<'_, '_> {
         elt.map(|e| self.out(e)).map_err(|kind| self.error(kind))
     }
 
-    /// The current element's index (`u64`).
+    /// Returns the current element's index (`u64`).
     pub fn index(&mut self) -> Atom {
         let class = self.e.scope.plan.rates.runs_at(self.id);
         let index = self.e.position(class, self.spot.rate);
         self.out(index)
     }
 
-    /// An operation of the loop's body. Operators are total here: an integer divided by 0 is 0.
+    /// Emits an operation in the loop's body.
+    ///
+    /// Operators are total here: an integer divided by 0 is 0.
     ///
     /// # Errors
-    /// If the operator does not take operands of these types (a cast needs [`cast`](Template::cast)).
+    ///
+    /// If the operator does not take operands of these types (a cast needs
+    /// [`cast`](Template::cast)).
     pub fn op(&mut self, op: Op, args: &[Atom]) -> Result<Atom> {
         let types = self.types(args)?;
         if op.result(&types, None).is_none() {
@@ -81,10 +87,11 @@ impl Template<'_, '_> {
         Ok(self.out(result.into()))
     }
 
-    /// A conversion, as Rust's `as`.
+    /// Emits a conversion, like Rust's `as`.
     ///
     /// # Errors
-    /// If the operand is none of this template's.
+    ///
+    /// If the operand does not belong to this template.
     pub fn cast(&mut self, x: Atom, to: Ty) -> Result<Atom> {
         self.types(&[x])?;
         let v = self.e.scalar("t", self.at.comb, to);
@@ -93,11 +100,14 @@ impl Template<'_, '_> {
         Ok(self.out(v.into()))
     }
 
-    /// Values that are carried from one iteration to the next, from `start` on. Say with
-    /// [`next`](Template::next) what they become. A loop that carries such values runs left to right.
+    /// Declares values that are carried from one iteration to the next.
+    ///
+    /// They start at `start`. Set their next values with [`next`](Template::next). A loop with such
+    /// values runs left to right.
     ///
     /// # Errors
-    /// If there are none.
+    ///
+    /// If `start` is empty.
     pub fn carry(&mut self, start: &[Const]) -> Result<Carried> {
         if start.is_empty() {
             return self.fault("at least one value", "none");
@@ -118,10 +128,11 @@ impl Template<'_, '_> {
         })
     }
 
-    /// What carried values are in the next iteration.
+    /// Sets the values of the next iteration.
     ///
     /// # Errors
-    /// If they are not as many, or of other types, or if it was said before.
+    ///
+    /// If their number or types differ from the start's, or if they are set already.
     pub fn next(&mut self, carried: &Carried, values: &[Atom]) -> Result<()> {
         let got = self.types(values)?;
         let Some(carry) = self.carries.get_mut(carried.which) else {
@@ -143,10 +154,13 @@ impl Template<'_, '_> {
         Ok(())
     }
 
-    /// Running values under an associative operator `join` of (left fields, right fields), the current
-    /// element's contribution `elems` included. Loops of such values can be cut into chunks.
+    /// Emits running values under an associative operator.
+    ///
+    /// `join` takes (left fields, right fields). `elems` is the current element's contribution, and
+    /// is included in the result. A loop with such values can run in chunks.
     ///
     /// # Errors
+    ///
     /// If the types do not fit, or `join` uses captured values.
     pub fn scan(&mut self, start: &[Const], join: &Body, elems: &[Atom]) -> Result<Vec<Atom>> {
         let start: Vec<Atom> = start.iter().map(|c| Atom::from(*c)).collect();
@@ -196,11 +210,15 @@ impl Template<'_, '_> {
         Ok(running.map(|v| self.out(Atom::Var(*v))).collect())
     }
 
-    /// Says what a field of the result is. A scalar's are constants and what is carried: no other value is
-    /// known behind the loop.
+    /// Sets a field of the result.
+    ///
+    /// A scalar result takes constants and loop-carried values only: no other value is known after
+    /// the loop.
     ///
     /// # Errors
-    /// If the result has no such field, or one of another type, or is a scalar that this cannot be.
+    ///
+    /// If the result has no such field, if its type differs, or if the value is not allowed for a
+    /// scalar.
     pub fn give(&mut self, field: u32, value: Atom) -> Result<()> {
         let node = self.e.scope.graph.node(self.id);
         let got = self.types(&[value])?[0];
@@ -219,10 +237,13 @@ impl Template<'_, '_> {
         Ok(())
     }
 
-    /// Keeps the current element only if this is true; for [`Output::Some`].
+    /// Keeps the current element only if a test holds.
+    ///
+    /// It is for [`Output::Some`].
     ///
     /// # Errors
-    /// If it is no `bool`.
+    ///
+    /// If the test is not a `bool`.
     pub fn keep_if(&mut self, test: Atom) -> Result<()> {
         let got = self.types(&[test])?[0];
         if got != Ty::Bool {
@@ -232,7 +253,7 @@ impl Template<'_, '_> {
         Ok(())
     }
 
-    /// Something for the user to work with.
+    /// Registers a value that is returned to the user.
     fn out(&mut self, atom: Atom) -> Atom {
         self.made.extend(atom.var());
         atom
@@ -241,7 +262,8 @@ impl Template<'_, '_> {
     /// The types of operands.
     ///
     /// # Errors
-    /// If one is neither what a method gave nor a constant of its type.
+    ///
+    /// If an operand is neither a result of these methods nor a valid constant.
     fn types(&self, operands: &[Atom]) -> Result<Vec<Ty>> {
         for atom in operands {
             match atom {
@@ -271,7 +293,9 @@ impl Template<'_, '_> {
     }
 }
 
-/// Places a combinator of a user's: in step with its input. Whether it keeps an element is known from then on.
+/// Places a user-defined combinator in step with its input.
+///
+/// Its decision to keep an element is known from there on.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = p.spot_of(id, 0..1)?;
     p.input_elts(id, 0..1, spot)?;
@@ -281,7 +305,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Emits what a combinator of a user's fills in.
+/// Emits a user-defined combinator.
 pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let graph = e.scope.graph;
     let Kind::Custom(custom) = &graph.node(id).kind else {

@@ -1,14 +1,16 @@
-//! `filter` and `pack`: a subrate whose guard admits elements. What follows is neither computed nor traps
-//! for a rejected element.
+//! `filter` and `pack`: a subrate whose guard admits elements.
+//!
+//! Consumers of a rejected element are neither run nor trap.
 //!
 //! ```text
 //! guard_2:  let p_2 = gt elt_1 k_2
 //!           unless p_2 | bottom_2
 //! ```
 //!
-//! The subrate is opened when something first runs in it. What runs in it only after a later stage of the
-//! rate around it has an instance of its own there, with the same test. So has what runs apart from the
-//! combinator: that may be left before the elements end, and does not tell when they do.
+//! The subrate is opened for its first combinator. A combinator that also needs a later stage of
+//! the rate around gets an instance of its own, with the same test. So do combinators with a
+//! liveness guard: their instance may be left before the elements end, and does not define their
+//! end.
 
 use super::body::{self, Inline};
 use super::emission::Emission;
@@ -21,8 +23,10 @@ use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::NodeId;
 use loop_lang::ir::{RateId, Section};
 
-/// Places a filter (its own predicate) or a pack (by tags; packs of one tag array share their subrate):
-/// only what it checks, for its elements are its input's.
+/// Places a filter (by a predicate) or a pack (by tags).
+///
+/// Packs of one tag array share their subrate. Only length checks are placed, because the elements
+/// are the input's.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let all = 0..p.scope.inputs(id).len();
     let spot = p.spot_of(id, all.clone())?;
@@ -30,7 +34,9 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Opens an instance of a subrate behind everything that its test and its user need.
+/// Opens an instance of a subrate.
+///
+/// It comes after all operands of its test and after `needs`.
 pub fn open(
     p: &mut Placer<'_>,
     user: NodeId,
@@ -68,7 +74,7 @@ pub fn open(
     Ok(first)
 }
 
-/// The columns by which a subrate admits elements.
+/// The operands of a subrate's test.
 fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
     match by {
         Selector::Tags(field) => {
@@ -104,7 +110,7 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let tests = tests.map(|stage| e.comb_at(id, stage));
     let comb = e.unhomed_comb(id);
     if let Opening::While(_) = placed.opening {
-        // Its test is added when all that ends is known.
+        // Its test is added when the ends of all elements are known.
         e.open_sub(comb, at.rate);
         return Ok(());
     }

@@ -1,20 +1,25 @@
-//! Folds: one accumulator per iteration of the input's rate, read after the loop.
+//! Folds: an accumulator that is updated in each iteration and read after the loop.
 //!
 //! ```text
 //! init_3:  carry acc_3 = k_3          body_3:  let new_3 = max acc_3 elt_1
 //!                                     yield_3: acc_3 := new_3
 //! ```
 //!
-//! * *Plain* operators (one per field, associative and commutative): a group per field, its identity
-//!   known; floats in lanes, the rest exact.
-//! * Those that give the same bits in any order, though they are no operators (`exact`): the start is the identity, and every
-//!   part goes on from what it finds.
-//! * Those whose elements may be dealt to lanes, though they are no operators (`dealt`): the start is the identity, and lanes are
-//!   joined by the function that joins states.
-//! * Other associative operators: the state is lifted by a flag that says whether it has anything, which
-//!   serves as identity; left to right within a chunk, chunks joined in order. Lanes that deal elements by
-//!   index would need commutativity, which nobody promised. Where a loop does nothing else, in runs.
-//! * `fold_seq`, and operators that use captured values: left to right.
+//! * *Plain* operators (one per field, associative and commutative) have a group per field with a
+//!   known identity. Floats are folded in lanes, other types in any order.
+//!
+//! * `exact` folds give the same bits in any order, without being operators. The start is the
+//!   identity. Every chunk continues from the state that it finds.
+//!
+//! * `dealt` folds may deal their elements to lanes, without being operators. The start is the
+//!   identity. The function that joins states joins lanes.
+//!
+//! * Other associative operators lift the state by a flag that tells whether it has a value. The
+//!   empty state is the identity. A chunk runs left to right, and chunks are joined in order.
+//!   Dealing elements to lanes by index would need commutativity, which is not promised. A loop
+//!   without other work folds in runs.
+//!
+//! * `fold_seq`, and operators that use captured values, run left to right.
 
 use super::Lower;
 use super::body::{self, Inline};
@@ -28,7 +33,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
-/// Places a fold: in step with its input.
+/// Places a fold in step with its inputs.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let all = 0..p.scope.inputs(id).len();
     let spot = p.spot_of(id, all.clone())?;
@@ -48,7 +53,9 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Folds the inputs' elements at a spot into accumulators that a rate owns, and gives these.
+/// Folds the inputs' elements at a program point.
+///
+/// Returns the accumulators, which `owner` starts.
 pub(super) fn fold_at(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -70,7 +77,7 @@ pub(super) fn fold_at(
         elements,
         start,
     };
-    // Of segments in a subrate nobody counts the elements: a flag says whether there were any.
+    // The elements of a segment in a subrate are not counted. A flag tells whether there was one.
     let unseen = matches!(fold.style, FoldStyle::First)
         && f.carried.is_segmented(e)
         && e.program.rate(spot.rate).kind.is_sub();
@@ -84,7 +91,7 @@ pub(super) fn fold_at(
     }
 }
 
-/// The elements of a node's inputs at a spot.
+/// Returns the elements of a node's inputs at a program point.
 pub(super) fn elements(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -95,7 +102,9 @@ pub(super) fn elements(
     columns.into_iter().map(|c| e.elt(c, spot)).collect()
 }
 
-/// Combine functions see nothing but their parameters.
+/// Returns whether a fold's function uses captured values.
+///
+/// Combine functions can use only their parameters.
 pub(super) fn has_captures(fold: &Fold) -> bool {
     match &fold.style {
         FoldStyle::Aggregate(combine) => !combine.captures.is_empty(),
@@ -103,7 +112,9 @@ pub(super) fn has_captures(fold: &Fold) -> bool {
     }
 }
 
-/// The starting values, computed in `init`; empty for `fold1`.
+/// Returns the starting values, computed in `init`.
+///
+/// They are empty for `fold1`.
 pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<Atom>> {
     if matches!(fold.style, FoldStyle::First) {
         return Ok(vec![]);
@@ -118,8 +129,10 @@ pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<
     )
 }
 
-/// Where accumulators live: updated by a combinator at a rate, started by the rate that owns them (the
-/// root once, a nested rate with every segment).
+/// Describes the program point of accumulators.
+///
+/// A combinator updates them at `rate`. The owner starts them: the root once, a nested rate with
+/// every segment.
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) comb: CombId,
@@ -128,12 +141,12 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// Whether they start anew with every segment.
+    /// Returns whether they restart with every segment.
     pub(super) fn is_segmented(&self, e: &Emission<'_>) -> bool {
         matches!(e.program.rate(self.owner).kind, RateKind::Nested { .. })
     }
 
-    /// Declares a carried variable.
+    /// Declares a loop-carried variable.
     pub(super) fn carry(&self, e: &mut Emission<'_>, base: &str, start: Atom, ty: Ty) -> Var {
         if !self.is_segmented(e) {
             return e.carry(base, self.comb, ty, start);
@@ -143,18 +156,18 @@ impl Carried {
         v
     }
 
-    /// Says what a carried variable is next.
+    /// Sets the next value of a loop-carried variable.
     pub(super) fn update(&self, e: &mut Emission<'_>, carried: Var, value: Atom) {
         e.update(self.comb, self.rate, carried, value);
     }
 
-    /// Declares a state's fields.
+    /// Declares the fields of a state.
     pub(super) fn carry_all(&self, e: &mut Emission<'_>, start: &[Atom], types: &[Ty]) -> Vec<Var> {
         let fields = start.iter().zip(types);
         fields.map(|(s, t)| self.carry(e, "acc", *s, *t)).collect()
     }
 
-    /// A group that runs left to right only.
+    /// Returns a group that runs only left to right.
     pub(super) fn sequential_group(
         &self,
         accs: &[Var],
@@ -190,7 +203,7 @@ impl Folding<'_> {
         self.fold.step.result_types().into_vec()
     }
 
-    /// One group per field.
+    /// Emits one group per field.
     fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Atom> {
         let comb = self.carried.comb;
         let types = self.types();
@@ -227,13 +240,14 @@ impl Folding<'_> {
         values
     }
 
-    /// Whether it has had all elements when the phase ends in which it is emitted. No segment goes on in the next one.
+    /// Whether the fold is complete at the end of the emitted phase. A segment never continues in
+    /// the next phase.
     fn has_all(&self, e: &Emission<'_>) -> bool {
         let class = e.scope.plan.rates.runs_at(self.id);
         self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)
     }
 
-    /// The subrate in which it runs while something lives, though its loop goes on.
+    /// The liveness guard in which the fold runs, within its loop.
     fn apart(&self, e: &Emission<'_>) -> Option<RateId> {
         let tree = &e.placed.tree;
         let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
@@ -241,7 +255,8 @@ impl Folding<'_> {
         around.find(|r| matches!(tree.rate(*r).opening, Opening::While(_)))
     }
 
-    /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
+    /// Checks that `fold1` has an element: the length or count of the rate or of the segment must
+    /// not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
         let Carried { comb, rate, .. } = self.carried;
         if !self.has_all(e) {
@@ -262,13 +277,13 @@ impl Folding<'_> {
         e.trap(comb, section, TrapKind::Empty, some.into(), &[]);
     }
 
-    /// The state with a flag for whether it has anything.
+    /// Emits the state with a flag that tells whether it has a value.
     fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<Atom>> {
         let comb = self.carried.comb;
         let types = self.types();
         let zeros: Vec<Atom> = types.iter().map(|t| Const::zero(*t).into()).collect();
         let aggregate = matches!(self.fold.style, FoldStyle::Aggregate(_));
-        // An aggregate steps from `start` in every part; it is never joined.
+        // An aggregate steps from `start` in every chunk, and is joined as a state.
         let (seen_start, start, identity) = match self.fold.style {
             FoldStyle::First => (false, zeros.clone(), zeros),
             FoldStyle::Aggregate(_) => (false, self.start.clone(), self.start.clone()),
@@ -317,7 +332,7 @@ impl Folding<'_> {
         });
         if matches!(self.fold.style, FoldStyle::First) && self.has_all(e) {
             match (self.carried.is_segmented(e), self.apart(e)) {
-                // It is not known yet what says whether that lives.
+                // The liveness condition of the guard is not known yet.
                 (true, Some(rate)) => {
                     let waiting = e.values.nonempty.entry(rate).or_default();
                     waiting.push((comb, seen));
@@ -329,7 +344,8 @@ impl Folding<'_> {
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
-    /// States of which the start is the identity: parts of them may be joined in any order, or by lanes.
+    /// Emits a state with its start as identity. Partial states are joined in any order, or by
+    /// lanes.
     fn joined(&self, e: &mut Emission<'_>, join: &Body, order: Order) -> Lower<Vec<Atom>> {
         let (accs, next) = self.stepped(e)?;
         let combine = operators::combine(e, self.id, 2, join)?;
@@ -348,7 +364,7 @@ impl Folding<'_> {
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
-    /// The first element as it is, the others joined.
+    /// Takes the first element as it is, and joins the others.
     fn first_or(
         &self,
         e: &mut Emission<'_>,
@@ -384,7 +400,7 @@ impl Folding<'_> {
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
-    /// The state, and what it is after one more element.
+    /// Emits a step. Returns the state and its next values.
     fn stepped(&self, e: &mut Emission<'_>) -> Lower<(Vec<Var>, Vec<Atom>)> {
         let types = self.types();
         let accs = self.carried.carry_all(e, &self.start, &types);

@@ -1,5 +1,6 @@
-//! Generators: arrays given by a length and a function of the index. They open a root rate, or join one
-//! of their length.
+//! Generators: arrays given by a length and a function of the index.
+//!
+//! A generator opens a root rate, or joins a root of its length.
 
 use super::body::{self, Inline};
 use super::emission::Emission;
@@ -13,7 +14,9 @@ use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 
-/// Places `generate`, `iota`, `replicate` and everything that reads other arrays by index.
+/// Places a generator or a gather.
+///
+/// Generators are `generate`, `iota` and `replicate`. Gathers read other arrays by index.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if let Some(columns) = p.scope.mirrored(id) {
         return place_mirrored(p, id, &columns);
@@ -25,7 +28,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Places a mirror: where its source's elements are.
+/// Places a `reverse` in the loop of its source.
 fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower {
     let makers: Vec<NodeId> = columns.iter().map(|c| c.field.0).collect();
     p.enter(id, &makers)?;
@@ -42,7 +45,9 @@ fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower {
     Ok(())
 }
 
-/// Emits a mirror: its elements are those of its source.
+/// Emits a `reverse` in the loop of its source.
+///
+/// Its elements are those of its source.
 pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     e.comb_at(id, spot);
     let columns = e.scope.mirrored(id).unwrap_or_default();
@@ -57,7 +62,8 @@ pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 /// Opens the root rate over a generator's indices.
 pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if let Some((array, _)) = indexed_here(p, id) {
-        // Where its own elements are the lengths above it, it is asked again, and cannot be the answer.
+        // The search may come back to this generator, if its elements are the lengths of segments.
+        // Then it cannot be the root.
         if !p.opening.insert(id) {
             return Ok(());
         }
@@ -71,8 +77,10 @@ pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Places elements for use at a spot, in the rate of the generator that is around it, or in that beside which
-/// they are wanted. The result is where they are known.
+/// Places elements for use at a program point.
+///
+/// They are computed in the generator's rate around the use. For an unfused input, the rate is the
+/// consumer's. Returns the program point of their definition.
 pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
     let id = column.field.0;
     let array = indexed_here(p, id);
@@ -97,7 +105,8 @@ pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
     Ok(spot)
 }
 
-/// The array whose indices this is, if this loop has its rate: its length need not be known beforehand.
+/// The array that a generator counts, if this loop has the array's rate. Then its length need not
+/// be known at loop entry.
 fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     let (graph, plan) = (p.scope.graph, p.scope.plan);
     let array = indexed_array(graph, id)?;
@@ -105,14 +114,16 @@ fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     (!is_told(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
 }
 
-/// Whether the length of a generator is there when the loop starts.
+/// Returns whether a generator's length is known at loop entry.
 pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
     let length = scope.graph.nodes[id.index()].length;
     length.is_none_or(|by| is_made_before(scope, by))
 }
 
-/// Whether what a length is computed from was made by earlier loops. That is so for all that a loop makes or consumes;
-/// what is zipped in a later loop may be as long as something that this one tells in the end.
+/// Returns whether earlier loops made the operands of a length.
+///
+/// This holds for all lengths that a loop makes or consumes. But a zip in a later loop may have an
+/// input whose length this loop computes.
 pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
     let made_before = |n: NodeId| is_made_before(scope, n);
     match length {
@@ -134,12 +145,12 @@ pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
     }
 }
 
-/// Whether no loop makes a node but earlier ones.
+/// Whether only earlier loops make a node.
 fn is_made_before(scope: &Scope<'_>, id: NodeId) -> bool {
     scope.plan.loop_of[id.index()].is_none_or(|l| l < scope.at)
 }
 
-/// The length of a generator, as the loop knows it when it starts.
+/// Returns the length of a generator as known at loop entry.
 pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
     let node = &scope.graph.nodes[id.index()];
     match (&node.node.kind, node.length) {
@@ -151,7 +162,7 @@ pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
     }
 }
 
-/// The length of what is computed where it is read at an index.
+/// Returns the length of an inlined array (an index function).
 pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
     let pulls = &scope.plan.pulls;
     Some(
@@ -163,7 +174,7 @@ pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
     )
 }
 
-/// A delayed length: known without a loop, if it is that of an array whose length is.
+/// A delayed length. It is a parameter if it is the length of an array with a known length.
 fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
     loop {
         let node = &scope.graph.nodes[field.0.index()];
@@ -187,7 +198,7 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
     Ok(())
 }
 
-/// Emits the elements at a rate's counter.
+/// Emits a generator's elements at a rate's counter.
 pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length>) -> Lower {
     let id = column.field.0;
     let Kind::Generate(_, body) = &e.scope.graph.node(id).kind else {
@@ -207,12 +218,12 @@ pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length
     Ok(())
 }
 
-/// Which of a generator's bodies gives its elements.
+/// Returns the index of the generator body that computes elements.
 pub fn last_body(e: &Emission<'_>, id: NodeId) -> usize {
     e.scope.graph.nodes[id.index()].captures.len() - 1
 }
 
-/// Emits a length that is checked, once.
+/// Emits a checked length, once.
 pub fn emit_checked(e: &mut Emission<'_>, id: NodeId) -> Lower<Atom> {
     if let Some(known) = e.values.checked.get(&id) {
         return Ok(*known);

@@ -1,8 +1,9 @@
-//! Lengths: what is consumed together is as long as the class that consumes it. Where that is not known
-//! before a program runs, it is checked here, and nowhere else.
+//! Length checks: inputs that are consumed together must have the length of their class.
 //!
-//! A length belongs to a class. A check holds the length of an array against the number of elements of
-//! the one class at whose rate the array is consumed, and never against that of a class around or below:
+//! Lengths that are not known at compile time are checked here, and nowhere else.
+//!
+//! Each length belongs to a class. A check compares the length of an array with the number of
+//! elements of the class that consumes the array. It never uses a class around or below:
 //!
 //! ```text
 //! a root's bound           init_2:  let same_2 = eq len_1 len_0        trap unless same_2, t0
@@ -11,11 +12,11 @@
 //!                          done_2:  let same_2 = eq ix_2 len_1         trap unless same_2, t0
 //! ```
 //!
-//! What nothing in a loop consumes together with what its rate runs over may still be of that class, since a
-//! zip in another loop made it so: it is checked behind everything else ([`check_all`]), in the zip's name.
+//! Two inputs may be of one class because of a zip in another loop. If nothing in this loop
+//! compares them, [`check_all`] does so after all other checks, and a failure names that zip.
 //!
-//! How many elements a nested rate or a subrate has is known at the loop's end only; an array in memory
-//! that a subrate reads at its count is found to be too short at the first element that it lacks.
+//! The number of elements of a nested rate or a subrate is known at the end of the loop. If an
+//! array in memory is read at a subrate's count, the first missing element traps.
 
 use super::emission::Emission;
 use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
@@ -30,20 +31,22 @@ use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Checks that inputs which are consumed together at a spot have as many elements as the class there.
+/// Checks the lengths of inputs that are consumed together at a program point.
+///
+/// They must have as many elements as the class there.
 pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
-    // What is consumed alone is as long as itself.
+    // A single input has its own length.
     if inputs.len() > 1 {
         check(p, id, inputs, at);
     }
 }
 
-/// Checks that each of these inputs has as many elements as the class of the rate at a spot.
+/// Checks each of these inputs against the class of the rate at a point.
 pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rate = p.placed.tree.elements_of(at.rate);
     let opening = &p.placed.tree.rate(rate).opening;
     let class = p.scope.consumes_at(id);
-    // A part of an append is not as long as the whole.
+    // A part of an append is shorter than the append.
     let is_part = class.is_some_and(|c| p.placed.tree.rate(rate).appends.contains(&c));
     if opening.is_counted() || is_part {
         counted(p, id, inputs, at);
@@ -61,7 +64,7 @@ pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     }
 }
 
-/// Inputs at a root rate have lengths of their own, which are there when the loop starts.
+/// Checks inputs at a root rate. Their lengths are known at loop entry.
 fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
     let rates = &p.scope.plan.rates;
     let Some((first, rest)) = p.scope.inputs(id)[inputs].split_first() else {
@@ -85,7 +88,7 @@ fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
     }
 }
 
-/// Whether an array has as many elements as all rows that a nested rate runs over, by construction.
+/// Whether an array has as many elements as all rows of a nested rate, by construction.
 fn has_all(p: &Placer<'_>, id: NodeId, rate: RateId) -> bool {
     let class = p.placed.tree.rate(rate).class;
     let kind = class.map(|c| p.scope.plan.rates.kind(c));
@@ -96,15 +99,15 @@ fn has_all(p: &Placer<'_>, id: NodeId, rate: RateId) -> bool {
     }
 }
 
-/// Two lengths that are there when the loop starts are equal.
+/// Adds a check that two lengths known at loop entry are equal.
 fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
     if expected != got {
         p.act(by, Act::Check(Check::Same(got, expected)));
     }
 }
 
-/// A nested rate has visited so many elements in the end, unless that is checked already: by this rate or
-/// an earlier one over the same segments.
+/// Adds a check of the total number of elements of a nested rate. Skips it if this rate, or an
+/// earlier one over the same segments, has it.
 fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
     let class = p.class_in_context(rate);
     if class.is_some_and(|class| p.lengths().first_check(class, len)) {
@@ -113,7 +116,8 @@ fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
     }
 }
 
-/// What advances with a subrate has its length; arrays in memory are read at its count.
+/// Checks inputs of a subrate. Fused inputs have its length by construction; arrays in memory are
+/// read at its count.
 fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rates = &p.scope.plan.rates;
     let on_first = rates.is_beside(id, inputs.start);
@@ -138,8 +142,9 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     }
 }
 
-/// Checks that arrays which told how many elements segments have are as long, unless what uses these
-/// arrays in this loop has checked it.
+/// Checks the arrays whose lengths were assumed to be totals of segments.
+///
+/// Skips arrays that their consumers in this loop have checked.
 pub fn check_told(p: &mut Placer<'_>) {
     for told in std::mem::take(&mut p.lengths().told) {
         let class = p.class_in_context(told.rate);
@@ -155,12 +160,13 @@ pub fn check_told(p: &mut Placer<'_>) {
     }
 }
 
-/// Checks that what a rate runs over has as many elements as its class, where nothing in this loop has done
-/// so: what made them one class may be in another loop. There it would find what this one keeps in memory
-/// as long as it should be, whatever it was.
+/// Checks all nodes that a rate runs over against the rate's class.
+///
+/// Skips lengths that this loop has checked already. The class may stem from a zip in another loop.
+/// That loop cannot find the error, because this loop writes its array with the expected length.
 pub fn check_all(p: &mut Placer<'_>) {
     let mut all = std::mem::take(&mut p.lengths().run_over);
-    // Of the rates of a class, several phases may have one: the first says how many elements the others have.
+    // Several phases may have a rate of one class. The first rate defines the number of elements.
     let mut firsts: FxHashMap<(ClassId, Option<Context>), RateId> = FxHashMap::default();
     for rate in (0..p.placed.tree.rates().len()).map(RateId::new) {
         let placed = p.placed.tree.rate(rate);
@@ -191,10 +197,10 @@ pub fn check_all(p: &mut Placer<'_>) {
             continue;
         }
         let rate = firsts.get(&(class, context)).copied().unwrap_or(rate);
-        // Something of the class that has as many elements as the rate.
+        // Another node of the class with as many elements as the rate.
         let like = like.first(p, rate, (class, context));
         let joined_by = rates.joined_by(own, like.unwrap_or(class));
-        // Segments say how long each is; who zips says that both are as long.
+        // Prefer a zip: segments define their own lengths, and a zip asserts that two are equal.
         let zips = |by: &&NodeId| !is_segmented(&p.scope.graph.node(**by).kind);
         let Some(by) = joined_by.iter().find(zips).or(joined_by.first()).copied() else {
             continue;
@@ -208,7 +214,7 @@ pub fn check_all(p: &mut Placer<'_>) {
             }
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
             check_own(p, by, (own, len), bound);
-            // The first of what is consumed together says what is expected.
+            // The first of the inputs that are consumed together is the expected length.
             let first = usize::from(p.scope.graph.node(by).kind.facts().has_base);
             let first = p.scope.inputs(by)[first];
             let before = |own| rates.before(own, by);
@@ -221,9 +227,9 @@ pub fn check_all(p: &mut Placer<'_>) {
     }
 }
 
-/// Checks a zip's own lengths against each other, where another than that of this class is known here and is not the
-/// loop's: so a zip is told of what it was given, before it is held against what the loop runs over. Where the zip is in
-/// a later loop, its other input may be as long as what this one finds out.
+/// Checks a zip's own inputs against each other. Skips inputs whose lengths are not known here, or
+/// are the loop's. So the trap reports the zip's own lengths before it reports the loop's. If the
+/// zip is in a later loop, its other input may depend on a length that this loop computes.
 fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
     let rates = &p.scope.plan.rates;
     let is_it = |n: &NodeId| rates.own(*n) == Some(own);
@@ -249,14 +255,14 @@ fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), boun
     }
 }
 
-/// Places the checks that can be made at the end only.
+/// Places the checks that need the loop to be complete.
 pub fn place_ends(p: &mut Placer<'_>) {
     for (by, check) in std::mem::take(&mut p.lengths().at_the_end) {
         p.act(by, Act::Check(check));
     }
 }
 
-/// Of what rates run over, the classes that their nodes had on their own.
+/// The classes, before unification, of the nodes that each rate runs over.
 #[derive(Default)]
 struct Alike(FxHashMap<RateId, Vec<ClassId>>);
 
@@ -273,7 +279,7 @@ impl Alike {
         }
     }
 
-    /// The first class that has as many elements as the rate.
+    /// The first class with as many elements as the rate.
     fn first(
         &self,
         p: &mut Placer<'_>,
@@ -292,8 +298,10 @@ fn is_segmented(kind: &Kind) -> bool {
     kind.facts().by_segments != BySegments::Never
 }
 
-/// Checks that rows are as long as those that a rate runs over, and as many, where that is not so by construction: the zip
-/// that made their elements one class may be in another loop.
+/// Checks the length and the number of rows against a rate's rows.
+///
+/// Skips rows that are equal by construction. The zip that made their elements one class may be in
+/// another loop.
 pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
     let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
     let mut own = graph.resolve(p.scope.inputs(id)[0], 0);
@@ -382,7 +390,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
     Ok(())
 }
 
-/// The combinator that checks a subrate's count, the class that is counted, and the length of the array.
+/// The combinator that checks a subrate's count, the counted class, and the length of the array.
 fn operands(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -394,7 +402,8 @@ fn operands(
 }
 
 impl Count {
-    /// What was got, and what was expected; or what is needed, and what there is.
+    /// The actual and the expected length. Before the end of the loop: the needed length and the
+    /// existing one.
     fn payload(&self, count: Atom, len: Atom) -> [Atom; 2] {
         match self.expects_array {
             true => [len, count],

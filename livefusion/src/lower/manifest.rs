@@ -18,7 +18,9 @@ pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
     Ok(())
 }
 
-/// Emits the reading of a column's current element at a rate's counter, or at a subrate's count.
+/// Emits the read of a column's current element.
+///
+/// The index is a rate's counter, or a subrate's count.
 pub fn emit_read(e: &mut Emission<'_>, column: Column, spot: Spot) {
     e.comb_at(column.field.0, spot);
     let array = e.array(column.field);

@@ -1,4 +1,4 @@
-//! `map`, `zip_with` and operators between arrays: a function of the elements of inputs in step.
+//! `map`, `zip_with` and operators between arrays: apply a function to elements in step.
 //!
 //! ```text
 //! body_1:  let elt_1 = add elt_0 k_1
@@ -13,8 +13,10 @@ use crate::ast::Kind;
 use crate::sharing::NodeId;
 use loop_lang::ir::Section;
 
-/// Places a map over one or more inputs: where all of them have an element. What of its results is needed while
-/// elements go on that end is computed while they do.
+/// Places a map over one or more inputs.
+///
+/// All inputs have an element at its program point. Results with consumers only before an early
+/// exit run under a liveness guard.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let Kind::Map(body) = &p.scope.graph.node(id).kind else {
         return Ok(());

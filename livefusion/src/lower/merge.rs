@@ -1,6 +1,8 @@
-//! `merge`, `interleave` and `combine` of what is computed: in each attempt a step says which inputs are taken from, and
-//! what is made of their elements. An input that is computed in the loop is a [cursor](super::cursor), which goes on where
-//! its last element was taken; one that is in memory, or can be told from an index, is had at a position.
+//! `merge`, `interleave` and `combine` of computed inputs.
+//!
+//! In each attempt, a step chooses the inputs to take from, and computes an element. An input that
+//! is computed in the loop is a [cursor](super::cursor): it advances after its element was taken.
+//! An input that is in memory, or is a function of the index, is read at a position.
 //!
 //! ```text
 //! guard_2: unless need_2 | bottom_2             (around the cursor of an input)
@@ -24,7 +26,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
 
-/// Opens what is around the cursor of a merge's side.
+/// Opens the subrate around the cursor of a merge's side.
 pub fn open_needed(p: &mut Placer<'_>, (zip, side): (NodeId, usize), attempts: RateId) -> RateId {
     let sided = Sided {
         zip,
@@ -41,7 +43,9 @@ pub fn open_needed(p: &mut Placer<'_>, (zip, side): (NodeId, usize), attempts: R
     })
 }
 
-/// Places a merge: behind all its sides. Its elements are there where a step has taken one.
+/// Places a merge after all its sides.
+///
+/// It has an element where a step has taken one.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let Kind::Merge(body) = &p.scope.graph.node(id).kind else {
         return Ok(());
@@ -62,13 +66,13 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// The side that delivers an input, if one does.
+/// The side that delivers an input, if any.
 fn side_of(scope: &Scope<'_>, id: NodeId, input: usize) -> Option<usize> {
     let mut sides = scope.plan.rates.sides(id)?.iter();
     sides.position(|s| s.inputs.contains(&input))
 }
 
-/// Which results of the body somebody asks for: what it takes, always.
+/// A mask of the demanded results of the body. The choices of inputs are always demanded.
 fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
     let always = scope.inputs(id).len() + MERGE_CHECK;
     let mut wanted = vec![true; always];
@@ -76,7 +80,7 @@ fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
     wanted
 }
 
-/// Of each of the body's parameters that is used and a column of an input: that, and which input it is of.
+/// For each parameter of the body: its column and input, if the parameter is used and is a column.
 fn used_columns(scope: &Scope<'_>, id: NodeId, body: &Body) -> Vec<Option<(Column, usize)>> {
     let inputs = 0..scope.inputs(id).len();
     let of_input = |k: usize| scope.columns(id, k..k + 1).into_iter().map(move |c| (c, k));
@@ -105,11 +109,11 @@ pub fn emit_needed(e: &mut Emission<'_>, merge: NodeId, rate: RateId) {
 struct Input {
     /// Whether it has an element.
     live: Atom,
-    /// What says where it goes on: whether it is asked for its next element, or where that is.
+    /// Its state: a flag that asks for the next element, or a position.
     goes_on: Var,
 }
 
-/// Emits a merge's step, and what follows for its inputs.
+/// Emits a merge's step, and the updates of its inputs.
 pub fn emit(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -165,7 +169,7 @@ pub fn emit(
             fits,
             &payload,
         );
-        // What counts elements beforehand does not trap, and ends all the same.
+        // The sizing loop does not trap, and must end all the same.
         let both = [any, fits];
         any = e.emit(comb, Section::Body, "all", Op::And, &both).into();
     }
@@ -199,7 +203,7 @@ fn on_side(
     })
 }
 
-/// An input that is in memory, or can be told from an index.
+/// An input that is in memory, or is a function of the index.
 fn at_position(
     e: &mut Emission<'_>,
     comb: CombId,
@@ -234,7 +238,7 @@ fn at_position(
     })
 }
 
-/// Where an element was taken, the input goes on.
+/// Advances an input if its element was taken.
 fn go_on(
     e: &mut Emission<'_>,
     comb: CombId,

@@ -1,33 +1,35 @@
-//! Lowering: one loop of the schedule becomes one Loop, in two halves.
+//! Lowering: turns each loop of the schedule into a program of the Loop language.
 //!
-//! [`placement`] finds where each thing happens: in which rate and stage a combinator runs, where each
-//! element and each length comes from, which rates are opened and what is checked. [`emission`] follows the
-//! placement and writes the code. Each combinator has both in the file that is named after it: `place` says what it needs
-//! and where it can run, `emit` adds statements to the sections of its own labels. Combinators of one rate
-//! declare their labels synonyms in the loop's alias map, and so their blocks are one.
+//! It has two halves. [`placement`] assigns each combinator a program point (a rate and a stage).
+//! It finds the source of each element and each length, opens rates and adds checks. [`emission`]
+//! follows the placement and writes the code. Each combinator has both halves in the file that is
+//! named after it: `place` states its operands and its program point, and `emit` adds statements to
+//! its sections. Combinators of one rate declare their labels synonyms in the loop's alias map, so
+//! they share blocks.
 //!
 //! | file | combinators |
 //! | --- | --- |
 //! | [`manifest`] | arrays in memory, read in step |
-//! | [`generate`] | `iota`, `replicate`, `generate`, and what reads others by index: `slice`, `reverse`, ... |
+//! | [`generate`] | `iota`, `replicate`, `generate`, and gathers: `slice`, `reverse`, ... |
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
-//! | [`cursor`] | zips of streams that advance differently |
-//! | [`zip_shortest`] | `zip_shortest` of what is computed |
-//! | [`merge`] | `merge`, `interleave`, `combine` of what is computed |
-//! | [`append`] | `append`, `concat` of what is computed |
+//! | [`cursor`] | zips of streams that advance at different rates |
+//! | [`zip_shortest`] | `zip_shortest` of computed inputs |
+//! | [`merge`] | `merge`, `interleave`, `combine` of computed inputs |
+//! | [`append`] | `append`, `concat` of computed inputs |
 //! | [`filter`] | `filter`, `pack` |
-//! | [`take_while`] | `take_while`, `take` of what is computed |
-//! | [`lengths`] | checks that what is consumed together is of one length |
+//! | [`take_while`] | `take_while`, `take` of computed inputs |
+//! | [`lengths`] | length checks of inputs that are consumed together |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
 //! | [`sort`] | sorts of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
 //! | [`custom`] | combinators of users |
 //! | [`compute`] | delayed scalars computed from others, lengths |
-//! | [`output`] | writing an array that is wanted in memory |
+//! | [`output`] | results: arrays in memory and delayed scalars |
 //!
-//! [`scope`] says what a loop sees of its plan. [`body`] inlines a closure's terms, [`pull`] computes arrays
-//! where they are read at an index, [`operators`] recognises operators that may be reassociated.
+//! [`scope`] is a loop's view of its plan. [`body`] inlines a closure's terms. [`pull`] computes
+//! inlined arrays (index functions) at an index. [`operators`] recognises operators that may be
+//! reassociated.
 
 mod append;
 mod body;
@@ -69,13 +71,13 @@ use smallvec::SmallVec;
 
 pub use placement::{Placement, show};
 
-/// Placing and emitting fail with what went wrong; who is to blame is added by the caller.
+/// The result of placing and emitting. The caller adds the combinator to the error.
 type Lower<T = ()> = std::result::Result<T, ErrorKind>;
 
-/// Where a kernel's argument comes from.
+/// Describes the source of a kernel's argument.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// An array in memory: an input's or a result of an earlier loop.
+    /// An array in memory: an input, or a result of an earlier loop.
     Array(FieldRef),
     /// A delayed scalar that is computed already.
     Scalar(FieldRef),
@@ -83,39 +85,41 @@ pub enum Source {
     Constant(u32),
     /// The length of an array in memory, or of a generator of known length.
     Length(NodeId),
-    /// A number of elements that the sizing loop finds, by its results.
+    /// A count of elements, by its position among the sizing loop's results.
     Size(u32),
 }
 
-/// A lowered loop and how it is tied to the graph.
+/// Holds a lowered loop and its links to the graph.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The loop.
     pub program: Loop,
-    /// A loop of the same parameters that is run before it, where the number of elements to make is known
-    /// in no other way. Its results are the [`Source::Size`]s.
+    /// A loop with the same parameters that runs first. It counts elements where their number is
+    /// known in no other way. Its results are the [`Source::Size`]s.
     pub sizing: Option<Loop>,
-    /// Where each parameter comes from.
+    /// The source of each parameter.
     pub sources: Vec<Source>,
     /// The node of each combinator of the loop.
     pub combs: Vec<NodeId>,
-    /// What each result is.
+    /// The field of each result.
     pub results: Vec<FieldRef>,
 }
 
 impl Lowered {
-    /// Its loops in the order in which they run.
+    /// Returns its loops in execution order.
     pub fn programs(&self) -> impl Iterator<Item = &Loop> {
         self.sizing.iter().chain([&self.program])
     }
 
-    /// Makes of the loop what backends compile: the passes, and levels that chunks of a loop can go by.
+    /// Optimizes the loops for the backends.
+    ///
+    /// Runs the passes, and raises group levels so that loops can run in chunks.
     pub fn optimize(&mut self) {
         loop_lang::passes::optimize(&mut self.program);
         loop_lang::chunkable::raise_levels(&mut self.program);
         if let Some(sizing) = &mut self.sizing {
             loop_lang::passes::optimize(sizing);
-            // Only its counts are asked for, so it may leap.
+            // Only its counts are used, so it may skip inner loops that only count.
             if loop_lang::passes::leap(sizing) {
                 loop_lang::passes::optimize(sizing);
             }
@@ -123,17 +127,22 @@ impl Lowered {
     }
 }
 
-/// What labels and variables of a node are postfixed with; none takes the next number.
+/// Returns the suffix for a node's labels and variables.
+///
+/// `None` takes the next number.
 pub type Naming<'a> = &'a dyn Fn(&Node) -> Option<String>;
 
-/// Numbers alone.
+/// Uses numbers for all nodes.
 pub fn numbered(_: &Node) -> Option<String> {
     None
 }
 
 /// Lowers the loops of a plan.
 ///
-/// Errors: a closure that the loop language cannot hold (conditions nested too deep, a leaked expression).
+/// # Errors
+///
+/// A closure that the Loop language cannot express: conditions nested too deep, or a leaked
+/// expression.
 pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lowered>> {
     let loops = (0..plan.loops.len()).map(|at| {
         let placement = place(graph, plan, at)?;
@@ -142,7 +151,9 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
     loops.collect()
 }
 
-/// Finds where everything of a loop happens. A plan that is made always places.
+/// Places all combinators of a loop.
+///
+/// Placing succeeds for every plan of the planner.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     let order = in_order(graph, plan, at);
     let scope = scope::Scope {
@@ -162,7 +173,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
             }
         }
     }
-    // What is computed from scalars.
+    // Scalars computed from other scalars.
     for id in order.iter().filter(|id| !runs_in.contains_key(id)) {
         place_node(&mut p, *id).map_err(|kind| error_at(graph, *id, kind))?;
     }
@@ -176,7 +187,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     Ok(p.placed)
 }
 
-/// In which of a loop's phases each of its nodes runs.
+/// The phases in which each node of a loop runs.
 fn phases_of(plan: &Plan, at: usize) -> FxHashMap<NodeId, SmallVec<[usize; 1]>> {
     let mut runs_in: FxHashMap<NodeId, SmallVec<[usize; 1]>> = FxHashMap::default();
     for (k, phase) in plan.loops[at].phases.iter().enumerate() {
@@ -187,7 +198,7 @@ fn phases_of(plan: &Plan, at: usize) -> FxHashMap<NodeId, SmallVec<[usize; 1]>> 
     runs_in
 }
 
-/// Writes the code of a loop that is placed.
+/// Writes the code of a placed loop.
 fn emit(
     graph: &Graph,
     plan: &Plan,
@@ -220,8 +231,9 @@ fn forced(kind: ErrorKind) -> Error {
     }
 }
 
-/// The nodes of a loop in dependency order, where what runs over segments depends on their lengths, too, and
-/// what is computed from a generator's indices on the array that these count.
+/// The nodes of a loop in dependency order. There are two further kinds of dependency. Nodes over
+/// segments depend on the segments' lengths, and nodes over a generator's indices depend on the
+/// array that it counts.
 fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
     let nodes = &plan.loops[at].nodes;
     let here = |n: NodeId| plan.computes(at, n);
@@ -239,7 +251,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 let inputs = inputs.flat_map(|i| behind(graph, *i));
                 let deciding = plan.rates.deciding_above(n, plan.loops[at].root);
                 let before = deciding.into_iter().chain(inputs);
-                // The first zip of its inputs says where a twin has elements.
+                // The first zip of the same inputs defines the program point of its co-consumers.
                 let before = before.chain(plan.rates.twin_of(n));
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }
@@ -248,7 +260,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
     order
 }
 
-/// An input, who makes its fields, and the arrays that generators among these count.
+/// An input, the producers of its fields, and the arrays that generators among them count.
 fn behind(graph: &Graph, input: NodeId) -> Vec<NodeId> {
     let mut all = vec![input];
     let mut next = 0;
@@ -385,8 +397,8 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         Kind::ScanS(..) => segments::emit_scan(e, id, spot),
         Kind::CountS => segments::emit_count(e, id, spot),
         Kind::Generate(..) => generate::emit_mirrored(e, id, spot),
-        // These have no code of their own: what admits elements opens rates, what makes elements where they
-        // are used is placed there, what sorts has an act of its own.
+        // These have no code of their own. Filters open rates, maps and expansions are placed at
+        // their fields, and sorts have an act of their own.
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Fields(_)

@@ -1,5 +1,6 @@
-//! Operators of folds, scans and scatters: which are plain (one operator per field), their identities, how
-//! they may be reassociated, and the combine functions of the others.
+//! Operators of folds, scans and scatters: identities, orders and combine functions.
+//!
+//! A *plain* body has one operator per field.
 
 use super::Lower;
 use super::body::{self, Inline};
@@ -10,19 +11,21 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Bytes over which a plain float fold deals its lanes, whatever the machine.
+/// Bytes over which a plain float fold deals its lanes, on every machine.
 const LANE_BYTES: usize = 256;
-/// Steps of a fold's runs.
+/// Steps in a run of a fold.
 const RUN: u32 = 128;
 /// Bytes that a plain float scan joins by a tree.
 const PREFIX_BYTES: usize = 64;
 
-/// The value that a plain fold starts from. (What the operator is not for, no body computes.)
+/// Returns the identity of a plain fold.
+///
+/// Zero for an operator that has none at this type; no body computes that.
 pub fn identity(op: Op, ty: Ty) -> Const {
     op.identity(ty).unwrap_or(Const::zero(ty))
 }
 
-/// How a plain fold over elements of this type is ordered.
+/// Returns the order of a plain fold over elements of this type.
 pub fn fold_order(op: Op, ty: Ty) -> Order {
     match op.joins_in_any_order(ty) {
         true => Order::Exact,
@@ -30,14 +33,18 @@ pub fn fold_order(op: Op, ty: Ty) -> Order {
     }
 }
 
-/// How a state of these fields is dealt to lanes: fewer of a wide one, so that all of its lanes are in registers.
+/// Returns the lanes for a state of these fields.
+///
+/// A wide state has fewer lanes, so that all of them fit in registers.
 pub fn lanes_of(state: &[Ty]) -> Order {
     let bytes: usize = state.iter().map(|ty| ty.size()).sum();
     let lanes = (LANE_BYTES / bytes.max(1)).max(1).next_power_of_two();
     Order::Lanes(lanes as u32)
 }
 
-/// How a plain scan is ordered. In a subrate elements have no place in a block, so it is left to right.
+/// Returns the order of a plain scan.
+///
+/// In a subrate an element has no fixed position in a block, so the scan runs left to right.
 pub fn scan_order(op: Op, ty: Ty, in_subrate: bool) -> Order {
     match in_subrate {
         _ if op.joins_in_any_order(ty) => Order::Exact,
@@ -46,8 +53,9 @@ pub fn scan_order(op: Op, ty: Ty, in_subrate: bool) -> Order {
     }
 }
 
-/// A body of (left, right) as a combine operator: an operator if it is plain and has one field, else a
-/// function of its own.
+/// Returns a body of (left, right) as a combine operator.
+///
+/// A plain body of one field is an operator. Any other body is a function.
 pub fn combine(e: &mut Emission<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
     if let Some([op]) = plain(body).as_deref() {
         return Ok(Combine::Op(*op));
@@ -64,8 +72,10 @@ pub fn combine(e: &mut Emission<'_>, id: NodeId, which: usize, body: &Body) -> L
     Ok(function(e, comb, params, stmts, results))
 }
 
-/// A combine function for states that may be empty: each side is a `bool` that says whether it has
-/// anything, then its fields. Two that have are joined by `body`.
+/// Emits a combine function for states that may be empty.
+///
+/// Each operand is a flag that tells whether it has a value, then its fields. Two operands with
+/// values are joined by `body`.
 pub fn lifted_combine(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -150,8 +160,10 @@ fn function(
     Combine::Fn(FnId::new(e.program.functions.len() - 1))
 }
 
-/// Lets the folds of a loop go in runs, if it does nothing but fold, from left to right: runs do not wait for
-/// each other. Other loops would only be held up by the ends of runs.
+/// Lets the folds of a loop run in runs.
+///
+/// Requires a loop that only folds, left to right. Runs do not wait for each other. In other loops,
+/// the ends of runs cost time and gain nothing.
 pub fn set_runs(program: &mut Loop) {
     let flat = matches!(
         program.rates[..],

@@ -1,5 +1,6 @@
-//! Results: arrays that are wanted in memory are allocated, written where an element exists, cut to
-//! their length, and returned; delayed scalars are returned.
+//! Results: writes requested arrays to memory, and returns arrays and delayed scalars.
+//!
+//! An array is allocated, written where an element exists, and cut to its length.
 //!
 //! ```text
 //! init_2:   let out_2 = newArray i64 len_0      done_2:  let res_2 = sliceArray out_2 ix_2
@@ -12,7 +13,9 @@ use super::placement::{Placer, Spot};
 use crate::sharing::FieldRef;
 use loop_lang::ir::{Section, StmtKind};
 
-/// Places the arrays that the plan wants of this loop; those that a scatter makes are in memory anyway.
+/// Places the requested arrays of this loop.
+///
+/// Arrays made by a scatter are in memory already.
 pub fn place(p: &mut Placer<'_>) -> Lower {
     let plan = p.scope.plan;
     for field in &plan.loops[p.scope.at].arrays {
@@ -36,7 +39,7 @@ pub fn place(p: &mut Placer<'_>) -> Lower {
     p.make_all()
 }
 
-/// Emits everything that the plan wants of this loop.
+/// Emits the requested results of this loop.
 pub fn emit(e: &mut Emission<'_>) -> Lower {
     let plan = e.scope.plan;
     let planned = &plan.loops[e.scope.at];

@@ -1,4 +1,6 @@
-//! Reading at an index: from memory, or, where an array is pulled, by computing the element there.
+//! Indexed reads: from memory, or inlined from an index function.
+//!
+//! Reads of an inlined array use no memory: each read computes the element.
 //!
 //! ```text
 //! body_1:  let ix_1 = sub last_1 ix_1          (the index, of the one who reads)
@@ -15,8 +17,9 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
-/// Elements that were read or computed already, by region: what is bound in a region is seen by
-/// those inside of it.
+/// Holds elements that were read or computed already, by region.
+///
+/// Values bound in a region are visible in the regions inside of it.
 #[derive(Debug, Default)]
 pub struct Known {
     regions: Vec<FxHashMap<(FieldRef, Atom), Atom>>,
@@ -28,18 +31,18 @@ impl Known {
         self.regions.push(FxHashMap::default());
     }
 
-    /// Leaves the innermost region, and forgets what it has bound.
+    /// Leaves the innermost region, and drops its values.
     pub fn close(&mut self) {
         self.regions.pop();
     }
 
-    /// A field's element at an index, if it is known here.
+    /// Returns a field's element at an index, if it is visible here.
     pub fn get(&self, field: FieldRef, index: Atom) -> Option<Atom> {
         let mut around = self.regions.iter().rev();
         around.find_map(|r| r.get(&(field, index)).copied())
     }
 
-    /// Says what a field's element at an index is.
+    /// Sets a field's element at an index.
     pub fn set(&mut self, field: FieldRef, index: Atom, value: Atom) {
         if let Some(here) = self.regions.last_mut() {
             here.insert((field, index), value);
@@ -47,8 +50,10 @@ impl Known {
     }
 }
 
-/// Adds the statements that read some fields of an array's element at an index. Of an index
-/// outside, an array in memory gives zero; a pulled one anything that its function gives.
+/// Adds the statements that read fields of an array's element.
+///
+/// At an index out of bounds, an array in memory gives zero. An inlined array gives any value of
+/// its function.
 pub fn elements(
     e: &mut Emission<'_>,
     known: &mut Known,
@@ -76,7 +81,9 @@ pub fn elements(
     Ok(())
 }
 
-/// As [`elements`], where the index may be outside: there pulled ones are zero, and nothing traps.
+/// Adds the same statements as [`elements`] for an unchecked index.
+///
+/// At an index out of bounds, inlined arrays give zero, and nothing traps.
 pub fn elements_inside(
     e: &mut Emission<'_>,
     known: &mut Known,
@@ -120,7 +127,8 @@ pub fn elements_inside(
     Ok(())
 }
 
-/// The row that an element is in, and where in it: what it was put together of, or found by a division.
+/// The row of an element, and the index within it. They come from the flat index's operands, or
+/// from a division.
 fn taken_apart(
     e: &mut Emission<'_>,
     index: Atom,
@@ -141,7 +149,7 @@ fn taken_apart(
     (outer, inner)
 }
 
-/// Computes fields of a pulled array's element at an index.
+/// Computes fields of an inlined array's element at an index.
 fn compute(
     e: &mut Emission<'_>,
     known: &mut Known,

@@ -1,4 +1,4 @@
-//! Scans: an accumulator whose running value is the element.
+//! Scans: an accumulator with its running value as the element.
 //!
 //! ```text
 //! body_4:  let elt_4 = scan acc_4 with elt_1        (floats: a fixed tree within blocks)
@@ -6,8 +6,8 @@
 //! bottom_4: acc_4 := elt_4
 //! ```
 //!
-//! An exclusive scan's element is the accumulator's old value. Operators that are not plain are lifted as
-//! in [`super::fold`].
+//! The element of an exclusive scan is the accumulator's old value. Operators that are not plain
+//! are lifted as in [`super::fold`].
 
 use super::Lower;
 use super::body::{self, Inline};
@@ -22,7 +22,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
-/// Places a scan: in step with its input.
+/// Places a scan in step with its input.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if p.is_unasked(id) {
         return Ok(());
@@ -48,8 +48,10 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Scans the inputs' elements at a spot with accumulators that a rate owns, and gives these. A cursor over the elements
-/// of segments owns none: it starts them anew with each segment.
+/// Scans the inputs' elements at a program point.
+///
+/// Returns the accumulators, which `owner` starts. If the owner is a cursor over elements of
+/// segments, the root starts them, and the cursor restarts them with each segment.
 pub(super) fn scan_at(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -97,7 +99,9 @@ pub(super) fn scan_at(
     Ok(accs)
 }
 
-/// Emits the delayed scalar that a scan ends with: its accumulator, read after the loop.
+/// Emits the total of a scan.
+///
+/// It is the accumulator, read after the loop.
 pub fn emit_total(e: &mut Emission<'_>, id: NodeId) -> Lower {
     let (graph, scan) = (e.scope.graph, e.scope.inputs(id)[0]);
     let mut values = Vec::new();
@@ -109,7 +113,7 @@ pub fn emit_total(e: &mut Emission<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// One field of a scan: the accumulator, and the inclusive value.
+/// One field of a scan: the accumulator and the inclusive value.
 struct Running {
     acc: Var,
     inclusive: Atom,
@@ -166,7 +170,7 @@ impl Scanning<'_> {
         fields
     }
 
-    /// Adds a prefix group and its `scan` statement; the results are the inclusive values.
+    /// Adds a prefix group and its `scan` statement. Returns the inclusive values.
     fn scan(&self, e: &mut Emission<'_>, group: Group, elems: Vec<Atom>) -> Vec<Var> {
         let types: Vec<Ty> = group.vars.iter().map(|v| e.program.ty(*v).elem()).collect();
         let results: Vec<Var> = types
@@ -218,7 +222,7 @@ impl Scanning<'_> {
             .collect())
     }
 
-    /// Left to right, updated at a rate or below it.
+    /// Emits a left-to-right scan that is updated at `step` or below it.
     fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
         let accs = self.carried.carry_all(e, &self.start, &types);

@@ -1,5 +1,7 @@
-//! `scatter` and `reduce_by_index`: values put at computed indices of a copy of the base, in order; `scan_by_index`, whose
-//! element is what is at its index then.
+//! `scatter` and `reduce_by_index`: write values at computed indices of a copy of the base, in
+//! order.
+//!
+//! `scan_by_index` also returns the element at each index.
 //!
 //! ```text
 //! init_3:   let out_3 = copyArray arr_0          yield_3:  trap unless ok_3, t0 (elt_1, len_0)
@@ -19,7 +21,7 @@ use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 
-/// Places running folds by index: in step with their indices and values.
+/// Places a running fold by index, in step with its indices and values.
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if p.is_unasked(id) {
         return Ok(());
@@ -32,7 +34,7 @@ pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Places a scatter: where its indices and values have an element.
+/// Places a scatter in step with its indices and values.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = p.spot_of(id, 1..3)?;
     super::lengths::check_together(p, id, 1..3, spot);
@@ -79,7 +81,9 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Emits running folds by index. The elements are read where others may use them, and written back behind that.
+/// Emits a running fold by index.
+///
+/// It reads an element in `body`, for other consumers, and writes it back in `yield`.
 pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let graph = e.scope.graph;
     let Kind::ScanByIndex(op, kind, places) = &graph.node(id).kind else {
@@ -105,15 +109,15 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// What is joined where.
+/// The arrays, index and values of an update.
 struct Joined {
     arrays: Vec<Var>,
     index: Atom,
     values: Vec<Atom>,
 }
 
-/// The arrays of a node that goes by indices, and the index and values at a spot. In a section from which on the index is used it
-/// is checked.
+/// The arrays, index and values of an update at a program point. The index is checked in the
+/// section of its first use.
 fn joined(
     e: &mut Emission<'_>,
     (id, comb, section): (NodeId, CombId, Section),
@@ -138,8 +142,8 @@ fn joined(
     })
 }
 
-/// The arrays that values are joined onto, and their length: filled with the base's value if it is one value
-/// repeated that nobody else needs in memory, else copied.
+/// The arrays to update, and their length. An array is filled if its base is one repeated value and
+/// no other consumer needs the base in memory. Otherwise it is copied.
 fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let graph = e.scope.graph;
     let base = graph.nodes[id.index()].inputs[0];
@@ -176,7 +180,7 @@ fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
         let source = e.random(field);
         let out = e.var("out", comb, e.program.ty(source));
         e.push(comb, Section::Init, StmtKind::CopyArray(out, source));
-        // The copy's length: the original may be gone, if nobody else needs it.
+        // Use the copy's length. The original is freed early if it has no other consumer.
         len = e.array_len(out, comb);
         arrays.push(out);
     }
@@ -184,13 +188,13 @@ fn bases(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     Ok((arrays, len))
 }
 
-/// Notes the arrays that a node joins values onto, for later phases.
+/// Registers the arrays of a node for later phases.
 fn note(e: &mut Emission<'_>, id: NodeId, arrays: &[Var]) {
     let fields = (0..).map(|f| (id, f));
     e.values.bases.extend(fields.zip(arrays.iter().copied()));
 }
 
-/// Reads what is at an index.
+/// Reads the elements at an index.
 fn read(
     e: &mut Emission<'_>,
     (comb, section): (CombId, Section),
@@ -206,7 +210,8 @@ fn read(
     all
 }
 
-/// What is there, joined with values by an operator that may use captured arrays or scalars, trap, or loop.
+/// Applies an operator to the old elements and the values. The operator may use captured arrays or
+/// scalars, trap, or loop.
 fn step(
     e: &mut Emission<'_>,
     (id, comb, section): (NodeId, CombId, Section),

@@ -1,4 +1,4 @@
-//! Segments: a loop over each segment's elements inside of the loop over the segments.
+//! Segments: an inner loop over each segment's elements, in the loop over segments.
 //!
 //! ```text
 //! nest_1:  let room_1 = sub len_1 ix_1             guard_1:  unless more_1 | done_1
@@ -7,8 +7,8 @@
 //!          let end_1 = add ix_1 elt_0
 //! ```
 //!
-//! Folds and scans of segments are those of [`super::fold`] and [`super::scan`] with accumulators that the
-//! inner loop's `nest` starts.
+//! Folds and scans of segments share the code of [`super::fold`] and [`super::scan`]. Their
+//! accumulators start in the inner loop's `nest`.
 
 use super::body::{self, Inline};
 use super::emission::{Emission, Rows};
@@ -24,10 +24,13 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// More elements than any memory holds: what lengths whose elements are nowhere in memory may add up to.
+/// An upper bound of the elements of segments that are nowhere in memory. It is more than any
+/// memory holds.
 const MOST_ELEMENTS: u64 = 1 << 48;
 
-/// Opens an inner loop behind everything that it needs.
+/// Opens an inner loop over segments.
+///
+/// It comes after the segments' lengths and after `needs`.
 pub fn open(
     p: &mut Placer<'_>,
     user: NodeId,
@@ -36,7 +39,7 @@ pub fn open(
     needs: &[Spot],
 ) -> Lower<Spot> {
     let rates = &p.scope.plan.rates;
-    // Lengths that are in step with something else are read at the segments' counter.
+    // Lengths that are not of the parent's class are read at the segments' counter.
     let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
     let lengths = Column {
         beside,
@@ -63,19 +66,20 @@ pub fn open(
     Ok(p.open_within(user, spot, class, opening))
 }
 
-/// Whether how many segments of a class there are in a rate is known when the loop starts.
+/// Whether the number of segments of a class in a rate is known at loop entry.
 fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
     let opening = &p.placed.tree.rate(rate).opening;
     let counts = matches!(
         opening,
         Opening::Array(_) | Opening::Indices(_) | Opening::Rows(..)
     );
-    // What an append's parts have is counted through all phases.
+    // The elements of an append's parts are counted through all phases.
     counts && !p.scope.is_appended(class)
 }
 
-/// How long the data is that a node uses with all elements of segments, if that is known when the loop starts: past its
-/// length nothing of it is read or computed.
+/// Returns the length of the data that a node consumes with the segments' elements.
+///
+/// `None` if it is not known at loop entry. No data past this length is read or computed.
 pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
     let inputs = p.scope.inputs(user);
@@ -88,7 +92,7 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
         _ if runs_here && facts.by_segments.cut() => 1,
         _ if runs_here && facts.in_step() => 0,
         Kind::Generate(..) if runs_here => return p.len(user).filter(own),
-        // Of segments of segments, the lengths of the inner ones.
+        // For nested segments: the lengths of the inner ones.
         _ if segmented && rates.output(inputs[0]) == Some(class) => {
             return p.len(inputs[0]).filter(own);
         }
@@ -131,8 +135,8 @@ pub fn emit_open(e: &mut Emission<'_>, user: NodeId, rate: RateId) -> Lower {
     Ok(())
 }
 
-/// Opens an inner loop over segments whose lengths nobody has checked yet: each must fit what is left of
-/// the data. One that does not is a trap, and counts as empty.
+/// Opens an inner loop with unchecked segment lengths. Each length must fit the rest of the data. A
+/// length that does not fit traps, and counts as 0.
 fn open_checked(
     e: &mut Emission<'_>,
     comb: CombId,
@@ -148,8 +152,8 @@ fn open_checked(
     Ok(safe.into())
 }
 
-/// Checks, when the loop starts, that so many segments of one length fit what there is for them. If they do not, that is
-/// a trap, told of the first that does not fit, and all of them count as empty.
+/// Checks at loop entry that all segments of one length fit the data. If they do not, it traps with
+/// the first segment that does not fit, and all segments count as empty.
 ///
 /// ```text
 /// init_1:  let some_1 = max s_1 1            (a divisor)
@@ -187,7 +191,7 @@ fn rows_checked(
     Ok(Rows { length, elements })
 }
 
-/// How many elements segments may have in all.
+/// Returns an upper bound of the elements of all segments.
 pub(super) fn most(e: &mut Emission<'_>, comb: CombId, total: Total) -> Lower<Atom> {
     match total {
         Total::Length(most) => e.length(most, comb),
@@ -195,7 +199,9 @@ pub(super) fn most(e: &mut Emission<'_>, comb: CombId, total: Total) -> Lower<At
     }
 }
 
-/// The check that a segment fits what is left of the data behind a position, and its length.
+/// Returns the statements that check a segment's length at a position.
+///
+/// The segment must fit the rest of the data.
 pub(super) fn checked(
     e: &mut Emission<'_>,
     comb: CombId,
@@ -219,18 +225,20 @@ pub(super) fn checked(
     ]
 }
 
-/// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
-/// known only behind it, and it runs without them: nobody waits for them.
+/// Finds the program point of a node at the elements of its segments. In a subrate, lengths that
+/// count the subrate's elements are known only after it. The node does not wait for them.
 fn spot_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let inputs = 0..p.scope.inputs(id).len();
     let counted = usize::from(is_counted(p, id));
     p.spot_behind(id, inputs.clone(), counted..inputs.end)
 }
 
-/// Finds where a node runs that uses data with its segments' lengths.
+/// Finds the program point of a node that consumes data by segments.
+///
+/// Checks the data against the segments.
 pub(super) fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let spot = spot_of(p, id)?;
-    // There is a tag for every element, whether it admits that or not.
+    // A count consumes a tag for every element, admitted or not.
     let counts = matches!(p.scope.graph.node(id).kind, Kind::CountS);
     let own = p.placed.tree.elements_of(spot.rate);
     let rate = p.placed.tree.rate(own);
@@ -241,7 +249,9 @@ pub(super) fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     Ok(spot)
 }
 
-/// Places a fold of each segment. Its results are elements of the rate around, from behind the inner loop on.
+/// Places a fold of each segment.
+///
+/// Its results are elements of the rate around, after the inner loop.
 pub fn place_fold(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = place_segmented(p, id)?;
     p.input_elts(id, 1..2, spot)?;
@@ -277,7 +287,7 @@ fn set_folded(e: &mut Emission<'_>, id: NodeId, owner: RateId, values: Vec<Atom>
 /// Places a scan of each segment.
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = place_segmented(p, id)?;
-    // It may be counted all the same.
+    // It may still be counted.
     if p.is_unasked(id) {
         return Ok(());
     }
@@ -297,10 +307,12 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Places the number of true tags in each segment: a count of the subrate that they admit.
+/// Places a count of the true tags in each segment.
+///
+/// It is a count of the subrate that the tags admit.
 pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = place_segmented(p, id)?;
-    // Where a cursor runs over the elements, nobody asks for their number.
+    // Elements of a cursor have no count per segment, and no consumer of one.
     if is_nested(p, spot) {
         p.run(id, spot);
         know_behind(p, id, spot);
@@ -308,13 +320,14 @@ pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Whether a spot is in a loop over one segment's elements, at the end of which all of them are known.
+/// Whether a program point is in a loop over one segment's elements. All elements are known at the
+/// end of such a loop.
 fn is_nested(p: &Placer<'_>, spot: Spot) -> bool {
     let owner = p.placed.tree.loop_rate(spot.rate);
     p.placed.tree.rate(owner).opening.sided().is_none()
 }
 
-/// Emits the number of true tags in each segment.
+/// Emits a count of the true tags in each segment.
 pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let owner = e.program.loop_rate(spot.rate);
     let count = count(e, id, (spot, owner));
@@ -322,8 +335,9 @@ pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Which element of its segment is the current one of a spot, known in its iteration: of what a test leaves of the segment, if
-/// the spot is in such a subrate.
+/// Returns the index of the current element within its segment.
+///
+/// It is known in the element's iteration. In a subrate, only admitted elements count.
 pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower<Atom> {
     let owner = e.program.loop_rate(spot.rate);
     match e.program.rate(spot.rate).kind {
@@ -332,7 +346,7 @@ pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lowe
     }
 }
 
-/// A counter of a rate's elements that starts anew with every segment.
+/// A counter of a rate's elements that restarts with every segment.
 fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
     let comb = e.comb_at(id, spot);
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
@@ -353,14 +367,14 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
     n
 }
 
-/// Places elements made per segment: `Segmented::replicate`, `Segmented::indices` and others.
+/// Places elements made per segment, such as `Segmented::replicate` and `Segmented::indices`.
 pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let Kind::Expand(body) = &p.scope.graph.node(id).kind else {
         return Ok(());
     };
     let inputs = p.scope.inputs(id);
     let columns = p.scope.all_columns(id);
-    // Lengths that count a subrate's elements are known behind it only.
+    // Lengths that count a subrate's elements are known only after it.
     let lengths = usize::from(!is_counted(p, id));
     p.make_fields(id, true, |p, fields, is_first| {
         p.enter(id, inputs)?;
@@ -378,8 +392,8 @@ pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     })
 }
 
-/// Where there is an element for each segment whose elements a rate has: around it, or in the cursor that delivers the
-/// segments to that over their elements.
+/// The program point of the segments around a rate's elements. It is around the rate, or in the
+/// cursor that delivers segments to it.
 fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option<Spot>> {
     let rate = p.placed.tree.rate(elements);
     let Some(sided) = rate.opening.sided() else {
@@ -398,15 +412,15 @@ fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option
     spot.map(Some)
 }
 
-/// Whether a node runs at the elements that tags leave of segments.
+/// Whether a node runs in a subrate of segments, at the elements that tags admit.
 fn is_counted(p: &Placer<'_>, id: NodeId) -> bool {
     let rates = &p.scope.plan.rates;
     let class = rates.runs_at(id);
     class.is_some_and(|c| matches!(rates.kind(c), ClassKind::Sub(..)))
 }
 
-/// Which columns an expansion's function uses for some results. Its first parameter is the index within the segment,
-/// which stands where the lengths' column is.
+/// The columns that an expansion's function uses for some results. Its first parameter is the index
+/// within the segment. It stands in the place of the lengths' column.
 fn values_used(body: &Body, fields: &[bool]) -> Vec<usize> {
     let used = body::used_params(body, Some(fields));
     used.into_iter().filter(|k| *k > 0).collect()

@@ -1,4 +1,6 @@
-//! Sorts of segments: one pass over a segment hands its elements on to a later one, and between the two they are put in order.
+//! Sorts of segments: one pass writes a segment to a buffer, and a later pass reads it sorted.
+//!
+//! The buffer is sorted between the passes.
 //!
 //! ```text
 //! body_1:   let at_2 = sub ix_1 first_1            (where in its segment)
@@ -15,7 +17,9 @@ use crate::ast::{Kind, Sorted};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 
-/// Places a sort: its elements are known in a pass of their own, behind one that has those that are sorted.
+/// Places a sort.
+///
+/// Its elements are defined in a pass of their own, after the pass with the unsorted elements.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let from = segments::place_segmented(p, id)?;
     p.input_elts(id, 1..2, from)?;
@@ -24,7 +28,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let between = p.placed.tree.stage(behind.rate, behind.position + 1);
     let room = match p.room(pass, id)? {
         Room::Rows(rows) => Room::Row(rows),
-        // No segment is longer than all of them.
+        // No segment is longer than all of them together.
         all => all,
     };
     let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
@@ -72,7 +76,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
     let comb = e.comb_at(id, between);
     let size = match e.program.rate(from.rate).kind {
         RateKind::Nested { .. } => e.size_of_segment(from.rate)?,
-        // What the first pass has counted.
+        // The count of the first pass.
         _ => place,
     };
     e.push(

@@ -1,7 +1,9 @@
-//! `take_while`, and `take` of what is computed: a subrate that admits elements until its test fails, or until its
-//! count tells that there are enough. Where nothing else is left to do, the rate around it is left; where others go
-//! on, what only it needs is in a subrate that runs while it goes on. Such a subrate may test again, but is left for what
-//! it runs for: that elements go on is told where the combinator itself runs, as long as anybody asks for them.
+//! `take_while` and `take`: a subrate that admits elements until its test fails.
+//!
+//! The test of `take` compares its count. If no other combinator continues, the rate around is
+//! left. Otherwise, dependents of the subrate run under a liveness guard while its elements
+//! continue. A guarded instance of the subrate may repeat the test, but its exits depend only on
+//! the guard. The combinator itself defines the end of the elements, as long as it has consumers.
 //!
 //! ```text
 //! init_2:   carry live_2 = true                 guard_0:  unless more_0 | done_0
@@ -20,21 +22,27 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Places what says whether elements go on: behind the subrate's iteration.
+/// Places the update of the flag that elements continue.
+///
+/// It comes after the subrate's iteration.
 pub fn place_end(p: &mut Placer<'_>, rate: RateId) {
     if let Some(child) = p.placed.tree.child_spot(rate) {
         p.placed.tree.stage(child.rate, child.position + 1);
     }
 }
 
-/// Places what says whether elements go on in a cursor: before the subrate's iteration, for an element that is
-/// delivered leaves the cursor. The result is where the subrate goes.
+/// Places the test of a subrate in a cursor.
+///
+/// It comes before the subrate's iteration, because a delivered element leaves the cursor. Returns
+/// the program point of the subrate.
 pub fn place_test(p: &mut Placer<'_>, around: RateId) -> Spot {
     p.placed.tree.behind_all(around);
     p.placed.tree.end(around)
 }
 
-/// The stage in which a cursor finds whether the elements of a `take_while` go on, for a subrate that tests that.
+/// Returns the stage in which a cursor tests a `take_while`.
+///
+/// `None` unless the rate is a subrate with this test in a cursor.
 pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Spot> {
     let at = e.placed.tree.child_spot(rate)?;
     let placed = e.placed.tree.rate(rate);
@@ -47,8 +55,10 @@ pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Spot>
     Some(Spot { position, ..at })
 }
 
-/// Emits what a subrate's guard tests; the result is what admits an element. It is tested only while it goes
-/// on: everything around is left, or passed over, once it does not.
+/// Emits the test of a subrate's guard, and returns its condition.
+///
+/// The test runs only while the elements continue. After the end, the rates around are left or
+/// skipped.
 pub fn emit_open(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -82,7 +92,9 @@ pub fn emit_open(
     Ok(if inclusive { live.into() } else { go })
 }
 
-/// Emits what the guard of a `take`'s subrate tests: whether there are fewer elements than it takes.
+/// Emits the test of a `take`'s subrate.
+///
+/// It holds while the count is below the limit.
 pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -> Lower<Atom> {
     let Kind::Take(body) = &e.scope.graph.node(id).kind else {
         return Err(no_root());
@@ -101,14 +113,16 @@ pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -
     Ok(few.into())
 }
 
-/// Emits the exit of a rate's guard: it is left when what it goes on for has ended.
+/// Emits the exit of a rate's guard.
+///
+/// It is taken when all of the rate's exit groups have ended.
 pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     let comb = e.values.openers[rate.index()];
     let ends = e.placed.ends(rate).unwrap_or_default();
     if let Some(goes_on) = goes_on(e, comb, Section::Guard, ends) {
         e.exit(comb, goes_on);
     }
-    // A segment that begins when all has ended is asked for by nobody.
+    // A segment that starts after this exit may be empty: its fold has no consumer.
     for (fold, seen) in e.values.nonempty.remove(&rate).unwrap_or_default() {
         let asked = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
         let left = e.emit(fold, Section::Nest, "left", Op::Not, &[asked]);
@@ -116,7 +130,7 @@ pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     }
 }
 
-/// Whether of one of these groups of nodes the elements of all go on.
+/// Whether, in one of these groups, the elements of all nodes continue.
 fn goes_on(
     e: &mut Emission<'_>,
     comb: CombId,
@@ -150,9 +164,11 @@ fn goes_on(
     any
 }
 
-/// What holds at the end of a rate, unless the rate, or one around it, was left before it had all its elements.
-/// What is among the elements that end has all when they have ended. A cursor that still is alive was not asked
-/// for the rest.
+/// Returns a condition that also holds after an early exit.
+///
+/// `holds` need not hold if the rate, or a rate around it, was left before it had all its elements.
+/// An exit by a combinator whose elements contain the rate's does not count: the rate then had all
+/// elements. A live cursor was not asked for the rest of its elements.
 pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
     let (placed, mut holds) = (e.placed, holds);
     let rates = &e.scope.plan.rates;

@@ -1,5 +1,7 @@
-//! `zip`: no code for the elements, which are their inputs' fields; only the [check](super::lengths) that
-//! lengths agree, where that is not known before the loop starts.
+//! `zip`: emits only the [check](super::lengths) that lengths agree.
+//!
+//! The elements are the inputs' fields. Lengths that are known to be equal before the loop starts
+//! need no check.
 
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
@@ -7,7 +9,7 @@ use super::scope::Column;
 use super::{Lower, cursor, lengths};
 use crate::sharing::NodeId;
 
-/// Places a zip that has something to check.
+/// Places a zip with a length check.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let columns = p.scope.all_columns(id);
     let spot = place_inputs(p, id, &columns)?;
@@ -15,7 +17,9 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Finds where these columns of a node's inputs have an element, which are checked.
+/// Finds the program point of a node that zips these columns.
+///
+/// Checks their lengths.
 pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower<Spot> {
     if p.scope.plan.rates.sides(id).is_some() {
         return cursor::place(p, id);
@@ -23,14 +27,14 @@ pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower
     let inputs = p.scope.inputs(id);
     p.enter(id, inputs)?;
     let spot = p.spot_where(id, columns)?;
-    // A twin's inputs are as long as each other, which the first zip of them checks.
+    // The first zip of these inputs checks their lengths; a later co-consumer need not.
     if p.scope.plan.rates.twin_of(id).is_none() {
         lengths::check_together(p, id, 0..inputs.len(), spot);
     }
     Ok(spot)
 }
 
-/// A zip takes part in the loop, where it is.
+/// Adds the zip to the loop, without code.
 pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     e.comb_at(id, spot);
     Ok(())

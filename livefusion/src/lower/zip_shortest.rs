@@ -1,5 +1,7 @@
-//! `zip_shortest` of what is computed: no code but that of its [cursors](super::cursor), for a side that ends leaves the
-//! loop. Its fields are its own all the same, since its inputs may have more elements.
+//! `zip_shortest` of computed inputs: adds no code to its [cursors](super::cursor).
+//!
+//! A side that ends leaves the loop. Its fields are nevertheless distinct from its inputs' fields,
+//! because the inputs may have more elements.
 
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
@@ -7,7 +9,7 @@ use super::scope::{Column, Scope};
 use super::{Lower, cursor};
 use crate::sharing::{FieldRef, NodeId};
 
-/// Places the elements that are asked for: where all inputs have one.
+/// Places the demanded elements, after all inputs have one.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let (fields, columns): (Vec<FieldRef>, Vec<Column>) = wanted(&p.scope, id).into_iter().unzip();
     let spot = cursor::place(p, id)?;
@@ -17,7 +19,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Its elements are its inputs'.
+/// Emits its elements, which are its inputs' elements.
 pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     e.comb_at(id, spot);
     for (field, column) in wanted(&e.scope, id) {
@@ -27,7 +29,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// The fields that are asked for, and the columns of inputs that they are.
+/// The demanded fields, and the input columns with their values.
 fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<(FieldRef, Column)> {
     let fields = (0..).map(|f| (id, f)).zip(scope.all_columns(id));
     let wanted = fields.zip(scope.demanded(id)).filter(|(_, wanted)| *wanted);
