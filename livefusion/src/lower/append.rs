@@ -1,7 +1,8 @@
-//! `append` of computed inputs: the loop runs over the parts in order, one phase each.
+//! `append` of computed inputs: runs over the parts in order.
 //!
-//! In each phase, the append's elements are the elements of the part. Consumers in step are placed
-//! and emitted once for each phase, and keep their loop-carried values across phases.
+//! Each part is a phase of the loop. In each phase, the append's elements are the elements of the
+//! part. Consumers in step are placed and emitted once for each phase, and keep their loop-carried
+//! values across phases.
 //!
 //! ```text
 //! done_0:  goto guard_2                              (the first part has ended: on to the second)

@@ -2,10 +2,10 @@
 //!
 //! It has two halves. [`placement`] assigns each combinator a program point (a rate and a stage).
 //! It finds the source of each element and each length, opens rates and adds checks. [`emission`]
-//! follows the placement and writes the code. Each combinator has both halves in the file that is
-//! named after it: `place` states its operands and its program point, and `emit` adds statements to
-//! its sections. Combinators of one rate declare their labels synonyms in the loop's alias map, so
-//! they share blocks.
+//! follows the placement and writes the code. Each combinator has both halves in a file of its own.
+//! Its `place` states its operands and its program point; its `emit` adds statements to its
+//! sections. Combinators of one rate declare their labels synonyms in the loop's alias map, so they
+//! share blocks.
 //!
 //! | file | combinators |
 //! | --- | --- |

@@ -1,7 +1,7 @@
-//! `scatter` and `reduce_by_index`: write values at computed indices of a copy of the base, in
-//! order.
+//! `scatter` and `reduce_by_index`: write values at computed indices.
 //!
-//! `scan_by_index` also returns the element at each index.
+//! They update a copy of the base, in order. `scan_by_index` also returns the element at each
+//! index.
 //!
 //! ```text
 //! init_3:   let out_3 = copyArray arr_0          yield_3:  trap unless ok_3, t0 (elt_1, len_0)

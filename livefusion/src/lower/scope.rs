@@ -1,4 +1,4 @@
-//! A loop's view of its plan: nodes in memory, and the field behind each input.
+//! A loop's view of its plan: the nodes in memory, the fields of inputs.
 
 use crate::ast::Kind;
 use crate::fusion::phases::Phase;

@@ -1,6 +1,7 @@
-//! Sorts of segments: one pass writes a segment to a buffer, and a later pass reads it sorted.
+//! Sorts of segments: two passes over each segment, with a sort between them.
 //!
-//! The buffer is sorted between the passes.
+//! The first pass writes the segment to a buffer. The buffer is sorted, and the second pass reads
+//! it.
 //!
 //! ```text
 //! body_1:   let at_2 = sub ix_1 first_1            (where in its segment)

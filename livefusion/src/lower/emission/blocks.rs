@@ -1,4 +1,4 @@
-//! Blocks: collects statements by place, and gives each place of the finished loop one block.
+//! Blocks: collects statements by place, then makes one block of each place.
 
 use super::Emission;
 use crate::ast::Kind;

@@ -199,8 +199,8 @@ impl Placer<'_> {
 
     /// Reads an element that an earlier pass over the same elements made.
     ///
-    /// In general it goes through an array in memory. An element of an earlier subrate of the same
-    /// iteration goes through a buffer of one element; an element of the same segment goes through
+    /// In general it goes through an array in memory. An element of an earlier subrate in the same
+    /// iteration goes through a buffer of one element. An element of the same segment goes through
     /// a buffer of one segment.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);

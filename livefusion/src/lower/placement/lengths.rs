@@ -149,7 +149,7 @@ impl Placer<'_> {
         let mut follows = None;
         while let Some(at) = stack.pop() {
             let Some((first, field)) = self.scope.existing_field(at) else {
-                // An earlier loop made this array, and nobody keeps it. Another operand may have a
+                // An earlier loop made this array and did not keep it. Another operand may have a
                 // length.
                 nowhere = true;
                 continue;

@@ -2,10 +2,10 @@
 //!
 //! For each combinator of a planned loop, placement finds the rate and the stage in which it runs.
 //! It opens a rate when its first combinator needs it. It finds a source for each element that is
-//! used: a register, memory at a rate's counter, a function of the index, a cursor's delivery, or
-//! an array kept by an earlier pass. It finds a source for each length and adds the length checks.
-//! The result is a [`Placement`]: the tree of rates, and a list of acts in dependency order.
-//! Emission turns it into code.
+//! used. This is a register, memory at a rate's counter, a function of the index, a cursor's
+//! delivery, or an array of an earlier pass. It also finds a source for each length, and adds the
+//! length checks. The result is a [`Placement`]: the tree of rates, and a list of acts in
+//! dependency order. Emission turns it into code.
 //!
 //! | module | places |
 //! | --- | --- |
@@ -224,8 +224,8 @@ impl Placement {
     /// Returns whether a rate completes before a rate of another phase runs.
     ///
     /// Then it has had all elements whenever the other rate runs. Each liveness guard around the
-    /// first rate must last long enough: as long as a guard around the other rate, or as long as
-    /// the elements that the first rate visits.
+    /// first rate must last long enough. It must last as long as a guard around the other rate, or
+    /// as long as the first rate's elements.
     pub fn outlasts(&self, rates: &Rates, rate: RateId, other: RateId) -> bool {
         let tree = &self.tree;
         let around = |r: RateId| std::iter::successors(Some(r), |r| tree.parent(*r));

@@ -1,4 +1,4 @@
-//! Printing of a placement: the rates as a tree, and the acts in their order.
+//! Printing of a placement: the tree of rates, then the acts.
 
 use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;

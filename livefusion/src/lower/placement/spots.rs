@@ -63,8 +63,6 @@ impl Placer<'_> {
             ClassKind::Nested(parent, lengths) => {
                 segments::open(self, id, class, (parent, lengths), needs)
             }
-            // Appends are rate classes of their own only at run time. Here they stand for inputs
-            // that are checked to be as long as the root.
             ClassKind::Append(_) => {
                 let part = self.scope.phase.and_then(|p| p.part(class));
                 let (_, of) = part.ok_or_else(no_root)?;
@@ -72,6 +70,7 @@ impl Placer<'_> {
                 self.placed.tree.append(spot.rate, class);
                 Ok(spot)
             }
+            // Also for a class that equals the root only at run time, by a length check.
             ClassKind::Root | ClassKind::Phases => {
                 let root = match self.inside {
                     Some(Context::Cursor(cursor)) => cursor,

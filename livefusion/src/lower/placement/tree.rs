@@ -1,7 +1,7 @@
-//! The rate tree: the open rates of a loop, and the parts of one iteration of each.
+//! The rate tree: the open rates of a loop, with their parts.
 //!
 //! One iteration of a rate runs its *parts* in order: stages of its own and child rates. A value is
-//! known from a [`Spot`] (a program point) on: from the stage that computes it, or from the end of
+//! known from a program point on (a [`Spot`]). This is the stage that computes it, or the end of
 //! the child rate that folds it. A consumer of values of a rate and of its children runs in a later
 //! stage. A second pass over a segment runs in a second *instance* of the segment's class, for
 //! example to divide by a sum from the first pass. Instances and stages are added on first use, at

@@ -1,4 +1,4 @@
-//! Demand: the live range of each combinator of a loop, and of each of its fields.
+//! Demand: the live ranges of combinators and of their fields.
 
 use crate::ast::{Body, BySegments, Consumes};
 use crate::fusion::ClassId;
