@@ -283,7 +283,7 @@ impl Folding<'_> {
         let types = self.types();
         let zeros: Vec<Atom> = types.iter().map(|t| Const::zero(*t).into()).collect();
         let aggregate = matches!(self.fold.style, FoldStyle::Aggregate(_));
-        // An aggregate steps from `start` in every chunk, and is joined as a state.
+        // An aggregate steps from `start` in every chunk. `start` itself is never joined.
         let (seen_start, start, identity) = match self.fold.style {
             FoldStyle::First => (false, zeros.clone(), zeros),
             FoldStyle::Aggregate(_) => (false, self.start.clone(), self.start.clone()),

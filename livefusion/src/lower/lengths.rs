@@ -35,7 +35,7 @@ use std::ops::Range;
 ///
 /// They must have as many elements as the class there.
 pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
-    // A single input has its own length.
+    // A single input needs no check.
     if inputs.len() > 1 {
         check(p, id, inputs, at);
     }

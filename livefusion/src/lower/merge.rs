@@ -72,7 +72,8 @@ fn side_of(scope: &Scope<'_>, id: NodeId, input: usize) -> Option<usize> {
     sides.position(|s| s.inputs.contains(&input))
 }
 
-/// A mask of the demanded results of the body. The choices of inputs are always demanded.
+/// A mask of the demanded results of the body. The choices of inputs and the length check are
+/// always demanded.
 fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
     let always = scope.inputs(id).len() + MERGE_CHECK;
     let mut wanted = vec![true; always];

@@ -98,7 +98,7 @@ impl Emission<'_> {
         rate
     }
 
-    /// The name of a new rate. A combinator may open several rates with distinct names.
+    /// The name of a new rate: its combinator's name, with `r` before a number.
     fn rate_name(&self, comb: CombId) -> String {
         let name = &self.program.combs[comb.index()].name;
         if name.starts_with(|c: char| c.is_ascii_digit()) {

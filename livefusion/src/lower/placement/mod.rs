@@ -71,8 +71,8 @@ pub struct Placement {
 pub enum Act {
     /// Opens a rate.
     Open(RateId),
-    /// Bounds the loop of a zip or a merge, or the cursor over an append. The bound is an upper
-    /// bound of the attempts, if there is one.
+    /// Bounds the loop of a zip or a merge, or the cursor over an append. The attempts are bounded
+    /// by this number of elements, if there is a bound.
     Bound(Option<Most>),
     /// Reads a column's element from memory at a rate's counter.
     Read(Column, Spot),
@@ -90,8 +90,8 @@ pub enum Act {
     Hand(u32, Over, Spot, Spot),
     /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
-    /// Compares the lengths of a zip's inputs, including those of arrays in memory. For a merge:
-    /// takes from its inputs.
+    /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A
+    /// merge takes from its inputs here.
     Align(Spot, Vec<(usize, Length)>),
     /// Runs the combinator's own work in each iteration.
     Run(Spot),

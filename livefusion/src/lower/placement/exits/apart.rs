@@ -1,4 +1,4 @@
-//! Liveness guards: combinators that are dead after an early exit while others continue.
+//! Liveness guards: skip combinators after an early exit while others continue.
 //!
 //! Each runs in a subrate whose guard tests that one of its own ending classes is live. There are
 //! at most as many such live sets as computed fields. The operands of a guarded combinator live at
