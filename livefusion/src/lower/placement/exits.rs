@@ -3,10 +3,10 @@
 //! A `take_while` or a `take` ends its elements before their source ends. Until then its class is
 //! *live*. A combinator whose consumers all use such elements is needed only while the class is
 //! live. A loop rate in which no combinator is needed is left at its guard. If other combinators
-//! continue, it is guarded instead: it runs in a subrate of its own that tests whether the class is
-//! live. So code after an exit is neither run nor traps, even if other combinators are fused into
-//! the loop. For example, in a loop of `xs.map(f).take_while(p).sum()` and `xs.max()`, `map(f)` is
-//! guarded.
+//! continue, a dead combinator is guarded: it runs in a subrate of its own that tests whether the
+//! class is live. So code after an exit is neither run nor traps, even if other combinators are
+//! fused into the loop. For example, in a loop of `xs.map(f).take_while(p).sum()` and `xs.max()`,
+//! `map(f)` is guarded.
 
 mod apart;
 mod asked;
