@@ -1,4 +1,4 @@
-//! The README's second program: each row's elements as shares of the row's sum.
+//! Each row's elements as shares of the row's sum.
 //!
 //! `cargo run --release --example segments`
 
