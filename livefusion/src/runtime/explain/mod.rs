@@ -40,7 +40,7 @@ pub use calls::{Call, Flow, Place};
 pub use literals::{Literal, Role};
 pub use rewrites::Rewritten;
 
-/// Describes the schedule of a program: its loops and why there are not fewer.
+/// Describes the loops of a program and why there are not fewer.
 ///
 /// `Display` gives a report for people. For each loop it lists the rates, the calls at each rate
 /// with their source lines, and the bytes it reads and writes next to those of one loop per call.
@@ -304,7 +304,7 @@ impl Explanation {
         self.loops.iter().enumerate().filter_map(place).collect()
     }
 
-    /// Tells whether an array is inlined: its elements are computed at indexed reads.
+    /// Tells whether an array's elements are computed at indexed reads.
     ///
     /// Otherwise they are read from memory.
     pub fn is_pulled(&self, node: &Arc<Node>) -> bool {

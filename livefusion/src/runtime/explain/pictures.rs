@@ -5,9 +5,10 @@ use super::{Call, Explanation, Flow, Place};
 use crate::picture::{self, Line, LineStyle, Node, NodeStyle, Picture};
 
 impl Explanation {
-    /// Returns the graph for graphviz: calls are nodes, loops are clusters.
+    /// Returns the graph for graphviz.
     ///
-    /// Flows through memory between loops are bold and labelled with the reason.
+    /// Calls are nodes, and loops are clusters. Flows through memory between loops are bold and
+    /// labelled with the reason.
     ///
     /// ```
     /// use livefusion::prelude::*;
