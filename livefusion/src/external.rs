@@ -55,7 +55,7 @@ impl<T: Scalar> Array<T> {
     ///
     /// *Cost and fusion.* Nothing fuses across it, as [`explain`](crate::Force::explain) reports:
     /// it takes a slice and returns a `Vec`. Producers of its elements run in the loop before it,
-    /// and consumers of its result in the loop behind it.
+    /// and consumers of its result in the loop after it.
     ///
     /// # Errors
     /// None of its own. It is called on the forcing thread. A panic propagates to the caller of the

@@ -214,8 +214,8 @@ impl Half for f16 {
         let sign = (bits >> 16) & 0x8000;
         let number = bits & NUMBER;
         let odd = (number >> 13) & 1;
-        // Wrapping addition: subtracts 112 exponents and adds half of the dropped bits, minus one
-        // unit for a tie at an even result.
+        // Wrapping addition: subtracts 112 exponents and adds half of the dropped bits, less one
+        // if the kept part is even.
         let normal = (number + (0xc800_0fff + odd)) >> 13;
         let small = (Exp::<f32>::from_bits(number) + 0.5).to_bits() - 0x3f00_0000;
         let nan = number

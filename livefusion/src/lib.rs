@@ -25,7 +25,7 @@
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to compute them |
 //! | `complex` | complex numbers as elements, Fourier transforms (features `complex`, `fft`) |
 //! | `half` | `f16` and `bf16` in memory, computed with as `f32` (feature `half`) |
-//! | `io` | CSV, NPY, NPZ and raw files, mapped or read; DLPack (`io`); Parquet, Arrow and its C data interface (`arrow`) |
+//! | `io` | CSV, NPY, NPZ, raw files, mapped or read; DLPack (`io`); Parquet, Arrow, its C data interface (`arrow`) |
 //! | [`custom`] | combinators of your own |
 //! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
 //! | `docs` | the documentation of combinators as text, for shells (feature `docs`) |

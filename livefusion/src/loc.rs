@@ -45,7 +45,7 @@ static NAMES: PerProcess<Mutex<HashSet<&'static str>>> = PerProcess::new();
 impl Loc {
     /// Returns the location of the call.
     ///
-    /// If the caller is `#[track_caller]`, it is the location of that call.
+    /// If the calling function is `#[track_caller]`, it is the location of its caller.
     #[track_caller]
     pub fn caller() -> Loc {
         Loc(Place::Rust(Location::caller()))

@@ -366,7 +366,7 @@ impl Choices {
         None
     }
 
-/// Returns the chosen backends.
+    /// Returns the chosen backends.
     ///
     /// They are new, except a backend given by the user.
     pub fn runs_on(&self) -> RunsOn {

@@ -112,7 +112,7 @@ impl<T: Elt> Array<T> {
     /// *Cost and fusion.* A merge sort as a [loop over arrays](crate::iterate::iterate_while). The
     /// comparison is compiled into its step, which reads and writes all elements. `n` elements take
     /// `log2(n)` steps, rounded up. The sort is external to loops, on one thread: nothing fuses
-    /// across it. Producers of the elements run in a loop before it, and consumers in a loop behind
+    /// across it. Producers of the elements run in a loop before it, and consumers in a loop after
     /// it.
     ///
     /// # Errors

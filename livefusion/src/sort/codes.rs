@@ -203,7 +203,7 @@ impl<T: Elt> Array<T> {
     /// distinct elements it is much faster than a sort. Integers whose range is smaller than the
     /// number of elements index the table directly. The numbering, and a scan of the codes for
     /// first occurrences, are external to loops. Producers of the elements run in a loop before
-    /// them, and consumers of the codes in loops behind. [`group_by_key`](Array::group_by_key) puts
+    /// them, and consumers of the codes in loops after. [`group_by_key`](Array::group_by_key) puts
     /// the elements of each group together, for operations other than sums.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ impl Builder {
         self.ordered(&inputs, Types::from_slice(&[Ty::U64]), Argsort)
     }
 
-    /// Sorts the values by as many keys, in ascending order and stably.
+    /// Sorts the values by an array of keys, ascending and stably.
     pub fn sort_by_key(self, values: &Arc<Node>, keys: &Arc<Node>) -> Arc<Node> {
         // The zip checks that there are equally many of both.
         let width = keys.types.len() as u32;
@@ -149,7 +149,7 @@ impl<T: Elt> Array<T> {
     /// array as large as the result. A sort reads all elements before it gives the first one. So it
     /// is external to loops, and nothing fuses across it, as [`explain`](crate::Force::explain)
     /// reports. Producers of the elements run in the loop before it, and consumers in the loop
-    /// behind it.
+    /// after it.
     ///
     /// # Errors
     /// When forced: if there is not enough memory.
@@ -179,7 +179,7 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("argsort").argsort(self.node()))
     }
 
-    /// Sorts the elements by as many keys, in ascending order.
+    /// Sorts the elements by an array of keys, in ascending order.
     ///
     /// The sort is stable: elements with equal keys keep their relative order. The elements are
     /// gathered in the loop of their consumer.

@@ -130,7 +130,7 @@ impl<T: Num> Segmented<T> {
     /// ```
     ///
     /// *Cost and fusion.* It takes linear time and is external to loops. Producers of the elements
-    /// run in the loop before it, and consumers of the quantiles in the loop behind it.
+    /// run in the loop before it, and consumers of the quantiles in the loop after it.
     ///
     /// # Errors
     /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do

@@ -34,7 +34,7 @@ impl Builder {
 
     /// Returns the places of the first `k` elements in descending order (`u64`).
     ///
-    /// Of equal elements it takes the first places.
+    /// Ties go to the first places.
     pub fn argtop_k(self, xs: &Arc<Node>, k: usize) -> Arc<Node> {
         let keys = self.keys_by(xs, order::falling_keys);
         let width = keys.types.len() as u32;
@@ -198,7 +198,7 @@ impl<T: Elt> Array<T> {
     /// Returns the `k` largest elements in descending order.
     ///
     /// There are fewer if the array has fewer. Tuples and structs are compared field by field. As
-    /// in [`sort`](Array::sort), `-0.0` is below `0.0`. All NaN come behind all numbers.
+    /// in [`sort`](Array::sort), `-0.0` is below `0.0`. All NaN come after all numbers.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -226,7 +226,7 @@ impl<T: Elt> Array<T> {
 
     /// Returns the places of the `k` largest elements in descending order.
     ///
-    /// Of equal elements it takes the first places. So `xs.gather(&xs.argtop_k(k))` is
+    /// Ties go to the first places. So `xs.gather(&xs.argtop_k(k))` is
     /// `xs.top_k(k)`.
     ///
     /// ```

@@ -71,7 +71,7 @@ impl Graph {
 
     /// Returns a node by its id.
     ///
-    /// Of equal nodes it is the first one met. It is none for an id of another, larger graph.
+    /// Equal nodes are represented by the first one met. It is none for an id of another, larger graph.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         Some(&self.0.graph.nodes.get(id.index())?.node)
     }
