@@ -8,8 +8,8 @@ use super::sync::{AtomicU64, Map, Mutex, OnceCell, Ordering::Relaxed, lock};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Evicts one value in this many besides the excess, so that not every insertion searches for the
-/// oldest.
+/// Eviction also frees one value in this many of the limit, so that not every insertion searches
+/// for the oldest.
 const AT_ONCE: usize = 8;
 
 /// Holds the time of a value's last use.

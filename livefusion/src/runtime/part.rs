@@ -56,8 +56,8 @@ impl Given {
 
 /// Holds a graph over available values, compiled for each pattern of lengths.
 ///
-/// A call depends on its structure and on the available arrays of equal length. Each such pattern
-/// is compiled once.
+/// Beyond the structure, the code depends only on the equality of its inputs' lengths. Each such
+/// pattern is compiled once.
 pub struct Part {
     roots: Vec<Arc<Node>>,
     graph: Graph,

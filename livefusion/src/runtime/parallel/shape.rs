@@ -85,7 +85,7 @@ impl Shape {
             let slot = layout.array_slot(array)?;
             if above_loops {
                 // A chunk may end in an iteration that has written, so the counter does not limit
-                // its writes. Only filters also write beyond that limit.
+                // its writes. Only filters write beyond it.
                 if filtered {
                     return None;
                 }
