@@ -1,11 +1,12 @@
 //! Combinators of your own, which fuse like the built-in ones.
 //!
-//! A combinator fills a template of the sections that a loop runs for each element: it reads its input's
-//! element, computes, carries values from one iteration to the next, keeps some elements or all, or leaves
-//! a scalar behind. What it carries it declares as groups: with an operator that joins two parts, a
-//! loop stays one that can be cut into chunks; without one it runs left to right.
+//! A combinator fills a template: the code that a loop runs for each element. It reads its input's
+//! element, computes, carries values from one iteration to the next, keeps some or all elements, or
+//! produces a scalar. It declares carried values as groups. A group with an operator that joins two
+//! parts lets the loop be cut into chunks. A group without one runs in order.
 //!
-//! The linear recurrence `y = a * y + b`, which is associative in pairs `(a, b)`, and a run-length encoder:
+//! Two examples follow: the linear recurrence `y = a * y + b`, which is associative in pairs
+//! `(a, b)`, and a run-length encoder.
 //!
 //! ```
 //! use livefusion::ast::{Body, BodyBuilder};
@@ -88,40 +89,43 @@ use std::any::Any;
 use std::fmt;
 use std::panic::RefUnwindSafe;
 
-/// A combinator over the elements of one array (zip several first).
+/// Describes a combinator over the elements of one array (zip several first).
 pub trait Combinator: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
-    /// What users call it; errors name it. A word of letters, digits and `_`.
+    /// Returns its name for errors: a word of letters, digits and `_`.
     fn name(&self) -> &'static str;
 
-    /// What it gives for elements with fields of these types; none if it does not take them.
+    /// Returns the output for input fields of these types, or none if it does not accept them.
     fn output(&self, input: &[Ty]) -> Option<Output>;
 
-    /// Numbers that the template depends on: of two combinators of one type with one key, the code of
-    /// either serves for both.
+    /// Returns numbers that the template depends on.
+    ///
+    /// Two combinators of one type with one key share their code.
     fn key(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Fills the template. Called each time that a program with this combinator is compiled.
+    /// Fills the template.
+    ///
+    /// It is called for each compilation of a program with this combinator.
     ///
     /// # Errors
-    /// What the template's methods say; `force` returns it under this combinator's name.
+    /// An error of the template's methods. `force` returns it under this combinator's name.
     fn fill(&self, template: &mut Template<'_, '_>) -> crate::Result<()>;
 }
 
-/// What a combinator gives: the types of its fields, and for which elements.
+/// Describes the element fields and the rate of a combinator's output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// An element per element of the input.
+    /// One element per element of the input.
     InStep(Vec<Ty>),
-    /// An element for those elements that it keeps.
+    /// One element for each kept input element.
     Some(Vec<Ty>),
     /// A delayed scalar, complete after the last element.
     Scalar(Vec<Ty>),
 }
 
 impl Output {
-    /// The types of the fields.
+    /// Returns the types of the fields.
     pub fn types(&self) -> &[Ty] {
         match self {
             Output::InStep(t) | Output::Some(t) | Output::Scalar(t) => t,
@@ -130,11 +134,13 @@ impl Output {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements that a [`Combinator`] gives. It fuses with its input and with what uses the result.
+    /// Applies a [`Combinator`] to the elements.
+    ///
+    /// It fuses with its input and with consumers of its result.
     ///
     /// # Errors
-    /// When forced: if the combinator does not take elements of this type, gives others than `R` (or a
-    /// scalar), or fills its template wrongly.
+    /// When forced: if the combinator does not accept elements of this type, gives a type other
+    /// than `R` or a scalar, or fills its template wrongly.
     #[track_caller]
     pub fn custom<R: Elt>(&self, combinator: impl Combinator) -> Array<R> {
         let builder = Builder::named(combinator.name());
@@ -142,10 +148,10 @@ impl<T: Elt> Array<T> {
         Array::checked(builder, node)
     }
 
-    /// The delayed scalar that a [`Combinator`] leaves behind.
+    /// Returns the delayed scalar of a [`Combinator`].
     ///
     /// # Errors
-    /// As of [`custom`](Array::custom).
+    /// As for [`custom`](Array::custom).
     #[track_caller]
     pub fn custom_scalar<R: Elt>(&self, combinator: impl Combinator) -> Array<R, Ix0> {
         let builder = Builder::named(combinator.name());

@@ -1,5 +1,7 @@
-//! What the documentation says of combinators and of functions on scalars, as text, for shells: from the comments in this crate's own
-//! sources, so that it is what the pages of the API say. With the feature `docs`.
+//! Documentation of combinators and scalar functions as text, for shells.
+//!
+//! It comes from the comments in this crate's own sources, so it equals the API's pages. It needs
+//! the feature `docs`.
 //!
 //! ```
 //! let text = livefusion::docs::of("take_while").unwrap();
@@ -7,7 +9,7 @@
 //! assert_eq!(livefusion::docs::of("no_such_combinator"), None);
 //! ```
 
-/// Where combinators are, in the order in which they are looked for.
+/// The sources of combinators, in search order.
 const SOURCES: &[&str] = &[
     include_str!("array/adjacent.rs"),
     include_str!("array/append.rs"),
@@ -70,12 +72,13 @@ const SOURCES: &[&str] = &[
     include_str!("exp/int.rs"),
 ];
 
-/// Where functions are that make segments.
+/// The source of functions that make segments.
 const SEGMENTED: &str = include_str!("segmented/elements.rs");
 
-/// The text above the function of this name, without its examples in Rust. The untyped forms are left out.
+/// Returns the documentation of a function, without its Rust examples.
 ///
-/// A function of a module or a type has its name before its own: `random::uniform`, `Segmented::indices`.
+/// Untyped forms are left out. A function of a module or type needs a path: `random::uniform`,
+/// `Segmented::indices`.
 pub fn of(name: &str) -> Option<String> {
     let (path, name) = name.rsplit_once("::").unwrap_or(("", name));
     if path == "Segmented" {
@@ -107,7 +110,7 @@ fn within(source: &str, name: &str) -> Option<String> {
     None
 }
 
-/// Whether a line begins the function, or is its row in a table of a macro: `sqrt Sqrt;`.
+/// Tells whether a line begins the function, or is its row in a table of a macro: `sqrt Sqrt;`.
 fn declares(line: &str, name: &str) -> bool {
     let function = line.strip_prefix("pub fn ").unwrap_or("");
     let row = || {
@@ -118,7 +121,7 @@ fn declares(line: &str, name: &str) -> bool {
     rest.is_some_and(|r| r.starts_with(['(', '<'])) || row()
 }
 
-/// A comment without its code, and without empty lines where that was.
+/// Removes the code from a comment, and the empty lines around it.
 fn prose(comment: &[&str]) -> String {
     let mut text = String::new();
     let (mut code, mut empty) = (false, false);

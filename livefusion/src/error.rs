@@ -1,14 +1,15 @@
-//! Errors as values: which combinator, where, what was expected, what was there.
+//! Errors as values: the combinator, its location, the expected and the actual value.
 
 use crate::loc::Loc;
 use std::fmt;
 
-/// `Result` with livefusion's error.
+/// Abbreviates `Result` with livefusion's error.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an array could not be built or forced. The inputs stay usable.
+/// Describes why an array could not be built or forced.
 ///
-/// `{:?}` is the sentence of `{}`, since that is how an error of `main` is shown; `{:#?}` lists the fields.
+/// The inputs stay usable. `{:?}` gives the same sentence as `{}`, because it is the format of an
+/// error of `main`. `{:#?}` lists the fields.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -21,22 +22,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     /// The combinator (`gather`, `zip`, ...), or `force`.
     pub combinator: &'static str,
-    /// Where the user called it.
+    /// The location of the user's call.
     pub location: Option<Loc>,
-    /// Which element was at fault, for indices and divisions: its position in the arrays that the loop runs
-    /// over. (What follows a filter has other positions of its own.) None where a loop runs over segments.
+    /// The position of the failing element, for indices and divisions. It counts in the arrays that
+    /// the loop runs over; elements after a filter have other positions. None if the loop runs over
+    /// segments.
     pub element: Option<u64>,
-    /// What went wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
-/// What went wrong.
+/// Lists the kinds of errors.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An index is outside of an array.
+    /// An index is out of range.
     OutOfRange {
-        /// The index, as it was given.
+        /// The index as given by the user.
         index: i128,
         /// The array's length.
         len: u64,
@@ -48,73 +50,74 @@ pub enum ErrorKind {
         /// The divisor.
         divisor: i128,
     },
-    /// Two lengths that must be equal differ. Where elements are counted as they come, as those that a
-    /// filter leaves, the larger one is how many there are at least.
+    /// Two lengths that must be equal differ. If elements are counted as they come, as after a
+    /// filter, the larger length is a lower bound.
     LengthMismatch {
-        /// The length that the first array has.
+        /// The length of the first array.
         expected: u64,
-        /// The length that was found.
+        /// The other length.
         got: u64,
     },
     /// Two shapes that must be equal differ in an axis.
     ShapeMismatch {
-        /// The shape that the first array has.
+        /// The shape of the first array.
         expected: String,
-        /// The shape that was found.
+        /// The other shape.
         got: String,
     },
-    /// Segment lengths do not match the data: a segment is longer than what is left of the data (or its
-    /// length is negative), or data is left when all segments are over.
+    /// Segment lengths do not match the data. Either a segment is longer than the remaining data,
+    /// or its length is negative, or data is left after all segments.
     Segments {
-        /// Elements that the segment, or all segments, need.
+        /// Elements needed by the segment, or by all segments.
         needed: i128,
-        /// Elements that there are.
+        /// Available elements.
         room: u64,
     },
     /// An element is needed and there is none.
     Empty,
     /// No element passes the test of a search.
     NotFound,
-    /// A slice reaches outside of its array, or ends before it begins.
+    /// A slice exceeds its array, or ends before it begins.
     SliceRange {
-        /// Where the slice would begin.
+        /// The start of the slice.
         start: u64,
-        /// Where the slice would end.
+        /// The end of the slice.
         end: u64,
         /// The array's length.
         len: u64,
     },
     /// An expression was used outside of the closure that made it.
     LeakedExp,
-    /// An array that stands for each segment of a `map_segments` was used outside of its closure.
+    /// A segment array of a `map_segments` was used outside of its closure.
     LeakedArray,
     /// A closure on whole segments uses a combinator that does not work on segments (yet).
     NotNested,
-    /// There is no room for a result: within the engine's memory limit, or at all.
+    /// There is no memory for a result, within the engine's limit or at all.
     Memory {
-        /// Bytes asked for, beside those in use.
+        /// Requested bytes, besides those in use.
         bytes: u64,
-        /// The engine's limit for all results of a force together, or the free memory of the process; `u64::MAX` if neither is known.
+        /// The engine's limit for all results of a force together, or the free memory of the
+        /// process. `u64::MAX` if neither is known.
         limit: u64,
     },
     /// A graph built by hand is not well typed.
     Malformed {
-        /// What was expected.
+        /// The expected value.
         expected: String,
-        /// What was there.
+        /// The actual value.
         got: String,
     },
     /// The engine's [`CancelToken`](crate::CancelToken) stopped it.
     Cancelled,
-    /// The engine was asked for a [schedule](crate::runtime::EngineBuilder::schedule) that is none, or for decisions
-    /// that are not legal: each with its rate and the rule that it breaks.
+    /// A requested [schedule](crate::runtime::EngineBuilder::schedule) does not parse, or has
+    /// illegal decisions. Each is reported with its rate and the violated rule.
     Schedule(String),
     /// The backend could not compile or run the program.
     Backend(String),
 }
 
 impl Error {
-    /// An error of a combinator at a place.
+    /// Creates an error of a combinator at a location.
     pub fn new(combinator: &'static str, location: Loc, kind: ErrorKind) -> Error {
         Error {
             combinator,
@@ -153,7 +156,7 @@ impl fmt::Debug for Error {
 }
 
 impl ErrorKind {
-    /// The mistake that there are more elements than a `u64` counts.
+    /// Returns the error that there are more elements than a `u64` counts.
     pub(crate) fn too_many(got: String) -> ErrorKind {
         ErrorKind::Malformed {
             expected: "as many elements as a u64 counts".to_string(),

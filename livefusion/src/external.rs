@@ -1,4 +1,4 @@
-//! Functions of yours on whole arrays, as nodes of a program: [`Array::external`].
+//! User functions on whole arrays, as nodes of a program: [`Array::external`].
 
 use crate::array::Array;
 use crate::ast::{Buffer, Builder, Function, Gives, Types, Value};
@@ -32,8 +32,10 @@ where
 }
 
 impl<T: Scalar> Array<T> {
-    /// What a function of yours makes of all elements: a library's transform, a solver, whatever is not made of combinators. It is
-    /// called once for its result, when something that is made of that is forced.
+    /// Applies a function of yours to all elements at once.
+    ///
+    /// Examples are a library's transform or a solver. The function is called once for its result,
+    /// when a consumer of the result is forced.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -47,15 +49,17 @@ impl<T: Scalar> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// Functions of several inputs, of tuples and of scalars, and those that can fail or whose bits differ from call to call, are
-    /// [`Function`]s, for [`Builder::external`](crate::ast::Builder::external).
+    /// Functions of several inputs, of tuples or of scalars are [`Function`]s, for
+    /// [`Builder::external`](crate::ast::Builder::external). So are functions that can fail, or
+    /// whose bits differ from call to call.
     ///
-    /// *Cost and fusion.* Nothing fuses across it, as [`explain`](crate::Force::explain) says: it gets a slice and gives a `Vec`. What
-    /// makes its elements is in the loop before it, what is made of its result in the one behind it.
+    /// *Cost and fusion.* Nothing fuses across it, as [`explain`](crate::Force::explain) reports:
+    /// it takes a slice and returns a `Vec`. Producers of its elements run in the loop before it,
+    /// and consumers of its result in the loop after it.
     ///
     /// # Errors
-    /// None of its own. It is called on the thread that forces. A panic in it goes through to the caller of the force; inputs and
-    /// engine stay usable, and the next force calls it again.
+    /// None of its own. It is called on the forcing thread. A panic propagates to the caller of the
+    /// force. Inputs and engine stay usable, and the next force calls the function again.
     #[doc(alias("apply", "pipe", "custom", "foreign"))]
     #[track_caller]
     pub fn external<U: Scalar>(
@@ -73,7 +77,7 @@ impl<T: Scalar> Array<T> {
     }
 }
 
-/// That there is no memory for a function's result.
+/// Returns the error that there is no memory for a function's result.
 pub(crate) fn no_memory(bytes: usize) -> ErrorKind {
     ErrorKind::Memory {
         bytes: bytes as u64,
@@ -81,18 +85,19 @@ pub(crate) fn no_memory(bytes: usize) -> ErrorKind {
     }
 }
 
-/// An array for a function's result, all of which it writes: large ones get the pages of such as were dropped, and fresh pages cost
-/// as much as many a loop.
+/// Allocates a function's result, all of which it writes. Large arrays reuse the pages of dropped
+/// ones, because fresh pages cost as much as many a loop.
 pub(crate) fn uncleared(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
     Buffer::uncleared(ty, len).ok_or_else(|| no_memory(len.saturating_mul(ty.size())))
 }
 
-/// As [`uncleared`], of zeros.
+/// Works as [`uncleared`], but with zeros.
 pub(crate) fn zeros(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
     Buffer::zeroed(ty, len).ok_or_else(|| no_memory(len.saturating_mul(ty.size())))
 }
 
-/// A vector with room for so many elements, or an error: for what a function works in, and for results that are pushed.
+/// Allocates a vector of this capacity, or returns an error: for scratch memory and for results
+/// that are pushed.
 pub(crate) fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
     let mut room = Vec::new();
     match room.try_reserve_exact(len) {

@@ -1,4 +1,4 @@
-//! Computing results: one array, or several that share loops.
+//! Forcing: computes one array, or several that share loops.
 
 use crate::array::{Array, Dim, Rank, delayed_axes};
 use crate::ast::{Node, Value};
@@ -9,8 +9,10 @@ use crate::runtime::{Engine, Explanation, force_nodes};
 use livefusion_backend::Buffer;
 use std::sync::Arc;
 
-/// What can be forced: an array, a delayed scalar, a tuple of up to 8 of these, a slice or `Vec` of
-/// them. The results of one force share loops.
+/// Describes values that can be forced.
+///
+/// These are an array, a delayed scalar, a tuple of up to 8 of these, and a slice or `Vec` of them.
+/// The results of one force share loops.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -29,19 +31,20 @@ use std::sync::Arc;
 pub trait Force {
     /// The results: values of delayed scalars, a [`Manifest`] per array.
     type Out;
-    /// Appends the nodes that are wanted.
+    /// Appends the requested nodes.
     fn nodes(&self, out: &mut Vec<Arc<Node>>);
     /// Takes their values, in the same order.
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out>;
-    /// Appends the arrays, for each node in the same order, of results that nobody needs any more: the next
-    /// ones may be written there. Of a node without such a result, none.
+    /// Appends the arrays of old results for each node, in the same order.
+    ///
+    /// New results may be written there. A node without an old result gets no arrays.
     fn give(&self, out: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>);
 
     /// Computes the results on the default engine.
     ///
     /// # Errors
-    /// The first mistake made while building, or what went wrong while running; the combinator and
-    /// the place of its call are in it.
+    /// The first error made while building, or an error while running. It names the combinator and
+    /// its location.
     #[doc(alias("compute", "run", "eval"))]
     fn force(&self) -> Result<Self::Out> {
         self.force_with(Engine::default_engine())
@@ -50,7 +53,7 @@ pub trait Force {
     /// Computes the results on an engine.
     ///
     /// # Errors
-    /// As [`force`](Force::force).
+    /// As for [`force`](Force::force).
     fn force_with(&self, engine: &Engine) -> Result<Self::Out> {
         let mut nodes = Vec::new();
         self.nodes(&mut nodes);
@@ -58,9 +61,11 @@ pub trait Force {
         self.take(&mut values.into_iter())
     }
 
-    /// Says into which loops a force would fuse on the default engine, and why not into fewer. Nothing
-    /// is run; what was compiled is there when the force comes. What comes behind a [loop over arrays](crate::iterate) may
-    /// fuse otherwise then, where it matters how long the results of the loop are.
+    /// Explains the loops of a force on the default engine.
+    ///
+    /// It also tells why there are not fewer. Nothing runs; the compiled code is kept for the
+    /// force. Consumers of a [loop over arrays](crate::iterate) may fuse otherwise in the force, if
+    /// the lengths of the loop's results matter.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -72,15 +77,15 @@ pub trait Force {
     /// ```
     ///
     /// # Errors
-    /// The first mistake made while building, or what the backend says.
+    /// The first error made while building, or an error of the backend.
     fn explain(&self) -> Result<Explanation> {
         self.explain_with(Engine::default_engine())
     }
 
-    /// As [`explain`](Force::explain), on an engine.
+    /// Works as [`explain`](Force::explain), on an engine.
     ///
     /// # Errors
-    /// As [`explain`](Force::explain).
+    /// As for [`explain`](Force::explain).
     fn explain_with(&self, engine: &Engine) -> Result<Explanation> {
         let mut nodes = Vec::new();
         self.nodes(&mut nodes);
@@ -176,9 +181,10 @@ macro_rules! tuples {
 crate::tuples::up_to_eight!(tuples);
 
 impl<T: Elt, D: Rank> Array<T, D> {
-    /// Computes the array and whatever it needs, in as few loops as possible, on the default engine.
-    /// A delayed scalar gives its value, an array a [`Manifest`]. The result stays with the array:
-    /// forcing it again costs nothing, and a later graph that uses it finds it in memory.
+    /// Computes the array in as few loops as possible, on the default engine.
+    ///
+    /// A delayed scalar gives its value, an array a [`Manifest`]. The result stays with the array.
+    /// Forcing it again costs nothing, and a later graph that uses it finds it in memory.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -192,33 +198,35 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// The first mistake made while building, or what went wrong while running.
+    /// The first error made while building, or an error while running.
     #[doc(alias("compute", "run", "eval"))]
     pub fn force(&self) -> Result<D::Out<T>> {
         Force::force(self)
     }
 
-    /// As [`force`](Array::force), on an engine.
+    /// Works as [`force`](Array::force), on an engine.
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     pub fn force_with(&self, engine: &Engine) -> Result<D::Out<T>> {
         Force::force_with(self, engine)
     }
 }
 
 impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
-    /// The elements, computed and copied.
+    /// Forces the array, and returns a copy of its elements.
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     #[doc(alias("tolist", "collect"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.force()?.into_vec()
     }
 
-    /// The elements, computed. An array of scalars that was made from a `Vec` gives it back without a
-    /// copy if nothing else refers to it.
+    /// Forces the array, and returns its elements.
+    ///
+    /// An array of scalars that was made from a `Vec` returns it without a copy, if nothing else
+    /// refers to it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -229,24 +237,26 @@ impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     pub fn into_vec(self) -> Result<Vec<T>> {
         let result = self.force()?;
         drop(self);
         result.into_vec()
     }
 
-    /// The elements, computed, one by one. They are not copied as a whole.
+    /// Forces the array, and iterates over its elements.
+    ///
+    /// They are not copied as a whole.
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     pub fn iter(&self) -> Result<IntoIter<T>> {
         Ok(self.force()?.into_iter())
     }
 }
 
 impl<T: Elt> Array<T> {
-    /// An element, computed with all others; none outside.
+    /// Forces the array, and returns one element, or none outside.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -256,13 +266,13 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     pub fn get(&self, i: usize) -> Result<Option<T>> {
         Ok(self.force()?.row(i))
     }
 }
 
-/// What a forced array is, for generic code.
+/// Names the type of a forced array, for generic code.
 pub type Forced<T, D> = <D as Rank>::Out<T>;
 
 const _: () = {

@@ -1,4 +1,6 @@
-//! Floats of 16 bits in memory: [`struct@f16`] and [`bf16`], computed with as `f32`. (Feature `half`.)
+//! 16-bit floats in memory: [`struct@f16`] and [`bf16`], computed with as `f32`.
+//!
+//! It needs the feature `half`.
 //!
 //! ```
 //! use livefusion::half::f16;
@@ -11,8 +13,8 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! An array of them has half of the bytes of one of `f32`. There is no arithmetic on what is stored; conversions are a few integer
-//! operations and fuse with what is around them.
+//! Such an array takes half the bytes of an array of `f32`. There is no arithmetic on the stored
+//! form. Conversions are a few integer operations, and fuse with their producers and consumers.
 
 use crate::array::{Array, Rank};
 use crate::ast::Types;
@@ -25,19 +27,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A float of 16 bits: [`struct@f16`] or [`bf16`].
+/// Describes a float of 16 bits, [`struct@f16`] or [`bf16`].
 pub trait Half: Elt<Exp = HalfExp<Self>> + Copy {
-    /// The bits.
+    /// Returns the bits.
     fn bits(self) -> u16;
-    /// The number of these bits.
+    /// Returns the number of these bits.
     fn of_bits(bits: u16) -> Self;
-    /// Its `f32`, which is the same number.
+    /// Converts bits to `f32`, exactly.
     fn widen(bits: Exp<u16>) -> Exp<f32>;
-    /// The nearest number to an `f32`, of two that are as near the even one; too large ones are infinite.
+    /// Converts to the nearest number, ties to even; too large ones become infinite.
     fn narrow(x: Exp<f32>) -> Exp<u16>;
 }
 
-/// A float of 16 bits as closures see it.
+/// Represents a float of 16 bits in closures.
 pub struct HalfExp<H> {
     bits: Exp<u16>,
     of: PhantomData<fn() -> H>,
@@ -52,18 +54,18 @@ impl<H> Clone for HalfExp<H> {
 impl<H> Copy for HalfExp<H> {}
 
 impl<H: Half> HalfExp<H> {
-    /// The expression of these bits.
+    /// Returns the expression of these bits.
     pub fn of_bits(bits: Exp<u16>) -> HalfExp<H> {
         let of = PhantomData;
         HalfExp { bits, of }
     }
 
-    /// The bits.
+    /// Returns the bits.
     pub fn bits(self) -> Exp<u16> {
         self.bits
     }
 
-    /// The number, to compute with.
+    /// Converts to `f32`, to compute with.
     #[track_caller]
     pub fn to_f32(self) -> Exp<f32> {
         H::widen(self.bits)
@@ -83,7 +85,9 @@ impl<H: Half> IntoExp for HalfExp<H> {
 }
 
 impl Exp<f32> {
-    /// The nearest float of 16 bits, to be stored; of two that are as near the even one. Too large ones are infinite.
+    /// Converts to the nearest float of 16 bits, to be stored.
+    ///
+    /// Ties go to even. Too large numbers become infinite.
     ///
     /// ```
     /// use livefusion::half::bf16;
@@ -100,7 +104,9 @@ impl Exp<f32> {
 }
 
 impl<H: Half, D: Rank> Array<H, D> {
-    /// The numbers, to compute with. Fuses with everything.
+    /// Converts the elements to `f32`, to compute with.
+    ///
+    /// It fuses with everything.
     #[doc(alias = "astype")]
     #[track_caller]
     pub fn to_f32(&self) -> Array<f32, D> {
@@ -109,7 +115,9 @@ impl<H: Half, D: Rank> Array<H, D> {
 }
 
 impl<D: Rank> Array<f32, D> {
-    /// The nearest floats of 16 bits, as [`Exp::to_half`] has them. Fuses with everything.
+    /// Converts the elements to the nearest floats of 16 bits.
+    ///
+    /// [`Exp::to_half`] has the rules. It fuses with everything.
     #[track_caller]
     pub fn to_half<H: Half>(&self) -> Array<H, D> {
         self.map(|x| x.to_half::<H>())
@@ -174,7 +182,7 @@ element! { f16 bf16 }
 const NUMBER: u32 = 0x7fff_ffff;
 /// The bits of an infinite `f32`.
 const INFINITE: u32 = 0x7f80_0000;
-/// Those of a NaN that raises nothing.
+/// The bits of a quiet NaN.
 const QUIET: u32 = 0x7fc0_0000;
 
 impl Half for f16 {
@@ -186,7 +194,8 @@ impl Half for f16 {
         f16::from_bits(bits)
     }
 
-    /// Exponents differ by 112. A multiplication sets them right for subnormal numbers too, but not for infinities and NaN.
+    /// Exponents differ by 112. A multiplication corrects them, also for subnormal numbers, but not
+    /// for infinities and NaN.
     #[track_caller]
     fn widen(bits: Exp<u16>) -> Exp<f32> {
         let bits = bits.cast::<u32>();
@@ -197,14 +206,16 @@ impl Half for f16 {
         Exp::from_bits(sign | number.ge(0x0f80_0000).cond(special, scaled))
     }
 
-    /// Below the normal numbers the sum with one half rounds, above them the lowest bits that go are rounded by a carry.
+    /// Below the normal numbers, adding one half rounds. For normal numbers, a carry rounds the
+    /// dropped bits.
     #[track_caller]
     fn narrow(x: Exp<f32>) -> Exp<u16> {
         let bits = x.to_bits();
         let sign = (bits >> 16) & 0x8000;
         let number = bits & NUMBER;
         let odd = (number >> 13) & 1;
-        // By wrapping: 112 exponents less, and half of what goes, less if the result would stay even.
+        // Wrapping addition: subtracts 112 exponents and adds half of the dropped bits, less one
+        // if the kept part is even.
         let normal = (number + (0xc800_0fff + odd)) >> 13;
         let small = (Exp::<f32>::from_bits(number) + 0.5).to_bits() - 0x3f00_0000;
         let nan = number
@@ -225,7 +236,7 @@ impl Half for bf16 {
         bf16::from_bits(bits)
     }
 
-    /// The upper half of its bits. NaN is made one that raises nothing, as conversions of floats do.
+    /// Takes the upper half of the bits. A NaN becomes quiet, as in conversions of floats.
     #[track_caller]
     fn widen(bits: Exp<u16>) -> Exp<f32> {
         let wide = bits.cast::<u32>() << 16;

@@ -1,7 +1,7 @@
-//! Array programs as lazy combinators, run at the speed of the loop an expert would have written.
+//! Array programs as lazy combinators, run as fast as an expert's loop.
 //!
-//! A combinator computes nothing: it adds a node to a graph. Forcing fuses the graph into as few loops
-//! as possible, compiles them, and runs them.
+//! A combinator computes nothing; it adds a node to a graph. Forcing fuses the graph into as few
+//! loops as possible, compiles them, and runs them.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -12,51 +12,51 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | [`array`](mod@array) | delayed arrays and their combinators |
 //! | [`over`] | folds and scans of all elements, along axes, and of segments |
 //! | [`ranked`] | arrays of rank 2 and more |
 //! | [`segmented`] | arrays cut into segments |
 //! | [`random`] | random numbers as functions of a key and an index |
-//! | `sort` | [`sort`](Array::sort), [`argsort`](Array::argsort), [`median`](Array::median), [`group_by_key`](Array::group_by_key), ... |
-//! | [`exp`] | scalar expressions: what closures see |
-//! | [`elt`] | what arrays hold |
-//! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
+//! | `sort` | [`sort`](Array::sort), [`median`](Array::median), [`group_by_key`](Array::group_by_key), ... |
+//! | [`exp`] | scalar expressions, the operands of closures |
+//! | [`elt`] | element types |
+//! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to compute them |
 //! | `complex` | complex numbers as elements, Fourier transforms (features `complex`, `fft`) |
 //! | `half` | `f16` and `bf16` in memory, computed with as `f32` (feature `half`) |
-//! | `io` | files: CSV, NPY, NPZ, raw data, mapped or read, and arrays of other libraries by DLPack (feature `io`); Parquet, Arrow and its C data interface (feature `arrow`) |
+//! | `io` | CSV, NPY, NPZ, raw files, mapped or read; DLPack (`io`); Parquet, Arrow, its C data interface (`arrow`) |
 //! | [`custom`] | combinators of your own |
 //! | `external` | functions of yours on whole arrays: [`external`](Array::external) |
-//! | `docs` | what is said here of combinators, as text for shells (feature `docs`) |
+//! | `docs` | the documentation of combinators as text, for shells (feature `docs`) |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
-//! | [`stages`] | what becomes of a program: the calls, the graph, the schedule, the loops, the code |
+//! | [`stages`] | the stages of a program: the calls, the graph, the schedule, the loops, the code |
 //!
 //! # Stages in files
 //!
-//! With `LIVEFUSION_DUMP` in its environment, a process writes the [`stages`] of each program that it compiles to
-//! files. The variable is a list, with commas between:
+//! With `LIVEFUSION_DUMP` in its environment, a process writes the [`stages`] of each program that
+//! it compiles to files. The variable is a comma-separated list:
 //!
-//! | name | file | what is in it |
+//! | name | file | contents |
 //! | --- | --- | --- |
 //! | `ast` | `0001.1.ast.txt` | the calls ([`stages::Ast`]) |
-//! | `graph` | `0001.2.graph.txt` | what they share ([`stages::Graph`]) |
+//! | `graph` | `0001.2.graph.txt` | the graph without duplicates ([`stages::Graph`]) |
 //! | `plan` | `0001.3.plan.txt` | the schedule ([`stages::Plan`]) |
-//! | `loop` | `0001.4.loop.txt` | the loops, as they are lowered and then as they are optimised ([`stages::Loops`]) |
-//! | `schedule` | `0001.5.schedule.txt` | what the loops' C is [asked for](runtime::EngineBuilder::schedule), as it is asked |
-//! | `tile` | `0001.6.tile.txt` | the tiles of the loops' sweeps under it, or why they have none ([`stages::Tiles`]) |
-//! | `c` | `0001.7.c.c` | the sources, where the backend writes some ([`stages::Code`]) |
+//! | `loop` | `0001.4.loop.txt` | the loops, as lowered and as optimised ([`stages::Loops`]) |
+//! | `schedule` | `0001.5.schedule.txt` | the schedule of the C, as a [request](runtime::EngineBuilder::schedule) |
+//! | `tile` | `0001.6.tile.txt` | the tiles of innermost loops, or why they have none ([`stages::Tiles`]) |
+//! | `c` | `0001.7.c.c` | the sources, where the backend generates some ([`stages::Code`]) |
 //!
-//! The files of a process are in a folder of its own below `livefusion-dump`, or below the folder that
-//! `LIVEFUSION_DUMP_TO` names: its name is the process's id, and a number behind that if an earlier process has left a
-//! folder of this name. Folders are made when something is written.
+//! Each process writes to its own folder below `livefusion-dump`, or below the folder in
+//! `LIVEFUSION_DUMP_TO`. The folder's name is the process id. A number follows if an earlier
+//! process has left a folder of that name. Folders are created on the first write.
 //!
-//! All engines of a process number their programs together, in the order in which they are compiled; what is found in
-//! an engine's cache is not written again. A program that cannot be compiled has files of the stages that it
-//! reached, each time that this is tried. The variables are read once, when the first program is compiled. An
-//! unknown name, or a folder that cannot be written to, is said once on the standard error stream; results are
-//! the same in any case, and so are errors.
+//! All engines of a process number their programs together, in the order of compilation. A program
+//! found in an engine's cache is not written again. A program that fails to compile has files of
+//! the stages that it reached, for each attempt. The variables are read once, when the first
+//! program is compiled. An unknown name, or a folder that cannot be written to, is reported once on
+//! standard error. Results and errors are the same in any case.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -112,7 +112,7 @@ pub use nested::Nested;
 pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
-/// The derive macro of [`Elt`](trait@Elt).
+/// Derives [`Elt`](trait@Elt) for structs.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -130,7 +130,7 @@ pub use segmented::Segmented;
 #[cfg(feature = "derive")]
 pub use livefusion_derive::Elt;
 
-/// What programs use: `use livefusion::prelude::*;`.
+/// Re-exports the names that most programs use: `use livefusion::prelude::*;`.
 pub mod prelude {
     pub use crate::array::{
         Array, Bins, Boundary, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, Unzip as _,
@@ -152,7 +152,7 @@ pub mod prelude {
     pub use livefusion_derive::Elt;
 }
 
-/// What the derive macro's output refers to. Not for use by hand.
+/// Re-exports for the derive macro's output. Not for use by hand.
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::ast::Types;

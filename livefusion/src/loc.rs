@@ -1,4 +1,4 @@
-//! Places: where the user called a combinator, in a Rust program or in a text of another language.
+//! Source locations: the user's calls, in Rust or in another language's text.
 
 use livefusion_backend::process::PerProcess;
 use std::collections::HashSet;
@@ -7,9 +7,10 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-/// Where the user called a combinator. Two calls at one place have the same.
+/// Locates a user's call of a combinator.
 ///
-/// A front end of another language than Rust names places of [its texts](Loc::in_text).
+/// Two calls at one location are equal. A front end of another language locates calls in [its
+/// texts](Loc::in_text).
 ///
 /// ```
 /// use livefusion::Loc;
@@ -34,21 +35,25 @@ struct Text {
     column: u32,
 }
 
-/// The places of texts that were named so far. They stay, so that a place is a reference wherever it is kept; a text has no more
-/// of them than characters.
+/// The locations in texts so far. They are never freed, so a location is a plain reference. A text
+/// has at most as many locations as characters.
 static TEXTS: PerProcess<Mutex<HashSet<&'static Text>>> = PerProcess::new();
 
-/// The names of texts. They stay, too.
+/// The names of texts, which are never freed.
 static NAMES: PerProcess<Mutex<HashSet<&'static str>>> = PerProcess::new();
 
 impl Loc {
-    /// The place of the call: of the caller's own, if that is `#[track_caller]`.
+    /// Returns the location of the call.
+    ///
+    /// If the calling function is `#[track_caller]`, it is the location of its caller.
     #[track_caller]
     pub fn caller() -> Loc {
         Loc(Place::Rust(Location::caller()))
     }
 
-    /// A line and a column, both from 1, of a text with a name, which may be one that is [kept](Loc::kept_name).
+    /// Locates a line and a column, both from 1, in a named text.
+    ///
+    /// The name may be one that is [kept](Loc::kept_name).
     pub fn in_text(file: &'static str, line: u32, column: u32) -> Loc {
         let text = Text { file, line, column };
         let texts = TEXTS.get_or_make(Mutex::default).lock();
@@ -61,7 +66,9 @@ impl Loc {
         })))
     }
 
-    /// The name of a text, kept for as long as the process runs. A front end asks for it once for each text, not for each place.
+    /// Returns the name of a text, kept until the process ends.
+    ///
+    /// A front end calls this once for each text, not for each location.
     ///
     /// ```
     /// use livefusion::Loc;
@@ -80,7 +87,7 @@ impl Loc {
         name
     }
 
-    /// The file, or what else the text is called.
+    /// Returns the file, or the name of the text.
     pub fn file(self) -> &'static str {
         match self.0 {
             Place::Rust(at) => at.file(),
@@ -88,7 +95,7 @@ impl Loc {
         }
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub fn line(self) -> u32 {
         match self.0 {
             Place::Rust(at) => at.line(),
@@ -96,7 +103,7 @@ impl Loc {
         }
     }
 
-    /// The column, from 1.
+    /// Returns the column, from 1.
     pub fn column(self) -> u32 {
         match self.0 {
             Place::Rust(at) => at.column(),
@@ -104,7 +111,7 @@ impl Loc {
         }
     }
 
-    /// A number that another place has not.
+    /// Returns a number that identifies the location.
     pub(crate) fn address(self) -> usize {
         match self.0 {
             Place::Rust(at) => std::ptr::from_ref(at) as usize,

@@ -15,12 +15,12 @@ use std::marker::PhantomData;
 use std::ops::{Deref, Index, Range};
 use std::sync::Arc;
 
-/// An array in memory: what [`force`](Array::force) gives. Cheap to clone.
+/// Holds an array in memory, the result of [`force`](Array::force).
 ///
-/// Of scalars it is a slice: `ys[3]`, `&ys[1..]`, `ys.iter()`, `for y in &ys` and all methods of slices
-/// give what they give there. Of tuples and structs it has a [`column`](Manifest::column) per field, each a
-/// slice; [`row`](Manifest::row), `iter()` and `for` put elements together, by value. [`Array::from`] makes
-/// it an input again, without a copy.
+/// It is cheap to clone. An array of scalars is a slice: `ys[3]`, `&ys[1..]`, `ys.iter()`,
+/// `for y in &ys` and all methods of slices work as usual. An array of tuples or structs has a
+/// [`column`](Manifest::column) per field, each a slice. [`row`](Manifest::row), `iter()` and `for`
+/// assemble its elements by value. [`Array::from`] makes it an input again, without a copy.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -33,8 +33,8 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// Of rank 2 and more it has a [`shape`](Manifest::shape), and is indexed with a tuple, of rank [`IxDyn`] with a slice.
-/// As a slice it is all elements, row by row.
+/// An array of rank 2 or more has a [`shape`](Manifest::shape), and is indexed with a tuple. One of
+/// rank [`IxDyn`] is indexed with a slice. As a slice it has all elements, row by row.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -51,23 +51,25 @@ pub struct Manifest<T: Elt, D: Dim = Ix1> {
 }
 
 impl<T: Elt> Manifest<T> {
-    /// Puts buffers together, one per field of `T`, all of one length.
+    /// Assembles buffers, one per field of `T`, all of one length.
     ///
     /// # Errors
-    /// If types or lengths do not fit.
+    /// If types or lengths do not match.
     pub fn from_columns(columns: Vec<Arc<Buffer>>) -> Result<Manifest<T>> {
         let len = columns.first().map_or(0, |c| c.len());
         Manifest::of(columns, Some([len]))
     }
 
-    /// An element by value, put together from its fields; none outside.
+    /// Returns an element by value, or none outside.
+    ///
+    /// It is assembled from its fields.
     pub fn row(&self, i: usize) -> Option<T> {
         self.element(i)
     }
 }
 
 impl<T: Elt, D: Dim> Manifest<T, D> {
-    /// Puts buffers and a shape together.
+    /// Assembles buffers and a shape.
     pub(crate) fn of(
         columns: Vec<Arc<Buffer>>,
         shape: Option<D::Counts>,
@@ -106,36 +108,40 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         })
     }
 
-    /// The lengths of the axes: an array, of rank [`IxDyn`] a `Vec`.
+    /// Returns the lengths of the axes.
+    ///
+    /// They are an array, or a `Vec` for rank [`IxDyn`].
     pub fn shape(&self) -> D::Counts {
         self.shape.clone()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(0, |c| c.len())
     }
 
-    /// Whether there are no elements.
+    /// Tells whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element by its place in the flat data.
+    /// Returns an element by its position in the flat data.
     pub(crate) fn element(&self, i: usize) -> Option<T> {
         T::read(&mut self.columns.iter(), i)
     }
 
-    /// An element by its index; none outside.
+    /// Returns an element by its index, or none outside.
     fn at(&self, index: &[usize]) -> Option<T> {
         self.element(place(self.shape.as_ref(), index)?)
     }
 
-    /// The elements, one by one: of scalars the slice's iterator, of tuples and structs by value. Those that are on a device
-    /// come here first.
+    /// Iterates over the elements.
+    ///
+    /// Scalars give the slice's iterator, tuples and structs give values. Elements on a device are
+    /// fetched first.
     ///
     /// # Panics
-    /// If they do not come: [`fetch`](Manifest::fetch) says so as an error.
+    /// If they cannot be fetched. [`fetch`](Manifest::fetch) returns an error instead.
     pub fn iter(&self) -> T::Iter<'_> {
         if let Err(why) = self.fetch() {
             panic!("{why}");
@@ -143,9 +149,10 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         T::iter(&self.columns)
     }
 
-    /// Brings elements here that are on a device: what a forced array is where a backend for devices made it. They come by
-    /// themselves when they are first looked at, which cannot fail gracefully; this can. Elements that are here stay as
-    /// they are, at no cost.
+    /// Fetches elements that are on a device.
+    ///
+    /// A backend for devices leaves forced arrays there. Their first access fetches them as well,
+    /// but cannot return an error. Elements in host memory cost nothing.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -156,7 +163,8 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for them here, [`ErrorKind::Backend`] if the device fails.
+    /// [`ErrorKind::Memory`] if there is not enough host memory, [`ErrorKind::Backend`] if the
+    /// device fails.
     pub fn fetch(&self) -> Result<()> {
         let far = self.columns.iter().filter(|column| column.is_far());
         for column in far {
@@ -169,16 +177,18 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         Rows::new(&self.columns)
     }
 
-    /// A copy of the elements.
+    /// Copies the elements to a vector.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for it; [`ErrorKind::Backend`] if they are on a device that fails.
+    /// [`ErrorKind::Memory`] if there is not enough memory; [`ErrorKind::Backend`] if they are on a
+    /// device that fails.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.clone().into_vec()
     }
 
-    /// The elements as a vector. No copy if they are scalars that came from a vector, and no array
-    /// refers to them any more.
+    /// Returns the elements as a vector.
+    ///
+    /// Scalars that came from a vector are not copied, if no array refers to them any more.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -188,15 +198,18 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy; [`ErrorKind::Backend`] if they are on a device that fails.
+    /// [`ErrorKind::Memory`] if there is not enough memory for a copy; [`ErrorKind::Backend`] if
+    /// they are on a device that fails.
     pub fn into_vec(self) -> Result<Vec<T>> {
         self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
-        // The columns' types were checked when they were put together: only memory can be missing.
+        // Types were checked when the columns were assembled: only memory can be missing.
         T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))
     }
 
-    /// The values of the k-th scalar field, if they are of type `U`.
+    /// Returns the values of the k-th scalar field.
+    ///
+    /// It is none if they are not of type `U`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -208,19 +221,19 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         self.columns.get(k)?.as_slice()
     }
 
-    /// The buffers, one per scalar field.
+    /// Returns the buffers, one per scalar field.
     pub fn columns(&self) -> &[Arc<Buffer>] {
         &self.columns
     }
 
-    /// The buffers, for good.
+    /// Consumes the array and returns its buffers.
     pub(crate) fn into_columns(self) -> Vec<Arc<Buffer>> {
         self.columns
     }
 }
 
 impl<T: Scalar, D: Multi> Manifest<T, D> {
-    /// The rows along the last axis.
+    /// Iterates over the rows along the last axis.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -238,7 +251,7 @@ impl<T: Scalar, D: Multi> Manifest<T, D> {
     }
 }
 
-/// Where an element lies in flat data; none outside.
+/// Returns the position of an element in flat data, or none outside.
 fn place(shape: &[usize], index: &[usize]) -> Option<usize> {
     if shape.len() != index.len() || index.iter().zip(shape).any(|(i, n)| i >= n) {
         return None;
@@ -255,7 +268,7 @@ fn outside(shape: &[usize], index: &[usize]) -> ! {
 macro_rules! indexed {
     ($($D:ident $Index:ty: $i:ident => $parts:expr;)*) => {$(
         impl<T: Elt> Manifest<T, $D> {
-            /// An element by value; none outside.
+            /// Returns an element by value, or none outside.
             ///
             /// ```
             /// use livefusion::prelude::*;
@@ -270,10 +283,10 @@ macro_rules! indexed {
 
         impl<T: Scalar> Index<$Index> for Manifest<T, $D> {
             type Output = T;
-            /// The element there.
+            /// Returns the element at an index.
             ///
             /// # Panics
-            /// If it is outside, as of a slice.
+            /// If it is outside, as for a slice.
             fn index(&self, $i: $Index) -> &T {
                 let parts: &[usize] = &$parts;
                 let shape = self.shape.as_ref();
@@ -313,7 +326,7 @@ impl<T: Scalar, D: Dim> Deref for Manifest<T, D> {
 }
 
 impl<T: Elt, D: Dim> Default for Manifest<T, D> {
-    /// No elements.
+    /// Returns an array without elements.
     fn default() -> Manifest<T, D> {
         let empty = |ty: &Ty| Arc::new(Buffer::empty(*ty));
         Manifest {
@@ -337,7 +350,7 @@ impl<T: Elt, D: Dim> fmt::Display for Manifest<T, D> {
 }
 
 impl<T: Elt, D: Dim> From<&Manifest<T, D>> for Array<T, D> {
-    /// The elements as an input, without a copy.
+    /// Makes the elements an input, without a copy.
     #[track_caller]
     fn from(m: &Manifest<T, D>) -> Array<T, D> {
         Array::from(m.clone())
@@ -345,7 +358,7 @@ impl<T: Elt, D: Dim> From<&Manifest<T, D>> for Array<T, D> {
 }
 
 impl<T: Elt, D: Dim> From<Manifest<T, D>> for Array<T, D> {
-    /// The elements as an input, without a copy.
+    /// Makes the elements an input, without a copy.
     #[track_caller]
     fn from(m: Manifest<T, D>) -> Array<T, D> {
         let builder = Builder::named("manifest");
@@ -422,7 +435,9 @@ impl<'a, T: Elt, D: Dim> IntoIterator for &'a Manifest<T, D> {
     }
 }
 
-/// The elements of a [`Manifest`] that nobody needs any more, by value. They are not copied as a whole.
+/// Iterates over the elements of a consumed [`Manifest`] by value.
+///
+/// They are not copied as a whole.
 #[derive(Clone, Debug)]
 pub struct IntoIter<T> {
     columns: Vec<Arc<Buffer>>,
@@ -430,7 +445,7 @@ pub struct IntoIter<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-/// The elements of a [`Manifest`], each put together from its fields.
+/// Iterates over the elements of a [`Manifest`], assembled from their fields.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, T> {
     columns: &'a [Arc<Buffer>],
@@ -439,7 +454,7 @@ pub struct Rows<'a, T> {
 }
 
 impl<'a, T: Elt> Rows<'a, T> {
-    /// The elements in these buffers, one per field of `T`.
+    /// Iterates over the elements of these buffers, one per field of `T`.
     pub fn new(columns: &'a [Arc<Buffer>]) -> Rows<'a, T> {
         Rows {
             columns,
@@ -477,7 +492,7 @@ iterates! {
     Rows<'_, T>;
 }
 
-/// Copies of elements that would take so many bytes have no room.
+/// Returns the error that there is no memory for a copy of this many bytes.
 pub(crate) fn no_room(bytes: u64) -> Error {
     let limit = u64::MAX;
     Error {

@@ -1,4 +1,4 @@
-//! Arrays of the `ndarray` crate, in and out, of every rank.
+//! Conversions to and from arrays of the `ndarray` crate, of every rank.
 
 use crate::array::{Array, Dim, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
 use crate::ast::{Builder, Shape};
@@ -7,11 +7,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
 use ndarray::{ArrayView, Dimension};
 
-/// Ranks that `ndarray` knows too.
+/// Lists the ranks that `ndarray` has, too.
 pub trait Shared: Dim {
-    /// The rank's name there.
+    /// The rank's type in `ndarray`.
     type There: Dimension;
-    /// The lengths of the axes, as they are said there.
+    /// Converts the lengths of the axes.
     #[doc(hidden)]
     fn there(counts: &Self::Counts) -> Self::There;
 }
@@ -26,8 +26,8 @@ macro_rules! shared {
         }
 
         impl<T: Elt> From<ndarray::Array<T, ndarray::$D>> for Array<T, $D> {
-            /// Wraps an owned array. Scalars are not copied if they lie row by row, one behind the other, and the memory
-            /// holds nothing else.
+            /// Wraps an owned array. Scalars are not copied if they are contiguous, row by row, and
+            /// the memory holds nothing else.
             ///
             /// ```
             /// use livefusion::prelude::*;
@@ -63,7 +63,7 @@ macro_rules! shared {
 
 shared!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6 IxDyn);
 
-/// Elements row by row under the shape that an array has there. Without axes it is one element.
+/// Makes an array of elements in row-major order and a shape. Without axes it is one element.
 #[track_caller]
 fn shaped<T: Elt, D: Dim>(values: Vec<T>, shape: &[usize]) -> Array<T, D> {
     let builder = Builder::named("manifest");
@@ -97,7 +97,7 @@ fn viewed<T: Elt, D: Dim, N: Dimension>(xs: ArrayView<'_, T, N>) -> Array<T, D> 
 }
 
 impl<T: Elt, D: Shared + crate::array::Rank<Out<T> = Manifest<T, D>>> Array<T, D> {
-    /// The elements, computed, as an owned array of `ndarray`.
+    /// Forces the array, and returns an owned array of `ndarray`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -109,14 +109,16 @@ impl<T: Elt, D: Shared + crate::array::Rank<Out<T> = Manifest<T, D>>> Array<T, D
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Array::force).
+    /// As for [`force`](Array::force).
     pub fn to_ndarray(&self) -> Result<ndarray::Array<T, D::There>> {
         self.force()?.into_ndarray()
     }
 }
 
 impl<T: Elt, D: Shared> Manifest<T, D> {
-    /// The elements as an owned array of `ndarray`; without a copy where [`into_vec`](Manifest::into_vec) makes none.
+    /// Converts the elements to an owned array of `ndarray`.
+    ///
+    /// It copies only where [`into_vec`](Manifest::into_vec) does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -126,7 +128,7 @@ impl<T: Elt, D: Shared> Manifest<T, D> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    /// [`ErrorKind::Memory`] if there is not enough memory for a copy.
     pub fn into_ndarray(self) -> Result<ndarray::Array<T, D::There>> {
         let shape = D::there(&self.shape());
         let made = ndarray::Array::from_shape_vec(shape, self.into_vec()?);
@@ -143,7 +145,7 @@ impl<T: Elt, D: Shared> Manifest<T, D> {
 }
 
 impl<T: Scalar, D: Shared> Manifest<T, D> {
-    /// The elements as a view of `ndarray`, without a copy.
+    /// Returns the elements as a view of `ndarray`, without a copy.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -153,7 +155,7 @@ impl<T: Scalar, D: Shared> Manifest<T, D> {
     /// ```
     ///
     /// # Panics
-    /// If the shape is one that `ndarray` does not take: more elements than an `isize` counts.
+    /// If `ndarray` rejects the shape because it has more elements than an `isize` counts.
     pub fn as_ndarray(&self) -> ArrayView<'_, T, D::There> {
         let shape = D::there(&self.shape());
         let view = ArrayView::from_shape(shape, self);

@@ -1,5 +1,6 @@
-//! What notebooks show: [evcxr](https://github.com/evcxr/evcxr), Rust's kernel for Jupyter, calls `evcxr_display` of a cell's
-//! last value and takes HTML from the standard output.
+//! Display in notebooks of [evcxr](https://github.com/evcxr/evcxr), Rust's kernel for Jupyter.
+//!
+//! It calls `evcxr_display` of a cell's last value and takes HTML from the standard output.
 
 use crate::array::{Array, Rank, delayed_axes};
 use crate::ast::{Node, Value, show_types};
@@ -12,14 +13,16 @@ use loop_lang::types::Const;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// So many elements of an axis are shown, half of them from its end.
+/// Elements of an axis that are shown, half of them from its end.
 const SHOWN: usize = 20;
-/// So many matrices are shown of an array of a higher rank.
+/// Matrices that are shown of an array of a higher rank.
 const MATRICES: usize = 4;
 
 impl<T: Elt, D: Rank> Array<T, D> {
-    /// Shows the values as a table in a notebook of evcxr, which calls this for a cell's last value. They are forced on the
-    /// default engine; of long axes the middle is left out. A mistake is shown instead of values.
+    /// Shows the values as a table in a notebook of evcxr.
+    ///
+    /// evcxr calls this for a cell's last value. The values are forced on the default engine. The
+    /// middle of long axes is left out. An error is shown instead of values.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -36,7 +39,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// As [`Array::evcxr_display`]: a row for each segment.
+    /// Works as [`Array::evcxr_display`], with a row for each segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -51,7 +54,9 @@ impl<T: Elt> Segmented<T> {
 }
 
 impl Explanation {
-    /// Shows the [picture](Explanation::svg) of the loops in a notebook of evcxr, and the report below it.
+    /// Shows the [picture](Explanation::svg) of the loops in a notebook of evcxr.
+    ///
+    /// The report is below it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -68,12 +73,12 @@ fn content(html: &str) {
     println!("{}", message(html));
 }
 
-/// What evcxr takes HTML from.
+/// Wraps HTML in evcxr's message format.
 fn message(html: &str) -> String {
     format!("EVCXR_BEGIN_CONTENT text/html\n{html}\nEVCXR_END_CONTENT")
 }
 
-/// The picture, and the report in what is folded away.
+/// Shows the picture, and the report folded away.
 fn loops(explained: &Explanation) -> String {
     let report = escaped(&explained.to_string());
     let details = format!("<details><summary>report</summary><pre>{report}</pre></details>");
@@ -89,7 +94,7 @@ fn escaped(text: &str) -> String {
     text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The places that are shown of `n`, none where some are left out.
+/// Lists the positions to show of `n`. None stands for a gap.
 fn places(n: usize, most: usize) -> Vec<Option<usize>> {
     if n <= most {
         return (0..n).map(Some).collect();
@@ -99,7 +104,7 @@ fn places(n: usize, most: usize) -> Vec<Option<usize>> {
     head.chain(tail.map(Some)).collect()
 }
 
-/// The fields of an element.
+/// Shows the fields of an element.
 fn element(columns: &[Arc<Buffer>], i: usize) -> Vec<String> {
     let field = |c: &Arc<Buffer>| {
         c.get_word(i)
@@ -108,7 +113,7 @@ fn element(columns: &[Arc<Buffer>], i: usize) -> Vec<String> {
     columns.iter().map(field).collect()
 }
 
-/// An element as one text.
+/// Shows an element as one text.
 fn cell(columns: &[Arc<Buffer>], i: usize) -> String {
     match element(columns, i).as_slice() {
         [one] => one.clone(),
@@ -116,7 +121,7 @@ fn cell(columns: &[Arc<Buffer>], i: usize) -> String {
     }
 }
 
-/// A row of a table, with a head.
+/// Shows a row of a table, with a head.
 fn row(head: &str, cells: impl IntoIterator<Item = String>) -> String {
     let mut html = format!("<tr><th>{head}</th>");
     for cell in cells {
@@ -125,7 +130,7 @@ fn row(head: &str, cells: impl IntoIterator<Item = String>) -> String {
     html + "</tr>\n"
 }
 
-/// Numbers of rows or columns as a row of heads.
+/// Shows numbers of rows or columns as a row of heads.
 fn heads(cells: impl IntoIterator<Item = String>) -> String {
     let mut html = String::from("<tr><th></th>");
     for cell in cells {
@@ -142,7 +147,7 @@ fn table(caption: &str, rows: &str) -> String {
     format!("<table><caption>{caption}</caption>\n{rows}</table>")
 }
 
-/// An array as tables.
+/// Shows an array as tables.
 fn array(node: &Arc<Node>) -> Result<String> {
     let nodes: Vec<_> = [node]
         .into_iter()
@@ -203,7 +208,7 @@ fn array(node: &Arc<Node>) -> Result<String> {
     }
 }
 
-/// Where the matrix of a number is: `[1, 0, .., ..]`.
+/// Shows the index of a matrix: `[1, 0, .., ..]`.
 fn index(mut k: usize, outer: &[usize]) -> String {
     let mut parts = vec!["..".to_string(), "..".to_string()];
     for n in outer.iter().rev() {
@@ -226,7 +231,7 @@ fn matrix(columns: &[Arc<Buffer>], from: usize, (height, width): (usize, usize))
     rows
 }
 
-/// Segments, a row each.
+/// Shows segments, one row each.
 fn segments(lengths: &Arc<Node>, data: &Arc<Node>) -> Result<String> {
     let nodes = [lengths.clone(), data.clone()];
     let values: Vec<Value> = force_nodes(Engine::default_engine(), &nodes)?

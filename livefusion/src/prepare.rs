@@ -1,4 +1,4 @@
-//! Programs that are traced and compiled once and called many times.
+//! Prepared programs: traced and compiled once, called many times.
 
 use crate::array::{Array, Ix0, IxDyn, Rank};
 use crate::ast::{Axis, Builder, Node, Shape, Value};
@@ -16,8 +16,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Traces and compiles a program on the default engine. The closure gets arrays (or delayed scalars)
-/// that stand for the inputs, and returns what is to be forced; a call binds buffers and scalars only.
+/// Traces and compiles a program on the default engine.
+///
+/// The closure gets arrays (or delayed scalars) that stand for the inputs. It returns the values to
+/// force. A call only binds buffers and scalars.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -28,8 +30,9 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// [Loops over arrays](crate::iterate) may start from inputs, and depend on them in all ways. Their steps are compiled once,
-/// when the first call comes to them. Loops that do not depend on inputs run now.
+/// [Loops over arrays](crate::iterate) may start from inputs, and depend on them in any way. Their
+/// steps are compiled once, on the first call that reaches them. Loops that do not depend on inputs
+/// run now.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -43,17 +46,17 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// The first mistake made while building, what goes wrong in loops that run now, or what the backend says.
+/// The first error made while building, an error in loops that run now, or an error of the backend.
 #[doc(alias("runN", "jit", "compile"))]
 #[track_caller]
 pub fn prepare<I: Inputs, O: Force>(f: impl FnOnce(I) -> O) -> Result<Program<I, O>> {
     build(Engine::default_engine(), Loc::caller(), f)
 }
 
-/// As [`prepare`], on an engine.
+/// Works as [`prepare`], on an engine.
 ///
 /// # Errors
-/// As [`prepare`].
+/// As for [`prepare`].
 #[track_caller]
 pub fn prepare_with<I: Inputs, O: Force>(
     engine: &Engine,
@@ -82,7 +85,7 @@ fn build<I: Inputs, O: Force>(
     })
 }
 
-/// A compiled program; see [`prepare`].
+/// Holds a compiled program of [`prepare`].
 pub struct Program<I, O> {
     prepared: Prepared,
     output: O,
@@ -90,8 +93,10 @@ pub struct Program<I, O> {
 }
 
 impl<I: Inputs, O: Force> Program<I, O> {
-    /// Runs the program. Inputs that are delayed are computed first, together, on the default engine. Several are a reference to
-    /// a tuple, or a tuple of references. A delayed scalar may be given as its value.
+    /// Runs the program on these inputs.
+    ///
+    /// Delayed inputs are computed first, together, on the default engine. Several inputs are a
+    /// reference to a tuple, or a tuple of references. A delayed scalar may be given as its value.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -105,14 +110,17 @@ impl<I: Inputs, O: Force> Program<I, O> {
     /// ```
     ///
     /// # Errors
-    /// What goes wrong while inputs or results are computed.
+    /// An error while inputs or results are computed.
     #[track_caller]
     pub fn call(&self, inputs: impl Arguments<I>) -> Result<O::Out> {
         self.run(inputs, &mut [])
     }
 
-    /// Says into which loops a call with these inputs fuses, and why not into fewer, as [`explain`](Force::explain) of arrays.
-    /// Of the inputs it matters which have equal lengths. Those that are delayed are computed first; nothing else is run.
+    /// Explains the loops of a call with these inputs.
+    ///
+    /// It also tells why there are not fewer, as [`explain`](Force::explain) of arrays does. The
+    /// loops depend on the equality of input lengths. Delayed inputs are computed first; nothing
+    /// else runs.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -124,7 +132,7 @@ impl<I: Inputs, O: Force> Program<I, O> {
     /// ```
     ///
     /// # Errors
-    /// What goes wrong while inputs are computed, or what the backend says.
+    /// An error while inputs are computed, or an error of the backend.
     #[track_caller]
     pub fn explain(&self, inputs: impl Arguments<I>) -> Result<Explanation> {
         self.prepared.explain(&values(&inputs.held())?)
@@ -138,15 +146,17 @@ impl<I: Inputs, O: Force> Program<I, O> {
     }
 }
 
-/// The values of inputs. Those that are delayed are computed first.
+/// Returns the values of inputs. Delayed inputs are computed first.
 fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
     let mut nodes = Given::new();
     inputs.given(&mut nodes);
     values_of(nodes)
 }
 
-/// What a call of an untyped [`Prepared`] program takes for these [inputs](Builder::input_of): of each its elements, and of rank
-/// 2 and more the lengths of its axes. Those that are delayed are computed first, together, on the default engine.
+/// Returns the arguments of an untyped [`Prepared`] program.
+///
+/// For each [input](Builder::input_of) these are its elements, and for rank 2 or more the lengths
+/// of its axes. Delayed inputs are computed first, together, on the default engine.
 ///
 /// ```
 /// use livefusion::ast::{Builder, Ty, Value};
@@ -165,7 +175,7 @@ fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
 /// ```
 ///
 /// # Errors
-/// What goes wrong while inputs are computed.
+/// An error while inputs are computed.
 pub fn values_of<'a>(
     inputs: impl IntoIterator<Item = &'a Arc<Node>>,
 ) -> Result<SmallVec<[&'a Value; 8]>> {
@@ -191,13 +201,14 @@ impl<I: Inputs, O: Force> Program<I, O>
 where
     O::Out: Default,
 {
-    /// As [`call`](Program::call), into the memory of results that are not needed any more.
+    /// Works as [`call`](Program::call), but reuses the memory of old results.
     ///
-    /// An array of results that nobody else refers to, and that has room for the new one, is written over: no
-    /// memory is asked for, and each call touches the same. Where it has no room it is given back and a new
-    /// one made, with room for as many elements as the loop may give: for a filter, as many as it tests.
-    /// The array keeps this room, however few there are. (`out = call(..)` needs memory for the old results
-    /// and the new ones at once, and a filter's gives back what it did not need.)
+    /// An old result array is overwritten if it is uniquely owned and has enough capacity. Nothing
+    /// is allocated then, and each call touches the same memory. Otherwise the array is freed, and
+    /// a new one is allocated with capacity for the most elements that the loop may give. For a
+    /// filter these are all its inputs. The array keeps this capacity, however few elements there
+    /// are. (`out = call(..)` needs memory for the old results and the new ones at once, and a
+    /// filter there returns its unused capacity.)
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -212,7 +223,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// As of [`call`](Program::call); `out` is empty then.
+    /// As for [`call`](Program::call); `out` is empty then.
     #[track_caller]
     pub fn call_into(&self, inputs: impl Arguments<I>, out: &mut O::Out) -> Result<()> {
         let mut spare = Vec::new();
@@ -239,8 +250,10 @@ impl<I, O> fmt::Debug for Program<I, O> {
 
 /// Untyped inputs.
 impl Builder {
-    /// An input of a prepared program, of any rank, see [`values_of`]. Its elements are an input, and of rank 2 and more so is
-    /// the length of each axis; `nodes` are the inputs before it, and these come behind them.
+    /// Creates an input of any rank for [`values_of`].
+    ///
+    /// Its elements are one input. For rank 2 or more, the length of each axis is another. The new
+    /// inputs are appended to `nodes`.
     pub fn input_of(self, types: &[Ty], rank: u8, nodes: &mut Vec<Arc<Node>>) -> Arc<Node> {
         self.of_parts(types, rank, &mut |types, rank| {
             let node = self.input(nodes.len() as u32, types, rank);
@@ -249,8 +262,8 @@ impl Builder {
         })
     }
 
-    /// An array of elements (rank 1) and of lengths of axes (`u64`, rank 0) that are made one after the other; of rank 0 and 1
-    /// it is what is made first.
+    /// Creates an array from its elements (rank 1) and the lengths of its axes (`u64`, rank 0),
+    /// made in this order. For rank 0 and 1 it is the first node made.
     pub(crate) fn of_parts(
         self,
         types: &[Ty],
@@ -268,38 +281,40 @@ impl Builder {
     }
 }
 
-/// The parts of an array: its elements, and the lengths of its axes if there are several.
+/// Lists the parts of an array: its elements, and the lengths of its axes if there are several.
 fn parts(node: &Arc<Node>) -> impl Iterator<Item = &Arc<Node>> {
-    // An array with a mistake may have no shape, and comes to no call.
+    // An array with an error may have no shape. It reaches no call.
     let axes = node.shape.as_ref().map_or(&[][..], Shape::axes);
     [node].into_iter().chain(axes.iter().map(Axis::node))
 }
 
-/// In place of an input whose rank its type does not say.
+/// Returns an error in place of an input without a static rank.
 pub(crate) fn of_no_rank(builder: Builder, types: &[Ty]) -> Arc<Node> {
     let expected = "an input whose rank is known; convert with `into_rank`".to_string();
     let got = "one of rank IxDyn".to_string();
     builder.fault(types, 1, ErrorKind::Malformed { expected, got })
 }
 
-/// All parts of arrays.
+/// Lists all parts of arrays.
 pub(crate) fn with_axes(nodes: &[Arc<Node>]) -> Vec<Arc<Node>> {
     nodes.iter().flat_map(parts).cloned().collect()
 }
 
-/// Makes an array of these types and this rank, if that is known.
+/// Makes an array of these types and this rank, if known.
 pub type Make<'m> = &'m mut dyn FnMut(&[Ty], Option<u8>) -> Arc<Node>;
 
-/// The nodes of inputs.
+/// Holds the nodes of inputs.
 pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
-/// Inputs of a prepared program: an array, a delayed scalar, or a tuple of up to 8 inputs.
+/// Describes the inputs of a prepared program.
+///
+/// They are an array, a delayed scalar, or a tuple of up to 8 inputs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a prepared program",
     note = "take an `Array`, or a tuple of up to 8: `prepare(|(xs, ys): (Array<f64>, Array<f64>)| ..)`"
 )]
 pub trait Inputs: Sized {
-    /// Arrays that stand for inputs; appends their nodes.
+    /// Creates arrays that stand for inputs, and appends their nodes.
     fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
         let builder = Builder::at("input", loc);
         Self::made(&mut |types, rank| match rank {
@@ -307,7 +322,7 @@ pub trait Inputs: Sized {
             None => of_no_rank(builder, types),
         })
     }
-    /// Arrays of nodes that are made one after the other, each of these types and this rank, if that is known.
+    /// Creates arrays from nodes made one after the other, each of given types and, if known, rank.
     fn made(make: Make<'_>) -> Self;
     /// Appends the nodes of inputs, one for each.
     fn nodes<'a>(&'a self, out: &mut Given<'a>);
@@ -323,22 +338,24 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     }
 }
 
-/// The arguments of a call of a program with inputs `I`: a reference to them, of a delayed scalar also its value, of several
-/// a tuple of arguments.
+/// Describes the arguments of a call with inputs `I`.
+///
+/// An argument is a reference to an input, the value of a delayed scalar, or for several inputs a
+/// tuple of arguments.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a program whose inputs are `{I}`",
     note = "give a reference to the inputs, or of several a tuple of references: `program.call((&xs, &ys))`",
     note = "a delayed scalar may be given as its value: `program.call((&xs, 2.0))`"
 )]
 pub trait Arguments<I> {
-    /// What holds the inputs during a call.
+    /// The owner of the inputs during a call.
     type Held: Held;
-    /// The inputs.
+    /// Returns the owner of the inputs.
     #[track_caller]
     fn held(self) -> Self::Held;
 }
 
-/// Inputs during a call.
+/// Describes inputs during a call.
 pub trait Held {
     /// Appends the nodes of inputs, one for each.
     fn given<'a>(&'a self, out: &mut Given<'a>);

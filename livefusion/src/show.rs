@@ -1,4 +1,4 @@
-//! How values and delayed arrays are written for people. Nothing here forces.
+//! Formatting of values and delayed arrays for people. Nothing here forces.
 
 use crate::ast::{Axis, Kind, Node, Value};
 use crate::elt::Elt;
@@ -12,7 +12,7 @@ const ENDS: usize = 4;
 /// Combinators shown above an array's own.
 const DEPTH: u32 = 3;
 
-/// A node: its elements if they are in memory, else the combinators that lead to it.
+/// Shows a node: its elements if they are in memory, or else its chain of combinators.
 pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
     match value_of(n) {
         Some(Value::Array(columns)) => {
@@ -24,7 +24,7 @@ pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result 
                 .iter()
                 .map(|n| *n as usize)
                 .collect();
-            // Lengths that are not known yet, or do not fit: the elements row by row.
+            // Lengths that are unknown, or do not match: the elements row by row.
             match crate::array::size_of_counts(&shape) == Some(len) && !shape.is_empty() {
                 true => elements::<T>(f, columns, &shape),
                 false => elements::<T>(f, columns, &[len]),
@@ -39,7 +39,7 @@ pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result 
     }
 }
 
-/// A node's value, or that of the node whose elements it has under another shape.
+/// Returns a node's value, or that of the array it reshapes.
 fn value_of(n: &Node) -> Option<&Value> {
     match (n.value.get(), &n.kind, n.inputs.as_slice()) {
         (Some(value), ..) => Some(value),
@@ -48,7 +48,7 @@ fn value_of(n: &Node) -> Option<&Value> {
     }
 }
 
-/// `[1.0, 2.0, ..., 9.0]`, nested as the shape says; tuples and structs as Rust writes them.
+/// Shows `[1.0, 2.0, ..., 9.0]`, nested by the shape; tuples and structs as in Rust.
 pub(crate) fn elements<T: Elt>(
     f: &mut fmt::Formatter<'_>,
     columns: &[Arc<Buffer>],
@@ -57,7 +57,7 @@ pub(crate) fn elements<T: Elt>(
     rows::<T>(f, columns, shape, 0)
 }
 
-/// The part of elements of this shape that begins at a place.
+/// Shows the elements of this shape that begin at a position.
 fn rows<T: Elt>(
     f: &mut fmt::Formatter<'_>,
     columns: &[Arc<Buffer>],
@@ -93,7 +93,7 @@ fn rows<T: Elt>(
     f.write_char(']')
 }
 
-/// `sum(map(filter(f64[100])))`, cut off where it gets deep.
+/// Shows `sum(map(filter(f64[100])))`, cut off at a depth.
 fn combinators(f: &mut fmt::Formatter<'_>, n: &Node, depth: u32) -> fmt::Result {
     if let (Kind::Manifest, Some(Value::Array(_))) = (&n.kind, n.value.get()) {
         return in_memory(f, n);
@@ -119,7 +119,7 @@ fn combinators(f: &mut fmt::Formatter<'_>, n: &Node, depth: u32) -> fmt::Result 
     f.write_char(')')
 }
 
-/// `f64[100]`: types and length of what is in memory.
+/// Shows `f64[100]`: types and length of an array in memory.
 fn in_memory(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
     f.write_str(&n.show_shape())
 }

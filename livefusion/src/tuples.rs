@@ -1,4 +1,4 @@
-//! Implementations for tuples: which tuples there are is said once, here.
+//! The tuple sizes that implementations cover.
 
 /// Calls a macro with the tuples of up to 6 types, `A 0; A 0, B 1; ...`: each type with its place.
 macro_rules! up_to_six {
@@ -14,7 +14,7 @@ macro_rules! up_to_six {
     };
 }
 
-/// As [`up_to_six`], up to 8 types.
+/// Works as [`up_to_six`], up to 8 types.
 macro_rules! up_to_eight {
     ($implement:ident) => {
         $crate::tuples::up_to_six!($implement);

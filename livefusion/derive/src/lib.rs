@@ -5,14 +5,16 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Fields, FieldsNamed, Result, parse_macro_input};
 
-/// Makes a struct with named fields an array element.
+/// Derives `Elt` for a struct with named fields.
 ///
-/// The struct must be `Clone`, without generic parameters, and its fields elements themselves:
-/// scalars, tuples, other derived structs. Beside the struct `Point` the derive makes `PointExp`, which
-/// is what closures see: a struct with the same fields, each an expression. A closure that returns a
-/// `PointExp` makes an array of `Point`s; a `Point` stands for a literal.
-// The example is beside the library's name for it: a macro that depended on the library, if only for that, would have it built
-// twice.
+/// Its values are then array elements. The struct must be `Clone`, without generic parameters. Its
+/// fields must be elements themselves: scalars, tuples, or other derived structs.
+///
+/// The derive also defines `PointExp` for a struct `Point`: the type that closures see. It has the
+/// same fields, each an expression. A closure that returns a `PointExp` makes an array of `Point`s.
+/// A `Point` stands for a literal.
+// The example is at the library's re-export. A macro crate that depended on the library, if only
+// for the example, would have it built twice.
 #[proc_macro_derive(Elt)]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -21,7 +23,7 @@ pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
         .into()
 }
 
-/// The named fields of a struct that can be an element.
+/// Returns the named fields of a struct that can be an element.
 fn named_fields(input: &DeriveInput) -> Result<&FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         let message = "only structs can be array elements: keep an enum as an integer code";

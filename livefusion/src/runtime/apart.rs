@@ -1,5 +1,6 @@
-//! What runs apart, as it runs: loops over arrays, and functions that are not made of combinators. What a force needs of them runs
-//! before what is made of them is planned, so that plans find their results in memory.
+//! External parts: loops over arrays, and functions that are not made of combinators.
+//!
+//! A force runs the external parts it needs first. Planning then finds their results in memory.
 
 use super::Engine;
 use super::engine::force_kept;
@@ -13,8 +14,9 @@ use livefusion_backend::process;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Runs all that runs apart, that these nodes need and that has not run, but what varies: what others need comes first. What has
-/// a mistake is told without running any.
+/// Runs all pending external parts below these nodes, producers first.
+///
+/// Nodes in `varies` are skipped. A node with an error stops the search: nothing runs then.
 pub fn run_apart(
     engine: &Engine,
     roots: &[Arc<Node>],
@@ -30,8 +32,10 @@ pub fn run_apart(
     Ok(())
 }
 
-/// Returns results of external parts below these nodes, as of sorts and of loops over arrays, that are not in memory yet.
-/// A part comes after all parts that it needs. Nodes with a mistake need none.
+/// Returns the pending results of external parts below these nodes.
+///
+/// External parts are sorts and loops over arrays, for example. Producers come before consumers.
+/// Nodes with an error need no parts.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -49,7 +53,7 @@ pub fn external_parts(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
     parts.filter(is_result).cloned().collect()
 }
 
-/// All nodes below these that wait for external parts, sources first.
+/// Lists all nodes below these that wait for external parts, producers first.
 fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
     let mut all = Vec::new();
     if roots.iter().any(|n| n.error.is_some()) {
@@ -70,18 +74,18 @@ fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
     all
 }
 
-/// Gives a result its value.
+/// Sets the value of one result, and runs its external part if necessary.
 fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
     if of.ended().get().is_none() {
         let results = match of {
             Apart::Loop(of) => run(engine, of)?.into_vec(),
             Apart::External(of) => {
-                // What nobody else can ask for is not kept.
+                // Inputs held by this part alone do not keep their values.
                 let inputs = force_kept(engine, &of.inputs, |n| Arc::strong_count(n) > 1)?;
                 vec![call(engine, of, &inputs)?]
             }
         };
-        // Another thread may have run it meanwhile: what it came to first is what counts.
+        // Another thread may have run the part meanwhile. The first result counts.
         let _ = of.ended().set(results);
     }
     let results = of.ended().get();
@@ -91,23 +95,24 @@ fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
     Ok(())
 }
 
-/// A loop has ended with fewer components than it began with.
+/// Reports a loop that ended with fewer components than it began with.
 #[cold]
 pub fn lacks_a_result(of: &Apart) -> Error {
     let kind = ErrorKind::Backend("what ran apart lacks a result".to_string());
     Error::new(of.name(), of.loc(), kind)
 }
 
-/// What a function that is not made of combinators gives.
+/// Calls a function that is not made of combinators.
 ///
-/// Errors: its own; what is not as it was declared, or beyond the engine's memory.
+/// Errors: those of the function; a result that differs from its declaration; a result beyond the
+/// engine's memory limit.
 pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
     if engine.watch().is_cancelled() {
         return Err(cancelled());
     }
     let error = |kind| Error::new(of.name, of.loc, kind);
     for column in inputs.iter().flat_map(columns) {
-        // What a device has comes now: whoever looks later is told of no fault.
+        // Copies device arrays to the host now. Later readers have no way to report a fault.
         let here = column.here();
         here.map_err(|fault| error(ErrorKind::Backend(fault.to_string())))?;
     }
@@ -129,12 +134,12 @@ pub fn call(engine: &Engine, of: &External, inputs: &[Value]) -> Result<Value> {
     }
 }
 
-/// An engine's threads, for functions.
+/// Lends an engine's threads to functions.
 struct Lent<'e>(&'e Engine);
 
 impl Threads for Lent<'_> {
     fn count(&self) -> usize {
-        // Some functions share the process's threads, which a forked child may not have.
+        // Some functions share the process's threads. A forked child may not have these.
         match process::is_forked() {
             true => 1,
             false => self.0.threads(),
@@ -153,7 +158,7 @@ impl Threads for Lent<'_> {
     }
 }
 
-/// The columns of a value that is an array.
+/// Returns the columns of an array.
 fn columns(value: &Value) -> &[Arc<Buffer>] {
     match value {
         Value::Array(columns) => columns,

@@ -1,4 +1,4 @@
-//! The schedules that an engine is asked for: read once, and judged before anything is compiled.
+//! Requested schedules: parsed once, and validated before compilation.
 
 use super::engine::{backend_error, not_compiled};
 use crate::error::{Error, ErrorKind, Result};
@@ -9,10 +9,10 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use loop_lang::verify::verify;
 
-/// What an engine is asked for, or what is wrong with it.
+/// Holds the requested schedules, or the parse error.
 pub struct Asked(Result<Schedules>);
 
-/// Nothing is asked for.
+/// Requests nothing.
 impl Default for Asked {
     fn default() -> Asked {
         Asked(Ok(Schedules::default()))
@@ -20,22 +20,22 @@ impl Default for Asked {
 }
 
 impl Asked {
-    /// What a text asks for.
+    /// Parses the text of a request.
     pub fn read(text: &str) -> Asked {
         let unread = |e| refused(format!("the schedule cannot be read: {e}"));
         Asked(Schedules::parse(text).map_err(unread))
     }
 
-    /// The schedules, by loop.
+    /// Returns the schedules, by loop.
     ///
-    /// Errors: a text that says none.
+    /// Errors: a text that does not parse.
     pub fn schedules(&self) -> Result<&Schedules> {
         self.0.as_ref().map_err(Error::clone)
     }
 
-    /// Judges what is asked of loops before they are compiled.
+    /// Validates the schedules of these loops before compilation.
     ///
-    /// Errors: a text that says no schedules, or what [`of`](Asked::of) says of one of the loops.
+    /// Errors: a text that does not parse, or an error of [`of`](Asked::of) for one of the loops.
     pub fn judge<'a>(&self, mut loops: impl Iterator<Item = &'a Loop>) -> Result<()> {
         let schedules = self.schedules()?;
         loops.try_for_each(|program| {
@@ -46,9 +46,9 @@ impl Asked {
         })
     }
 
-    /// What is asked of a loop; none if nothing is.
+    /// Returns the schedule requested for a loop, if any.
     ///
-    /// Errors: rates that it has not, decisions that there are not, or that are not legal.
+    /// Errors: unknown rates, unknown decisions, illegal decisions.
     pub fn of(&self, region: &Region) -> Result<Option<Schedule>> {
         let program = region.program;
         let no = |why| {
@@ -69,9 +69,9 @@ impl Asked {
     }
 }
 
-/// Does something with what is known of a loop.
+/// Analyses a loop and passes the analysis to `act`.
 ///
-/// Errors: a loop that is not well formed, which users' combinators can make; nothing is known of it.
+/// Errors: a malformed loop, which users' combinators can produce. It has no analysis.
 pub fn with_region<T>(program: &Loop, act: impl FnOnce(&Region) -> Result<T>) -> Result<T> {
     verify(program).map_err(|faults| {
         let faults = faults.iter().map(|f| format!("{}: {}", f.place, f.message));
@@ -83,7 +83,7 @@ pub fn with_region<T>(program: &Loop, act: impl FnOnce(&Region) -> Result<T>) ->
     act(&region.map_err(backend_error)?)
 }
 
-/// An error of what is asked for.
+/// Returns the error for a refused schedule.
 pub fn refused(why: String) -> Error {
     Error {
         kind: ErrorKind::Schedule(why),

@@ -1,5 +1,6 @@
-//! How values reach the parameters of loops, and the results of a program: where each comes from is worked
-//! out once, when a program is compiled, so that a run looks nothing up.
+//! Binding: the origin of every loop parameter and program result.
+//!
+//! Origins are computed once, when a program is compiled. A run then needs no lookups.
 
 use crate::ast::{Kind, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,17 +14,17 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Nodes by their ids.
+/// Maps ids to nodes.
 #[derive(Clone, Copy)]
 pub enum Nodes<'g> {
-    /// Those of a recovered graph.
+    /// The nodes of a recovered graph.
     Of(&'g Graph),
-    /// Those of a graph that was recognised without being recovered.
+    /// The nodes of a graph that was recognised without being recovered.
     Met(&'g [&'g Arc<Node>]),
 }
 
 impl<'g> Nodes<'g> {
-    /// The AST node behind an id.
+    /// Returns the AST node of an id.
     pub fn get(self, id: NodeId) -> &'g Node {
         match self {
             Nodes::Of(graph) => graph.node(id),
@@ -32,40 +33,40 @@ impl<'g> Nodes<'g> {
     }
 }
 
-/// What a run is bound to: values for a program's structure.
+/// Binds a program's structure to the values of one run.
 pub struct Bindings<'g> {
-    /// Leaves bring their own values; locations and names are theirs too.
+    /// The nodes. Leaves hold their own values; nodes also have the locations and names.
     pub nodes: Nodes<'g>,
     /// The constants that are parameters.
     pub constants: &'g [Const],
-    /// The lengths that are known before anything runs, in the order of their nodes.
+    /// The lengths known before anything runs, in the order of their nodes.
     pub lengths: &'g [u64],
-    /// Values of the inputs of a prepared program.
+    /// The values of a prepared program's inputs.
     pub inputs: Inputs<'g>,
 }
 
-/// The values of a program's inputs: each is at a place.
+/// Maps a program's inputs to places.
 #[derive(Default)]
 pub struct Inputs<'g> {
-    /// The place of each.
+    /// The place of each input.
     pub places: &'g [usize],
-    /// What is at the places.
+    /// The values at the places.
     pub there: There<'g>,
 }
 
-/// The values at the places of a prepared program.
+/// Holds the values at the places of a prepared program.
 #[derive(Default)]
 pub struct There<'g> {
-    /// The first inputs, which the caller needs no more.
+    /// The first inputs, which the caller gives up.
     pub own: &'g mut [Value],
     /// The other inputs.
     pub inputs: &'g [&'g Value],
-    /// What was made on the way.
+    /// Intermediate values.
     pub made: &'g mut [Value],
 }
 
 impl There<'_> {
-    /// The value at a place.
+    /// Returns the value at a place.
     pub fn get(&self, place: usize) -> Option<&Value> {
         let Some(place) = place.checked_sub(self.own.len()) else {
             return self.own.get(place);
@@ -76,14 +77,14 @@ impl There<'_> {
         }
     }
 
-    /// Lets go of what is at a place, if the caller does not need it.
+    /// Drops the value at a place, unless the caller keeps it.
     pub fn release(&mut self, place: usize) {
         if let Some(value) = self.get_mut(place) {
             *value = Value::Scalar(SmallVec::new());
         }
     }
 
-    /// As [`get`](There::get), of what the caller does not need.
+    /// Works as [`get`](There::get), but skips values that the caller keeps.
     fn get_mut(&mut self, place: usize) -> Option<&mut Value> {
         let Some(place) = place.checked_sub(self.own.len()) else {
             return self.own.get_mut(place);
@@ -108,7 +109,7 @@ impl<'g> Bindings<'g> {
         }
     }
 
-    /// Gives the memory of an input's field away, if nobody else has it.
+    /// Gives up the memory of an input's field if it is uniquely owned.
     fn give(&mut self, (id, field): FieldRef) -> Option<Buffer> {
         let node = self.nodes.get(id);
         let (None, Kind::Input(input)) = (node.value.get(), &node.kind) else {
@@ -121,33 +122,33 @@ impl<'g> Bindings<'g> {
         }
     }
 
-    /// An error that this node is to blame for.
+    /// Returns an error that names this node.
     pub fn error_at(&self, id: NodeId, kind: ErrorKind) -> Error {
         let node = self.nodes.get(id);
         Error::new(node.name, node.loc, kind)
     }
 }
 
-/// Where a value comes from.
+/// Says where a value comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin {
-    /// A result of an earlier loop: its number among those of all loops.
+    /// A result of an earlier loop: its number among the results of all loops.
     Made(usize),
-    /// How long a result of an earlier loop is.
+    /// The length of an earlier loop's result.
     LengthOf(usize),
     /// A field of a leaf.
     Leaf(FieldRef),
-    /// How long a leaf is whose length was not known when the program was planned.
+    /// The length of a leaf, unknown when the program was planned.
     LeafLength(NodeId),
     /// A constant.
     Constant(usize),
     /// A known length.
     Known(usize),
-    /// What a sizing loop found.
+    /// A result of a sizing loop.
     Size(usize),
 }
 
-/// The recipe by which a program is bound, made loop by loop.
+/// Collects the origins of parameters and results, loop by loop.
 pub struct Recipe<'g> {
     graph: &'g Graph,
     /// The number of each known length.
@@ -157,7 +158,7 @@ pub struct Recipe<'g> {
 }
 
 impl<'g> Recipe<'g> {
-    /// For a graph of which these lengths are known.
+    /// Begins a recipe for a graph with these known lengths.
     pub fn new(graph: &'g Graph, lengths: &'g [Option<u64>]) -> Recipe<'g> {
         Recipe {
             graph,
@@ -167,7 +168,7 @@ impl<'g> Recipe<'g> {
         }
     }
 
-    /// Where the parameters of the next loop come from.
+    /// Returns the origins of the next loop's parameters.
     pub fn params(&self, lowered: &Lowered) -> Vec<Origin> {
         let from = |source: &Source| match source {
             Source::Array(field) | Source::Scalar(field) => self.field(*field),
@@ -178,7 +179,7 @@ impl<'g> Recipe<'g> {
         lowered.sources.iter().map(from).collect()
     }
 
-    /// The loop has run: what it made is there for those that come.
+    /// Records the results of a loop for later loops.
     pub fn ran(&mut self, lowered: &Lowered) {
         for field in &lowered.results {
             self.made.insert(*field, self.results);
@@ -186,7 +187,9 @@ impl<'g> Recipe<'g> {
         }
     }
 
-    /// Where a root's fields come from: from loops, or, of a length that is known without one, from there.
+    /// Returns the origins of a root's fields.
+    ///
+    /// They are loop results. A length root may also be known without any loop.
     pub fn root(&self, plan: &Plan, root: NodeId) -> Vec<Origin> {
         let scalar = self.graph.node(root).rank == 0;
         let from = |field: FieldRef| {
@@ -222,34 +225,36 @@ impl<'g> Recipe<'g> {
     }
 }
 
-/// Arguments, in the order of a loop's parameters.
+/// Holds the arguments of a loop in the order of its parameters.
 pub type Args<'a> = SmallVec<[Arg<'a>; 24]>;
 
 /// A result of a loop.
 enum Made {
     Scalar(Const),
     Array(Arc<Buffer>),
-    /// An array of this type and length that was handed on for good.
+    /// An array of this type and length whose memory was given up.
     Gone(Ty, usize),
 }
 
-/// What stands for a size that was not counted.
+/// Replaces a size that was not counted.
 const NONE: Const = Const {
     ty: Ty::U64,
     bits: 0,
 };
 
-/// Results of the loops that have run, in order.
+/// Holds the results of the loops that have run, in order.
 #[derive(Default)]
 pub struct Store {
     made: SmallVec<[Made; 4]>,
-    /// Bytes that the results take.
+    /// Bytes of all results.
     pub bytes: u64,
 }
 
 impl Store {
-    /// The arguments of a loop, lent by the store and by what the run is bound to. `far` says whether its kernel takes arrays
-    /// wherever they are; else they come here.
+    /// Fills in the arguments of a loop, borrowed from the store and the bindings.
+    ///
+    /// If `far` is set, the kernel accepts device arrays. Otherwise they are copied to the host
+    /// here.
     pub fn args<'a>(
         &'a self,
         b: &'a Bindings<'_>,
@@ -257,7 +262,7 @@ impl Store {
         (params, far): (&[Origin], bool),
         args: &mut Args<'a>,
     ) -> Result<()> {
-        // Most parameters are constants, which a loop without ways out copies fastest.
+        // Most parameters are constants. A loop without early exits copies them fastest.
         args.extend(params.iter().map(|from| match *from {
             Origin::Constant(slot) => Arg::Scalar(*b.constants.get(slot).unwrap_or(&NONE)),
             Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
@@ -275,7 +280,7 @@ impl Store {
         Ok(())
     }
 
-    /// The value that comes from somewhere.
+    /// Returns the value of an origin.
     fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin, far: bool) -> Result<Option<Arg<'a>>> {
         let array = match from {
             Origin::Made(at) => match self.made.get(at) {
@@ -295,7 +300,7 @@ impl Store {
         })
     }
 
-    /// The scalar that comes from somewhere; an array without elements for one that is gone.
+    /// Returns the scalar of an origin. An array that is gone gives an empty view.
     fn scalar<'a>(&self, b: &Bindings<'_>, from: Origin) -> Option<Arg<'a>> {
         let length = |n: usize| Arg::Scalar(Const::u64(n as u64));
         match from {
@@ -323,7 +328,7 @@ impl Store {
         }
     }
 
-    /// The array that comes from somewhere, to be kept.
+    /// Returns a shared reference to the array of an origin.
     fn array(&self, b: &Bindings<'_>, from: Origin) -> Option<Arc<Buffer>> {
         match from {
             Origin::Made(at) => match self.made.get(at)? {
@@ -338,7 +343,7 @@ impl Store {
         }
     }
 
-    /// A root's value.
+    /// Returns a root's value.
     pub fn root(&self, b: &Bindings<'_>, scalar: bool, fields: &[Origin]) -> Result<Value> {
         if !scalar {
             let mut columns = Vec::with_capacity(fields.len());
@@ -357,7 +362,7 @@ impl Store {
         Ok(Value::Scalar(words))
     }
 
-    /// Keeps the results of a loop.
+    /// Stores the results of a loop.
     pub fn keep(&mut self, results: impl ExactSizeIterator<Item = KernelValue>) {
         self.made.reserve(results.len());
         for value in results {
@@ -371,7 +376,7 @@ impl Store {
         }
     }
 
-    /// Gives a result or an input away, if it is an array that nobody else has.
+    /// Gives up a result or an input if it is a uniquely owned array.
     pub fn give(&mut self, b: &mut Bindings<'_>, from: Origin) -> Option<Buffer> {
         let at = match from {
             Origin::Made(at) => at,
@@ -389,12 +394,12 @@ impl Store {
     }
 }
 
-/// An array with its elements here.
+/// Returns an array whose elements are in host memory.
 pub(super) fn here(array: &Buffer) -> Result<&Buffer> {
     array.here().map_err(|e| lost(array, e))
 }
 
-/// An array that does not come from a device.
+/// Returns the error for an array that could not be copied from a device.
 #[cold]
 pub(crate) fn lost(array: &Buffer, why: FarError) -> Error {
     let kind = match why {
@@ -415,7 +420,7 @@ pub(crate) fn lost(array: &Buffer, why: FarError) -> Error {
     }
 }
 
-/// The memory of an array that nobody else has, and that may be written.
+/// Takes the memory of a uniquely owned array that may be written.
 fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
     let array = Arc::get_mut(array).filter(|a| !a.is_foreign())?;
     let none = Buffer::empty(array.ty());

@@ -1,4 +1,4 @@
-//! What can be chosen about an engine.
+//! The engine's options.
 
 use super::asked::Asked;
 use super::engine::Engine;
@@ -16,7 +16,7 @@ use loop_lang::Loop;
 use std::num::NonZero;
 use std::sync::Arc;
 
-/// Chooses what an [`Engine`] does.
+/// Configures an [`Engine`].
 ///
 /// ```
 /// use livefusion::Engine;
@@ -41,7 +41,9 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Compiles C, with the engine's cache, before anything runs, and uses nothing else.
+    /// Runs all loops as C, compiled before they run.
+    ///
+    /// It uses the engine's kernel cache and no other backend.
     ///
     /// ```
     /// use livefusion::Engine;
@@ -53,12 +55,14 @@ impl EngineBuilder {
         self
     }
 
-    /// Runs loops on one of NVIDIA's devices, counted from 0, as [`Engine::cuda`] does. What NVRTC compiles is kept in the
-    /// [cache](EngineBuilder::kernel_cache) that was chosen before this.
+    /// Runs loops on an NVIDIA device, counted from 0, as [`Engine::cuda`] does.
+    ///
+    /// Kernels compiled by NVRTC are kept in the [cache](EngineBuilder::kernel_cache) chosen before
+    /// this call.
     ///
     /// # Errors
-    /// [`ErrorKind::Backend`](crate::error::ErrorKind::Backend) where there is no driver, no such device or no NVRTC: it
-    /// says what was looked for.
+    /// [`ErrorKind::Backend`](crate::error::ErrorKind::Backend) where there is no driver, no such
+    /// device or no NVRTC. The message says where it looked.
     #[cfg(feature = "cuda")]
     pub fn cuda(mut self, device: u32) -> crate::Result<Self> {
         use livefusion_cuda::device::session::Session;
@@ -69,8 +73,10 @@ impl EngineBuilder {
         Ok(self)
     }
 
-    /// Gives the bits that processors give on devices, too: loops that join floats there in another order, or call functions
-    /// of the device's own, run on the host instead. On processors results always have the same bits.
+    /// Makes devices give the same bits as processors.
+    ///
+    /// Loops that join floats in another order on the device run on the host instead. So do loops
+    /// that call the device's own math functions. Results on processors always have the same bits.
     ///
     /// ```
     /// use livefusion::Engine;
@@ -81,13 +87,17 @@ impl EngineBuilder {
         self
     }
 
-    /// Uses this backend and no other. Default: the tiers of [`Engine`].
+    /// Uses this backend and no other.
+    ///
+    /// Default: the tiers of [`Engine`].
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.backend = Some(backend);
         self
     }
 
-    /// How combinators are put into loops. Default: optimally, within about a millisecond of planning.
+    /// Chooses the algorithm that groups combinators into loops.
+    ///
+    /// Default: optimal, within about a millisecond of planning.
     ///
     /// ```
     /// use livefusion::{Clustering, Engine};
@@ -99,14 +109,15 @@ impl EngineBuilder {
         self
     }
 
-    /// Limits the bytes that the results and intermediates of one `force` take.
+    /// Limits the bytes for results and intermediates of one `force`.
     ///
-    /// Default: the free memory of the process's control group or of the machine, without an eighth. It is read where more than
-    /// 64 MiB are asked for at once, and only on Linux.
+    /// Default: seven eighths of the free memory of the process's control group or of the machine.
+    /// The free memory is read on Linux only, for requests of more than 64 MiB.
     ///
-    /// An array whose length is only bounded from above, as that of a `filter`, counts with the elements that it keeps: where the
-    /// bound is more than 64 MiB, or more than the limit leaves, it begins short and grows. It may have up to 64 MiB, or as much
-    /// again as it keeps, of room that nothing is written to.
+    /// Some arrays have only an upper bound on their length, as the result of a `filter`. They
+    /// count with the elements they keep. If the bound is above 64 MiB or above the remaining
+    /// limit, the array begins short and grows. Its unused capacity is at most 64 MiB or the bytes
+    /// it keeps, whichever is larger.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -120,8 +131,10 @@ impl EngineBuilder {
         self
     }
 
-    /// How many compiled programs are kept; beyond that, those go that were not used for longest, an eighth of all at a time.
-    /// Default: 1024, which take about 20 MiB, and their machine code.
+    /// Limits the number of compiled programs in the cache.
+    ///
+    /// Beyond the limit the least recently used programs are evicted, an eighth of all at a time.
+    /// Default: 1024 programs, about 20 MiB plus their machine code.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -138,11 +151,13 @@ impl EngineBuilder {
         self
     }
 
-    /// How many threads may run one loop, the one that forces included: at least 1, at most 1024. Default: as
-    /// many as there are processors. With 1 the engine never starts a thread.
+    /// Limits the threads that run one loop, the calling thread included.
     ///
-    /// Other threads are called only for loops that are expected to run for longer than it takes to wake
-    /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
+    /// The limit is clamped to 1 to 1024. Default: the number of processors. With 1 the engine
+    /// never starts a thread.
+    ///
+    /// Helper threads join only loops expected to run longer than it takes to wake them. Inside a
+    /// rayon pool the helpers are that pool's threads. Results have the same bits for any number of
     /// threads.
     ///
     /// ```
@@ -158,23 +173,25 @@ impl EngineBuilder {
         self
     }
 
-    /// Lets arrays that may grow begin with room for so few bytes: for tests.
+    /// Sets the first capacity of growing arrays in bytes, for tests.
     #[doc(hidden)]
     pub fn first_room(mut self, bytes: u64) -> Self {
         self.first_room = Some(bytes);
         self
     }
 
-    /// Calls other threads for every loop of several chunks, and waits a little for them: for tests.
+    /// Shares every loop of several chunks and waits briefly for helpers, for tests.
     #[doc(hidden)]
     pub fn eager(mut self) -> Self {
         self.eager = true;
         self
     }
 
-    /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
-    /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
-    /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
+    /// Chooses the folder that keeps compiled C for later processes, or none.
+    ///
+    /// Default: the value of `LIVEFUSION_CACHE_DIR`, or else a folder in the user's cache; see
+    /// [`KernelCache`]. It applies to the engine's own C backend. A backend given to
+    /// [`backend`](EngineBuilder::backend) has its own cache.
     ///
     /// ```
     /// use livefusion::{Array, Engine, Force, KernelCache};
@@ -195,9 +212,11 @@ impl EngineBuilder {
         self
     }
 
-    /// What the engine's own C compiler may take. One that takes more is ended: the default engine's loops then
-    /// run without C, and [`Engine::fallback`] says why; on an engine of C alone, the force fails. Default: a minute
-    /// for each loop, 4 GiB.
+    /// Limits the time and memory of the engine's own C compiler.
+    ///
+    /// A compiler that exceeds a limit is killed. On the default engine the loops then run without
+    /// C, and [`Engine::fallback`] gives the reason. On an engine of C alone the force fails.
+    /// Default: a minute for each loop, 4 GiB.
     ///
     /// ```
     /// use livefusion::{CompilerLimits, Engine};
@@ -212,31 +231,34 @@ impl EngineBuilder {
         self
     }
 
-    /// How loops are to be written in C: decisions for their rates, below each loop's name. What is not decided is
-    /// done as it is without a schedule, or, in a loop that is named, step by step. Any legal schedule gives the same
-    /// bits. [`Explanation`](super::Explanation) has the names of loops and rates, and says which decisions there are
-    /// for a program; loops that it has not are no mistake.
+    /// Requests a schedule for generated C.
     ///
-    /// | decision | of | what it does |
+    /// The text lists decisions for rates under each loop's name.
+    /// Undecided rates keep the default. In a named loop the default is one step at a time. Every
+    /// legal schedule gives the same bits. [`Explanation`](super::Explanation) lists the names of
+    /// loops and rates and the legal decisions. Names of absent loops are no error.
+    ///
+    /// | decision | of | effect |
     /// | --- | --- | --- |
-    /// | `vectorise N unroll M` | a loop rate | N steps side by side, M such vectors in a turn |
-    /// | `branch`, `mask`, `compact` | a sub rate | what is rejected is jumped over; kept without effect; written, and overwritten |
-    /// | `quick` | a loop rate in vectors | largest and smallest floats by one instruction, and again by the rules in doubt |
-    /// | `split` | a loop rate | a form for each answer to comparisons with its counter |
-    /// | `unroll N` | a loop rate | N steps in a turn, one after the other |
-    /// | `runs N` | a root that folds in runs | N runs side by side, joined in order |
-    /// | `jam N` | a root with one loop in its steps | N steps at a time, with one inner loop for all of theirs, if they have something in common |
-    /// | `distribute wait N work N buffer N` | a loop rate | its body in pieces, each for up to so many steps before the next |
-    /// | `buffer N` | a root behind cursors | what cursors deliver is packed into buffers of N elements |
-    /// | `stream N` | a root | from N steps on its results go past the caches |
-    /// | `threads WHO block N each M` | a root, on a device | `steps`, `path`, `teams` or `rows` are dealt out to blocks of N threads, M to each in a tile |
-    /// | `teams N` | such a root, whose threads share rows that are equally long | a team of threads has a row where teams are N threads or more |
+    /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
+    /// | `branch`, `mask`, `compact` | a sub rate | jumps over rejected elements; masks them; overwrites them |
+    /// | `quick` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
+    /// | `split` | a loop rate | loop partition by comparisons with its counter |
+    /// | `unroll N` | a loop rate | N steps an iteration, in order |
+    /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |
+    /// | `jam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
+    /// | `distribute wait N work N buffer N` | a loop rate | fission, bounded by wait and work, N steps at a time |
+    /// | `buffer N` | a root behind cursors | packs the cursors' elements into buffers of N |
+    /// | `stream N` | a root | non-temporal stores from N steps on |
+    /// | `threads WHO block N each M` | a root on a device | maps `steps`, `path`, `teams` or `rows` to threads |
+    /// | `teams N` | such a root, with equal rows | one team of threads a row, if a team has N threads or more |
     ///
-    /// It is for the engine's own C backend (that of an engine of C alone, and the last tier of the default one, whose
-    /// other tiers take no notice of it), or for a device. A backend that is given to [`backend`](EngineBuilder::backend) has its own.
+    /// It applies to the engine's own C backend, or to a device. On the default engine only the
+    /// last tier is C; the other tiers ignore the schedule. A backend given to
+    /// [`backend`](EngineBuilder::backend) has its own.
     ///
-    /// Errors of a force: a text that is none of schedules, a rate that a loop has not, a decision that is not legal
-    /// ([`ErrorKind::Schedule`](crate::ErrorKind::Schedule)). Nothing runs then.
+    /// A force fails with [`ErrorKind::Schedule`](crate::ErrorKind::Schedule) on a text that does
+    /// not parse, an unknown rate or an illegal decision. Nothing runs then.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -256,7 +278,7 @@ impl EngineBuilder {
         self
     }
 
-    /// The engine.
+    /// Builds the engine.
     pub fn build(mut self) -> Engine {
         let asked = match self.backend {
             Some(_) => Asked::default(),
@@ -282,7 +304,7 @@ impl EngineBuilder {
     }
 }
 
-/// More would take longer to start than any loop takes.
+/// The most threads of a loop. More would take longer to start than any loop runs.
 const MOST_THREADS: usize = 1024;
 
 fn processors() -> usize {
@@ -293,9 +315,9 @@ fn processors() -> usize {
 pub(super) struct Choices {
     pub asked: Asked,
     pub clustering: Clustering,
-    /// None for the free memory of the process.
+    /// The chosen limit, or none for the free memory of the process.
     pub memory_limit: Option<u64>,
-    /// Bytes of a growing array at first.
+    /// First capacity of a growing array in bytes.
     pub first_room: u64,
     pub program_limit: usize,
     pub threads: usize,
@@ -307,14 +329,14 @@ pub(super) struct Choices {
     device: Option<Device>,
 }
 
-/// A device that was chosen.
+/// A chosen device.
 #[cfg(feature = "cuda")]
 struct Device {
     session: Arc<livefusion_cuda::device::session::Session>,
     deterministic: bool,
 }
 
-/// The choices about an engine's own C backend.
+/// The options of an engine's own C backend.
 #[cfg(feature = "c")]
 #[derive(Default)]
 struct OwnC {
@@ -344,7 +366,9 @@ impl Choices {
         None
     }
 
-    /// Backends that were chosen; but for one that was given they are new.
+    /// Returns the chosen backends.
+    ///
+    /// They are new, except a backend given by the user.
     pub fn runs_on(&self) -> RunsOn {
         let c = self.c();
         #[cfg(feature = "cuda")]
@@ -374,9 +398,9 @@ impl Choices {
 /// The backends of an engine.
 pub(super) struct RunsOn {
     pub backend: Arc<dyn Backend>,
-    /// Whether C is compiled for it, by a backend of its own.
+    /// Whether the engine compiles C with a backend of its own.
     pub has_c: bool,
-    /// Whether what the backend cannot compile here is interpreted.
+    /// Whether loops that the backend cannot compile are interpreted.
     pub may_fall_back: bool,
     /// Whether the backend has tiers.
     is_tiered: bool,
@@ -392,7 +416,7 @@ impl RunsOn {
         }
     }
 
-    /// The C of a loop that tiers run.
+    /// Returns the C of a loop on a tiered engine.
     pub fn source(&self, program: &Loop) -> Option<String> {
         let tiers = self.is_tiered.then_some(&self.backend);
         tiers.and_then(|tiers| tiers.source(program))

@@ -1,17 +1,18 @@
-//! What many threads make once and keep: by key, at most so much.
+//! A bounded cache shared by threads: each value is made once per key.
 //!
-//! When there is too much, that goes which was not used for longest. The clock ticks with every value that
-//! comes in, so that a use costs a look at it, and what is used between two of these is used at one time. A
-//! value that goes while somebody uses it is dropped when its last user has done.
+//! Beyond the limit, the least recently used values are evicted. The clock ticks when a value is
+//! added, not when one is used. A use therefore costs one load. All uses between two additions
+//! count as simultaneous. An evicted value is dropped by its last user.
 
 use super::sync::{AtomicU64, Map, Mutex, OnceCell, Ordering::Relaxed, lock};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Of so many kept values one goes more than must, so that not every newcomer looks for the oldest.
+/// Eviction also frees one value in this many of the limit, so that not every insertion searches
+/// for the oldest.
 const AT_ONCE: usize = 8;
 
-/// When something was used last.
+/// Holds the time of a value's last use.
 pub struct LastUse(AtomicU64);
 
 impl Default for LastUse {
@@ -21,29 +22,29 @@ impl Default for LastUse {
 }
 
 impl LastUse {
-    /// In times of its cache's clock.
+    /// Returns the time on the cache's clock.
     pub fn when(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
-/// A value that knows when it was used last.
+/// Describes a value that records its last use.
 pub trait Kept {
     fn last_use(&self) -> &LastUse;
 }
 
-/// Values that were made.
+/// Holds values by key.
 pub struct Cache<K, V> {
     limit: usize,
     by_key: Map<K, Arc<OnceCell<Arc<V>>>>,
     clock: AtomicU64,
     evicted: AtomicU64,
-    /// Who looks for the oldest.
+    /// Taken by the thread that evicts.
     shedding: Mutex<()>,
 }
 
 impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
-    /// None yet, and never more than `limit`.
+    /// Creates an empty cache for at most `limit` values.
     pub fn new(limit: usize) -> Cache<K, V> {
         Cache {
             limit,
@@ -54,7 +55,9 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         }
     }
 
-    /// The value of a key, and whether it had to be made. Threads that want one value make it once.
+    /// Returns the value of a key, and whether it was made by this call.
+    ///
+    /// Threads that ask for one key make its value once.
     pub fn get_or_make<E>(
         &self,
         key: &K,
@@ -66,7 +69,7 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         let mut made_here = false;
         let value = cell.get_or_try_init(|| {
             let value = make()?;
-            // Between the uses before it came and those that follow.
+            // An odd time, between earlier and later uses.
             let now = self.clock.fetch_add(2, Relaxed) + 1;
             value.last_use().0.store(now, Relaxed);
             made_here = true;
@@ -79,7 +82,7 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         Ok((value.clone(), made_here))
     }
 
-    /// Notes that a value is used.
+    /// Records a use of a value.
     pub fn touch(&self, value: &V) {
         let now = self.clock.load(Relaxed);
         let used = value.last_use();
@@ -88,7 +91,7 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         }
     }
 
-    /// Drops values, if there are too many, and says which.
+    /// Evicts values if there are too many, and returns them.
     pub fn shed(&self) -> Vec<Arc<V>> {
         let mut gone = Vec::new();
         if self.by_key.len() <= self.limit {
@@ -100,11 +103,11 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
             self.by_key.for_each(|cell| {
                 uses.extend(cell.get().map(|v| v.last_use().when()));
             });
-            // Who makes one of the others will look whether there are too many.
+            // A thread that is making a value evicts afterwards itself.
             if uses.len() <= self.limit {
                 break;
             }
-            // What is used in between stays: then others have to go.
+            // A value used meanwhile stays. Then the search repeats.
             let mut oldest = Oldest::of(uses, self.limit);
             self.by_key.retain(|cell| match cell.get() {
                 Some(value) if oldest.includes(&**value) => {
@@ -118,29 +121,31 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         gone
     }
 
-    /// Drops all.
+    /// Drops all values.
     pub fn clear(&self) {
         self.by_key.clear();
     }
 
-    /// How many there are at most.
+    /// Returns the limit.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How many there are, those included that are being made.
+    /// Counts the values, including those under construction.
     pub fn kept(&self) -> u64 {
         self.by_key.len() as u64
     }
 
-    /// How many were dropped because there were too many.
+    /// Counts the evicted values.
     pub fn evicted(&self) -> u64 {
         self.evicted.load(Relaxed)
     }
 }
 
-/// Removes the empty cell of a value that could not be made, also when a thread unwinds. A cell that another thread holds
-/// stays, so the last holder removes it. It must be dropped after the holder's own reference to the cell.
+/// Removes the empty cell of a value whose construction failed or unwound.
+///
+/// A cell that another thread holds stays: its last holder removes it. Drop this guard after the
+/// thread's own reference to the cell.
 struct Failing<'c, K: Hash + Eq + Clone, V: Kept>(&'c Cache<K, V>, &'c K);
 
 impl<K: Hash + Eq + Clone, V: Kept> Drop for Failing<'_, K, V> {
@@ -151,14 +156,14 @@ impl<K: Hash + Eq + Clone, V: Kept> Drop for Failing<'_, K, V> {
     }
 }
 
-/// What goes: so many, not used since some time.
+/// Selects a number of values to evict, last used at or before a time.
 pub struct Oldest {
     before: u64,
     left: usize,
 }
 
 impl Oldest {
-    /// Of things that were used at these times, what has to go so that they are below a limit.
+    /// Selects the oldest of these uses, such that the rest fits the limit.
     pub fn of(mut uses: Vec<u64>, limit: usize) -> Oldest {
         let keep = limit - limit / AT_ONCE;
         let left = match uses.len() > limit {
@@ -172,7 +177,7 @@ impl Oldest {
         Oldest { before, left }
     }
 
-    /// Whether this goes, of those that there were; it is counted.
+    /// Tells whether to evict this value, and counts it.
     pub fn includes(&mut self, value: &impl Kept) -> bool {
         let goes = self.left > 0 && value.last_use().when() <= self.before;
         self.left -= usize::from(goes);

@@ -1,51 +1,52 @@
-//! What an engine has done so far, in numbers.
+//! Counters of an engine's work.
 
 use livefusion_backend::TierRuns;
 use std::fmt;
 use std::time::Duration;
 
-/// What the kernel cache has done so far.
+/// Counts the work of an engine's caches, threads and compilers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Forces that found their program compiled.
+    /// Forces whose program was already compiled.
     pub hits: u64,
-    /// Forces that compiled theirs.
+    /// Forces that compiled their program.
     pub misses: u64,
-    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    /// Hits whose graph was recognised from an earlier force by the same code. Its recovery was
+    /// skipped.
     pub recognised: u64,
-    /// Programs that are kept.
+    /// Programs in the cache.
     pub programs: u64,
-    /// Programs that were dropped because others came, up to the
+    /// Programs evicted from the cache at its
     /// [limit](crate::runtime::EngineBuilder::program_limit).
     pub evicted: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
     pub parallel_loops: u64,
-    /// Chunks of 16384 steps that these consisted of.
+    /// Chunks of 16384 steps in those runs.
     pub parallel_chunks: u64,
-    /// Arrays of results that [`call_into`](crate::prepare::Program::call_into) wrote over old ones.
+    /// Result arrays that [`call_into`](crate::prepare::Program::call_into) wrote over old ones.
     pub written_over: u64,
-    /// Arrays that loops changed in place: what nobody needed as it was, and the state of
-    /// [loops over arrays](crate::iterate).
+    /// Arrays that loops updated in place: bases without other uses, and the state of [loops over
+    /// arrays](crate::iterate).
     pub in_place: u64,
-    /// Bytes of arrays that were copied to change the copies.
+    /// Bytes copied because an array could not be updated in place.
     pub copied: u64,
-    /// How often an array grew that had [begun short](crate::runtime::EngineBuilder::memory_limit), since little may be kept of
-    /// much.
+    /// Growth steps of arrays that [began short](crate::runtime::EngineBuilder::memory_limit).
     pub grown: u64,
-    /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
+    /// Compiled files found in the [`KernelCache`](crate::KernelCache) on disk.
     pub disk_hits: u64,
-    /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
+    /// Entries of that cache that were damaged, or writable by another user. They were compiled
+    /// again.
     pub disk_refused: u64,
-    /// Files that the C compiler made.
+    /// Files that the C compiler compiled.
     pub compiler_runs: u64,
-    /// Files that the C compiler refused, or did not finish within its limits. [`Engine::fallback`] says why,
-    /// where their loops run without it.
+    /// Files that the C compiler rejected or did not finish within its limits. [`Engine::fallback`]
+    /// gives the reason if their loops run without C.
     ///
     /// [`Engine::fallback`]: super::Engine::fallback
     pub compiler_failures: u64,
-    /// Spans of loops that each tier ran, if the engine is tiered.
+    /// Spans of loops run by each tier, if the engine is tiered.
     pub tiers: TierRuns,
 }
 

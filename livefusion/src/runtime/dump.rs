@@ -1,6 +1,6 @@
-//! The stages of every program that is compiled, in files, for who asks by `LIVEFUSION_DUMP`.
+//! `LIVEFUSION_DUMP`: writes the compilation stages of every program to files.
 //!
-//! Files are for people: whatever is wrong with them is said once, and changes nothing else.
+//! The files are for people. A failure to write is reported once and changes nothing else.
 
 use std::fmt::{Display, Write as _};
 use std::fs::{self, OpenOptions};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Once, OnceLock};
 
-/// Names the stages that are written.
+/// The variable that lists the stages.
 const STAGES: &str = "LIVEFUSION_DUMP";
-/// Names the folder that they are written to.
+/// The variable that names the folder.
 const FOLDER: &str = "LIVEFUSION_DUMP_TO";
-/// The folder where nobody names one.
+/// The default folder.
 const USUAL_FOLDER: &str = "livefusion-dump";
 
-/// What is asked for in this process.
+/// The requested dump of this process.
 static ASKED: LazyLock<Option<Dump>> = LazyLock::new(|| {
     let list = std::env::var_os(STAGES)?;
     let folder = std::env::var_os(FOLDER).filter(|f| !f.is_empty());
@@ -26,7 +26,7 @@ static ASKED: LazyLock<Option<Dump>> = LazyLock::new(|| {
     )
 });
 
-/// A stage that can be written.
+/// Lists the stages that can be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Ast,
@@ -38,7 +38,7 @@ pub enum Stage {
     C,
 }
 
-/// Every stage, its name in a list, and how its files end.
+/// Every stage with its name in a list and its file ending.
 const ALL: [(Stage, &str, &str); 7] = [
     (Stage::Ast, "ast", "1.ast.txt"),
     (Stage::Graph, "graph", "2.graph.txt"),
@@ -50,7 +50,7 @@ const ALL: [(Stage, &str, &str); 7] = [
 ];
 
 impl Stage {
-    /// The stages of a list, and what is in it besides.
+    /// Splits a list into stages and unknown names.
     fn list(text: &str) -> (Vec<Stage>, Vec<&str>) {
         let (mut stages, mut unknown) = (Vec::new(), Vec::new());
         let names = text.split(',').map(str::trim).filter(|n| !n.is_empty());
@@ -69,19 +69,19 @@ impl Stage {
     }
 }
 
-/// Where the stages of programs go, and which.
+/// Holds the requested stages and their folder.
 struct Dump {
     stages: Vec<Stage>,
-    /// What was named.
+    /// The requested folder.
     folder: PathBuf,
-    /// The folder in it that this process has to itself; none if it cannot be made.
+    /// This process's own folder within, or none if it cannot be created.
     own: OnceLock<Option<PathBuf>>,
     programs: AtomicU64,
     failed: Once,
 }
 
 impl Dump {
-    /// None if no stage is asked for.
+    /// Creates a dump, or none if no stage is requested.
     fn new(list: &str, folder: &Path) -> Option<Dump> {
         let (stages, unknown) = Stage::list(list);
         if !unknown.is_empty() {
@@ -91,7 +91,7 @@ impl Dump {
                 "there is no stage `{unknown}`, but there are {known}"
             ));
         }
-        // The process may go to another folder before it writes.
+        // The process may change its working directory before it writes.
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
         (!stages.is_empty()).then(|| Dump {
             stages,
@@ -102,7 +102,7 @@ impl Dump {
         })
     }
 
-    /// The next program.
+    /// Begins the files of the next program.
     fn record(&self) -> Record<'_> {
         Record(Some((
             self,
@@ -110,7 +110,7 @@ impl Dump {
         )))
     }
 
-    /// Writes behind what a file has.
+    /// Appends text to a file.
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
         let Some(own) = self.own.get_or_init(|| self.own_folder()) else {
             return Ok(());
@@ -132,7 +132,9 @@ impl Dump {
     }
 }
 
-/// Makes a folder that nobody has written to: of this process's id, which earlier processes may have had.
+/// Creates a folder for this process's id.
+///
+/// An earlier process may have had the same id. Then the name gets a number.
 fn claim(folder: &Path) -> io::Result<PathBuf> {
     let id = std::process::id();
     let names = (2..).map(|k| format!("{id}-{k}"));
@@ -146,24 +148,25 @@ fn claim(folder: &Path) -> io::Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Says what is wrong, where that can be said.
+/// Prints a message to standard error, and ignores failures.
 fn say(what: &str) {
     let _ = writeln!(io::stderr(), "livefusion: {STAGES}: {what}");
 }
 
-/// The files of one program; none if nobody asks for any.
+/// Writes the files of one program, or nothing if no dump is requested.
 pub struct Record<'a>(Option<(&'a Dump, u64)>);
 
 impl Record<'static> {
-    /// The files of the process's next program.
+    /// Returns a record for the process's next program.
     pub fn next() -> Record<'static> {
         ASKED.as_ref().map_or(Record(None), Dump::record)
     }
 }
 
 impl Record<'_> {
-    /// Adds a text to the file of a stage. Only if somebody asks for the stage the text is made, and only if there
-    /// is one the file is.
+    /// Appends text to a stage's file.
+    ///
+    /// The text is made only if the stage is requested. An empty text creates no file.
     pub fn add<T: Display>(&self, stage: Stage, text: impl FnOnce() -> T) {
         let Some((dump, number)) = self.0.filter(|(d, _)| d.stages.contains(&stage)) else {
             return;
@@ -184,7 +187,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// The files below a folder and what is in them.
+    /// Returns the files of a folder and their texts.
     fn files(folder: &Path) -> BTreeMap<String, String> {
         let entries = fs::read_dir(folder).expect("a folder");
         let entries = entries.map(|e| e.expect("an entry").path());
@@ -241,7 +244,7 @@ mod tests {
         let expected = expected.map(|(name, text)| (name.to_string(), text.to_string()));
         assert_eq!(files(&own), BTreeMap::from(expected.clone()));
 
-        // What is there is left alone, whoever had the number of this process.
+        // The existing folder, of an earlier process with the same id, is left alone.
         let other = Dump::new("plan", &folder).expect("stages");
         other.record().add(Stage::Plan, || "other");
         let next = folder.join(format!("{}-2", std::process::id()));

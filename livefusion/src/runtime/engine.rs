@@ -1,4 +1,4 @@
-//! The engine: what was chosen, and the kernel cache in memory.
+//! The engine: its options and the kernel cache in memory.
 
 use super::apart::run_apart;
 use super::asked::{Asked, refused};
@@ -29,28 +29,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Holds the choices (backend, clustering, memory limit) and what was compiled. Cheap to clone; clones share the cache.
+/// Runs programs with its options, kernel cache and counters.
 ///
-/// The default engine is *tiered*: what is tiny is interpreted, everything else runs at once on code that an
-/// embedded compiler (Cranelift) makes in about a millisecond, and what runs long or often is
-/// compiled as C in the background and goes over to that. On a machine without a C compiler it does without,
-/// and says why in [`Engine::fallback`]. Results have the same bits on every tier. Without the feature `jit`
-/// the default engine compiles C first, and interprets where that cannot be done.
+/// An engine is cheap to clone. Clones share the cache.
+///
+/// The default engine is *tiered*. Tiny loops are interpreted. All others run at once on code from
+/// an embedded compiler (Cranelift), which takes about a millisecond. Loops that run long or often
+/// are compiled as C in the background and then switch to it. Without a C compiler the engine does
+/// without this tier, and [`Engine::fallback`] gives the reason. Results have the same bits on
+/// every tier. Without the feature `jit` the default engine compiles C first, and interprets where
+/// that fails.
 ///
 /// An engine made for one backend never falls back.
 ///
-/// *Old programs.* An engine keeps so many compiled programs (its [limit](EngineBuilder::program_limit)). When there are more, an
-/// eighth of them goes, with their machine code: those that were not used for longest. One that comes again is compiled anew,
-/// and gives the same. A dropped engine takes nothing with it: results stay, and programs that were
-/// [prepared](mod@crate::prepare), and forces of other threads.
+/// *Old programs.* An engine keeps a [limited](EngineBuilder::program_limit) number of compiled
+/// programs. Beyond the limit it evicts the least recently used eighth, with its machine code. An
+/// evicted program is compiled again on its next use, with the same results. Dropping an engine
+/// leaves results, [prepared](mod@crate::prepare) programs and the forces of other threads intact.
 ///
-/// *Forks.* A forked child may use its parent's engines, arrays and prepared programs. It has none of the parent's threads, so an
-/// engine starts its own there, and compiles programs anew. Functions that run [apart](crate::Array::external), sorts among them,
-/// have one thread. A child may not use an array that another thread of the parent was forcing at that moment. Nor may it use a
-/// GPU of its parent's, or locks of a backend that was given to [`backend`](EngineBuilder::backend).
+/// *Forks.* A forked child may use its parent's engines, arrays and prepared programs. The parent's
+/// threads do not exist there, so an engine starts its own and compiles programs again.
+/// [External](crate::Array::external) functions, such as sorts, have one thread there. A child must
+/// not use an array that another thread of the parent was forcing during the fork. It must not use
+/// its parent's GPU, or locks of a backend given to [`backend`](EngineBuilder::backend).
 ///
-/// A force takes no more memory than the process has free, or than was [chosen](EngineBuilder::memory_limit): beyond that it
-/// fails with [`ErrorKind::Memory`], and the process goes on. The kept elements of a `filter` count, not its input.
+/// *Memory.* A force takes at most the free memory of the process, or the [chosen
+/// limit](EngineBuilder::memory_limit). Beyond it the force fails with [`ErrorKind::Memory`], and
+/// the process continues. A `filter` counts with the elements it keeps, not with its input.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -66,7 +71,7 @@ pub struct Engine(Arc<Inner>, Watch);
 struct Inner {
     choices: Choices,
     interp: InterpBackend,
-    /// The parts that a forked child makes anew.
+    /// State that a forked child creates again.
     here: PerProcess<Here>,
     hits: AtomicU64,
     recognised: AtomicU64,
@@ -80,24 +85,24 @@ struct Inner {
     grown: AtomicU64,
 }
 
-/// Threads of one process, and the locks that they hold.
+/// The threads of one process, and the locks they hold.
 struct Here {
     runs_on: RunsOn,
-    /// Why the backend is not asked any more.
+    /// Why the backend is no longer used.
     fallback: OnceLock<String>,
-    /// Why it did not compile a loop, the first of those that it did not.
+    /// Why the backend failed to compile a loop: the first failure.
     refused: OnceLock<String>,
     programs: Programs,
-    /// Helpers for long loops, from the first one on.
+    /// Helper threads for long loops, started on first use.
     pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
 
 impl Engine {
-    /// An engine that has done nothing yet.
+    /// Creates an engine.
     pub(super) fn of(choices: Choices) -> Engine {
-        // From here on children that are forked can be told from this process.
+        // Enables the detection of forked children from here on.
         process::is_forked();
         let inner = Inner {
             choices,
@@ -127,33 +132,39 @@ impl Engine {
         })
     }
 
-    /// The engine that serves those who never heard of it.
+    /// Returns the process-wide default engine.
     pub fn default_engine() -> &'static Engine {
         &DEFAULT
     }
 
-    /// Starts from the defaults.
+    /// Returns a builder with the default options.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// An engine on this backend.
+    /// Returns an engine on this backend.
     pub fn new(backend: Arc<dyn Backend>) -> Engine {
         Engine::builder().backend(backend).build()
     }
 
-    /// An engine on the interpreter: starts in microseconds, needs no compiler.
+    /// Returns an engine on the interpreter.
+    ///
+    /// It starts in microseconds and needs no compiler.
     pub fn interp() -> Engine {
         Engine::new(Arc::new(InterpBackend::new()))
     }
 
-    /// An engine on the C backend, which fails to force where there is no C compiler.
+    /// Returns an engine on the C backend.
+    ///
+    /// Its forces fail without a C compiler.
     #[cfg(feature = "c")]
     pub fn c() -> Engine {
         Engine::builder().only_c().build()
     }
 
-    /// An engine on the embedded compiler: Cranelift compiles a loop in about a millisecond.
+    /// Returns an engine on Cranelift, an embedded compiler.
+    ///
+    /// A loop compiles in about a millisecond.
     ///
     /// ```
     /// use livefusion::{Array, Engine, Force};
@@ -166,12 +177,16 @@ impl Engine {
         Engine::new(Arc::new(livefusion_jit::JitBackend::new()))
     }
 
-    /// An engine on the first of NVIDIA's devices, with the driver and NVRTC of the machine. Arrays stay on the device: what is
-    /// forced comes back when it is looked at ([`Manifest::fetch`](crate::Manifest::fetch)), and inputs are copied once. Loops that
-    /// cannot run in parallel there run on the host as the default engine runs them; `explain()` says which, and why.
+    /// Returns an engine on the first NVIDIA device.
     ///
-    /// Order is kept and integers are exact; the last bits of sums of floats may be others than on processors, and differ from
-    /// run to run, unless the engine is [deterministic](EngineBuilder::deterministic).
+    /// It uses the driver and NVRTC of the machine. Arrays stay on the device. A forced result is
+    /// copied to the host on its first access ([`Manifest::fetch`](crate::Manifest::fetch)). Inputs
+    /// are copied to the device once. Loops that cannot run in parallel there run on the host, as
+    /// on the default engine. `explain()` lists them with reasons.
+    ///
+    /// Order is kept and integers are exact. The last bits of float sums may differ from those of
+    /// processors, and from run to run, unless the engine is
+    /// [deterministic](EngineBuilder::deterministic).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -184,13 +199,16 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Backend`] where there is no driver, no device or no NVRTC: it says what was looked for.
+    /// [`ErrorKind::Backend`] where there is no driver, no device or no NVRTC. The message says
+    /// where it looked.
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Result<Engine> {
         Ok(Engine::builder().cuda(0)?.build())
     }
 
-    /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
+    /// Returns the name of the backend that runs loops.
+    ///
+    /// After a fallback it is the interpreter's name.
     pub fn backend_name(&self) -> &'static str {
         match self.here().fallback.get() {
             Some(_) => self.0.interp.name(),
@@ -198,9 +216,11 @@ impl Engine {
         }
     }
 
-    /// Why the default engine does without C, if it does: for all loops, where there is no C compiler or only
-    /// one that hangs; else for those that the compiler refused, or did not finish within its
-    /// [limits](crate::CompilerLimits), of which this is the first one's reason.
+    /// Returns the reason why the default engine runs loops without C, if it does.
+    ///
+    /// All loops run without C if there is no C compiler, or only one that hangs. Otherwise only
+    /// loops that the compiler rejected or did not finish within its
+    /// [limits](crate::CompilerLimits) do. The reason is then that of the first such loop.
     pub fn fallback(&self) -> Option<&str> {
         let here = self.here();
         let why = here.fallback.get().or(here.refused.get());
@@ -208,18 +228,20 @@ impl Engine {
         why.or_else(|| here.runs_on.backend.fallback())
     }
 
-    /// How combinators are put into loops.
+    /// Returns the clustering algorithm.
     pub fn clustering(&self) -> Clustering {
         self.0.choices.clustering
     }
 
-    /// How many bytes the results of one `force` may take: [`u64::MAX`] if none was
-    /// [chosen](EngineBuilder::memory_limit), so that the free memory of the process is the limit.
+    /// Returns the memory limit of one `force` in bytes.
+    ///
+    /// [`u64::MAX`] means that none was [chosen](EngineBuilder::memory_limit). The free memory of
+    /// the process is the limit then.
     pub fn memory_limit(&self) -> u64 {
         self.0.choices.memory_limit.unwrap_or(u64::MAX)
     }
 
-    /// The memory of a loop, if so many bytes are taken.
+    /// Returns the memory for a loop when `taken` bytes are in use.
     pub(super) fn memory(&self, taken: u64) -> Memory {
         match self.0.choices.memory_limit {
             Some(limit) => Memory::limited(limit.saturating_sub(taken)),
@@ -227,7 +249,7 @@ impl Engine {
         }
     }
 
-    /// How arrays of a loop grow that may begin short.
+    /// Returns the growth of a loop's arrays that may begin short.
     pub(super) fn growing(&self, may: &Arc<[Growing]>) -> Growth {
         match may.is_empty() {
             true => Growth::default(),
@@ -235,28 +257,32 @@ impl Engine {
         }
     }
 
-    /// How many threads may run one loop.
+    /// Returns the most threads that run one loop.
     pub fn threads(&self) -> usize {
         self.0.choices.threads
     }
 
-    /// An engine that stops when the token says so, and shares everything else with this one. See
-    /// [`CancelToken`].
+    /// Returns an engine that a [`CancelToken`] can stop.
+    ///
+    /// It shares everything else with this engine.
     pub fn with_cancel(&self, token: CancelToken) -> Engine {
         let mut engine = self.clone();
         engine.1.cancel = Some(token);
         engine
     }
 
-    /// An engine that says now and then how far it is, and shares everything else with this one. It calls
-    /// `tell` on the thread that forces, between chunks of long loops.
+    /// Returns an engine that reports its progress.
     ///
-    /// The callback may force, take its time, and wait for other threads: those that help with the loop are not held up. A
-    /// panic in it goes through to the caller of the force, and leaves nothing behind.
+    /// It shares everything else with this engine. It calls `tell` on the forcing thread, between
+    /// chunks of long loops.
     ///
-    /// On a thread of a rayon pool it should not wait for rayon (`yield_now`, `join`, `install` into another pool). Rayon runs
-    /// other jobs of the thread's own pool meanwhile, on top of the force, which goes on only when they have ended. A job that
-    /// never ends holds the force up for ever. Hand work to another pool with `spawn`, and wait for a channel.
+    /// The callback may force, block, and wait for other threads. The helpers of the loop continue
+    /// meanwhile. A panic in the callback propagates to the caller of the force and leaks nothing.
+    ///
+    /// On a thread of a rayon pool the callback should not wait for rayon (`yield_now`, `join`,
+    /// `install` into another pool). While it waits, rayon runs other jobs of the pool on top of
+    /// the force. The force continues only after they end. A job that never ends blocks it forever.
+    /// Hand work to another pool with `spawn`, and wait for a channel.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -282,12 +308,12 @@ impl Engine {
         &self.1
     }
 
-    /// The schedules that its C backend is asked for.
+    /// Returns the schedules requested for the C backend.
     pub(crate) fn asked(&self) -> &Asked {
         &self.0.choices.asked
     }
 
-    /// Whether it compiles C by a backend of its own.
+    /// Tells whether the engine compiles C with a backend of its own.
     pub(crate) fn has_c(&self) -> bool {
         self.here().runs_on.has_c
     }
@@ -296,7 +322,7 @@ impl Engine {
         self.0.choices.eager
     }
 
-    /// The engine's own threads; none if they cannot be started.
+    /// Returns the engine's own threads, or none if they cannot be started.
     pub(super) fn pool(&self) -> Option<Arc<ThreadPool>> {
         let start = || {
             let pool = ThreadPoolBuilder::new().num_threads(self.0.choices.threads - 1);
@@ -312,12 +338,12 @@ impl Engine {
         self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
     }
 
-    /// Counts arrays that were made in the memory of old results.
+    /// Counts result arrays written over old ones.
     pub(super) fn count_written_over(&self, arrays: u64) {
         self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
     }
 
-    /// Counts arrays that a loop changed in place, and bytes that it copied to change the copies.
+    /// Counts arrays updated in place, and bytes copied for other updates.
     pub(super) fn count_updates(&self, in_place: usize, copied: u64) {
         if in_place > 0 {
             self.0
@@ -329,20 +355,22 @@ impl Engine {
         }
     }
 
-    /// Counts how often arrays grew that had begun short.
+    /// Counts growth steps of arrays that began short.
     pub(super) fn count_grown(&self, times: u64) {
         if times > 0 {
             self.0.grown.fetch_add(times, Ordering::Relaxed);
         }
     }
 
-    /// How many compiled programs are kept.
+    /// Returns the limit on compiled programs in the cache.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
     }
 
-    /// Forgets all programs that were compiled. Those that run, or that a [prepared](mod@crate::prepare) one
-    /// holds, are dropped when they are done.
+    /// Removes all compiled programs from the cache.
+    ///
+    /// Programs that are running, or held by a [prepared](mod@crate::prepare) one, are dropped
+    /// after their last use.
     ///
     /// ```
     /// use livefusion::{Array, Engine, Force};
@@ -357,7 +385,7 @@ impl Engine {
         self.here().programs.clear();
     }
 
-    /// What the kernel cache and the threads have done so far.
+    /// Returns the engine's counters.
     pub fn counters(&self) -> Counters {
         let disk = self.here().runs_on.backend.disk_use();
         Counters {
@@ -381,14 +409,17 @@ impl Engine {
         }
     }
 
-    /// Says into which loops a force of these nodes would fuse, without running anything. It compiles what is not compiled
-    /// yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
+    /// Explains the loops that a force of these nodes would run.
+    ///
+    /// Nothing runs, but missing programs are compiled. This counts neither as a hit nor as a miss
+    /// in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
         Prepared::whole(self, roots.to_vec(), Vec::new(), 0)?.explain_with(Vec::new())
     }
 
-    /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
-    /// compile it once.
+    /// Returns the compiled program of a graph, from the cache if possible.
+    ///
+    /// Concurrent forces of one program compile it once.
     pub(super) fn program(
         &self,
         roots: &[Arc<Node>],
@@ -405,7 +436,7 @@ impl Engine {
         Ok(program)
     }
 
-    /// The compiled program, and whether it had to be compiled.
+    /// Returns the compiled program, and whether this call compiled it.
     pub(super) fn lookup(
         &self,
         roots: &[Arc<Node>],
@@ -424,7 +455,7 @@ impl Engine {
         })
     }
 
-    /// Compiles optimised loops, all at once where that is sooner done.
+    /// Compiles optimised loops, together where that is faster.
     pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
         let programs = loops.iter().map(|l| &l.program);
         let sizings = loops.iter().flat_map(|l| &l.sizing);
@@ -466,21 +497,24 @@ impl Engine {
         programs.iter().zip(compiled).map(kernel).collect()
     }
 
-    /// What the backend writes for its compiler, if it does: of a tiered engine the C, whoever runs the loop now.
+    /// Returns the source that the backend generates. On a tiered engine it is the C, on every
+    /// tier.
     pub(crate) fn source(&self, program: &Loop, kernel: &dyn Kernel) -> Option<String> {
         let own = self.here().runs_on.source(program);
         own.or_else(|| kernel.source().map(str::to_string))
     }
 
-    /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.
+    /// Compiles a loop for the interpreter, which is the fallback and replays traps.
     pub(super) fn interpret(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
         self.0.interp.compile(program).map_err(|e| not_compiled(&e))
     }
 }
 
-/// Recovers the graph that is to be run, behind nodes in whose place there are inputs. Of a mistake nothing but the nodes can be shown.
+/// Recovers the graph to run; inputs take the place of some nodes.
 ///
-/// Errors: the first mistake that was made while the graph was built.
+/// A graph with an error is dumped as its AST only.
+///
+/// Errors: the first error made while the graph was built.
 pub(super) fn recover(
     roots: &[Arc<Node>],
     instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
@@ -489,11 +523,11 @@ pub(super) fn recover(
     sharing::recover(roots, instead).inspect_err(show)
 }
 
-/// A loop, compiled.
+/// A compiled loop.
 pub(crate) struct Kernels {
     /// Its kernel.
     pub kernel: Arc<dyn Kernel>,
-    /// The kernel that finds how many elements it makes, if that must be found first.
+    /// The kernel that counts its results first, if their number must be known.
     pub sizing: Option<Arc<dyn Kernel>>,
 }
 
@@ -503,7 +537,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// What a backend says of a loop, or of all.
+/// Turns a compile error into an error of the force.
 pub(super) fn not_compiled(why: &CompileError) -> Error {
     match why {
         CompileError::Schedule { .. } => refused(why.to_string()),
@@ -511,7 +545,7 @@ pub(super) fn not_compiled(why: &CompileError) -> Error {
     }
 }
 
-/// An error of the backend, or of the engine itself.
+/// Returns an error of the backend or of the engine itself.
 pub(super) fn backend_error(why: String) -> Error {
     Error {
         combinator: "force",
@@ -521,11 +555,12 @@ pub(super) fn backend_error(why: String) -> Error {
     }
 }
 
-/// Computes nodes, fused into as few loops as their rates allow: the untyped [`Force`](crate::Force). Each result stays with its
-/// node.
+/// Computes nodes, fused into as few loops as their rates allow.
 ///
-/// The elements of an array of rank 2 and more come row by row; lengths of its axes that are delayed are nodes, too, which can be
-/// forced with it.
+/// This is the untyped [`Force`](crate::Force). Each result stays with its node.
+///
+/// The elements of an array of rank 2 or more come row by row. Delayed lengths of its axes are
+/// nodes too, and can be forced with it.
 ///
 /// ```
 /// use livefusion::ast::{Axis, Builder, Len, Shape, Value, identity, Ty};
@@ -542,12 +577,12 @@ pub(super) fn backend_error(why: String) -> Error {
 /// ```
 ///
 /// # Errors
-/// Whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay usable.
+/// An error made while the graph was built, a failed compilation, or a trap. Inputs stay usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     force_kept(engine, roots, |_| true)
 }
 
-/// As [`force_nodes`]; only some of the nodes keep their values.
+/// Works as [`force_nodes`], but only some of the nodes keep their values.
 pub(super) fn force_kept(
     engine: &Engine,
     roots: &[Arc<Node>],
@@ -560,7 +595,7 @@ pub(super) fn force_kept(
     if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(&results).filter(|(root, _)| keeps(root)) {
-            // Another thread may have forced it meanwhile: its value is the same.
+            // Another thread may have forced it meanwhile, with the same value.
             let _ = root.value.set(value.clone());
         }
         return Ok(results);
@@ -571,7 +606,7 @@ pub(super) fn force_kept(
         .collect())
 }
 
-/// The values of nodes that are not all there.
+/// Runs the program of nodes, some of which have no value yet.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     if let Some((program, met)) = engine.here().programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);

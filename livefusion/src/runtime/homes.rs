@@ -1,8 +1,7 @@
-//! Where the arrays of results are made, so that a call can bring memory for them: which array of which loop
-//! becomes which field of which result.
+//! Result slots: the array of each loop that becomes a field of a result.
 //!
-//! A result is made by the loop that returns it, or, if that loop changes in place what an earlier one made,
-//! by the earlier one.
+//! A call can then bring memory for its results. A result is allocated by the loop that returns it.
+//! If that loop updates an earlier loop's array in place, the earlier loop allocates it.
 
 use super::binding::Origin;
 use super::in_place::Update;
@@ -13,18 +12,18 @@ use loop_lang::ir::{Atom, End, StmtKind, Var};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Where a field of a result is made.
+/// Locates the slot of a result's field.
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     /// The loop.
     pub at: usize,
-    /// Which of its arrays.
+    /// The slot of the array within the loop.
     slot: usize,
-    /// Which result, and which of its fields.
+    /// The result and its field.
     field: (usize, usize),
 }
 
-/// The homes of the fields of results, in the order of the loops.
+/// Lists the slots of all fields of results, in loop order.
 pub fn of<'o>(loops: &[CompiledLoop], outputs: impl Iterator<Item = &'o [Origin]>) -> Vec<Home> {
     let made: Vec<(usize, Option<usize>)> = loops.iter().enumerate().flat_map(made_by).collect();
     let mut homes = Vec::new();
@@ -40,7 +39,7 @@ pub fn of<'o>(loops: &[CompiledLoop], outputs: impl Iterator<Item = &'o [Origin]
     homes
 }
 
-/// The loop that makes the memory of a value, and which of its arrays that is.
+/// Returns the loop and slot that allocate a value.
 fn home(
     loops: &[CompiledLoop],
     made: &[(usize, Option<usize>)],
@@ -54,7 +53,7 @@ fn home(
         let (maker, slot) = (&loops[at], slot?);
         let takes = |u: &&Update| u.slot == slot && u.copied.is_none();
         let update = maker.updates.iter().find(takes);
-        // An array from outside, if somebody holds it, is copied.
+        // An array from outside is copied if it is shared.
         match update.and_then(|u| maker.params.get(u.param)) {
             Some(Origin::Made(result)) => from = Origin::Made(*result),
             _ => return Some((at, slot)),
@@ -62,7 +61,7 @@ fn home(
     }
 }
 
-/// For each result of a loop, the loop and which of its arrays is returned, if it is one.
+/// Lists the loop and the slot of each result, without a slot for scalars.
 fn made_by((at, l): (usize, &CompiledLoop)) -> Vec<(usize, Option<usize>)> {
     let program = &l.lowered.program;
     let cut = cut(program);
@@ -83,7 +82,7 @@ fn made_by((at, l): (usize, &CompiledLoop)) -> Vec<(usize, Option<usize>)> {
     results.flatten().map(|r| (at, slot(r))).collect()
 }
 
-/// The arrays that are beginnings of others, and those.
+/// Maps each array slice to its whole array.
 fn cut(program: &Loop) -> FxHashMap<Var, Var> {
     let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
     let cut = stmts.filter_map(|s| match s.kind {
@@ -93,8 +92,9 @@ fn cut(program: &Loop) -> FxHashMap<Var, Var> {
     cut.collect()
 }
 
-/// Offers a frame the memory of old results for the arrays that become new ones. Who shares an old one keeps
-/// it.
+/// Offers the memory of old results to a frame.
+///
+/// A shared array keeps its memory.
 pub fn offer(homes: &[Home], spare: &mut [Vec<Arc<Buffer>>], frame: &mut Frame<'_>) {
     for home in homes {
         let column = spare.get_mut(home.field.0);

@@ -1,10 +1,11 @@
-//! Updates in place: an array that a loop copies, to put values into the copy, is handed over instead if nobody needs its
-//! old state any more: what an earlier loop of the same program made, and what the program may consume, as the state of a
-//! loop over arrays.
+//! In-place updates: a loop takes over a uniquely owned base instead of copying it.
 //!
-//! Aliases cannot be missed: arrays have no names but the graph's, the program says what every loop reads, and of what
-//! comes from outside it is counted, when the loop runs, who holds it. An array of the user's, one that is a result, and one
-//! that a later loop reads are copied.
+//! A loop may take over an intermediate of the same program, or an input that the program may
+//! consume, such as the state of a loop over arrays. It must be the last use.
+//!
+//! Aliasing is safe to decide. Only the graph names arrays, and the program lists the reads of
+//! every loop. An array from outside has a reference count, which is checked when the loop runs.
+//! The user's arrays, results, and arrays read by a later loop are copied.
 
 use crate::ast::Kind;
 use crate::fusion::Plan;
@@ -17,31 +18,31 @@ use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
-/// An array that a loop changes.
+/// Describes an array that a loop changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
-    /// What changes it.
+    /// The combinator that changes it.
     pub comb: CombId,
-    /// Which parameter it would be copied from.
+    /// The parameter that holds the base.
     pub param: usize,
-    /// Which of the loop's arrays it becomes.
+    /// The loop's array slot for the changed array.
     pub slot: usize,
-    /// Why it is copied first; none if the loop may have it.
+    /// Why the base is copied, or none if the loop may take it over.
     pub copied: Option<Copied>,
 }
 
-/// Why an array is copied before it is changed.
+/// Lists the reasons for copying an array before it is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Copied {
-    /// It is the caller's.
+    /// The caller owns it.
     Lent,
-    /// It is a result, too.
+    /// It is also a result.
     Result,
-    /// A later loop needs it.
+    /// A later loop reads it.
     Later,
-    /// The loop that changes it needs it as it was, too.
+    /// The same loop also reads the old state.
     Here,
-    /// What it holds may decide over an error, for which the loop runs again.
+    /// A trap may depend on its elements, and the loop must be able to run again.
     Decides,
 }
 
@@ -57,20 +58,20 @@ impl fmt::Display for Copied {
     }
 }
 
-/// Who needs the arrays of a program.
+/// Records the uses of a program's arrays.
 pub struct Needs {
     /// Fields of results.
     kept: FxHashSet<FieldRef>,
-    /// The last loop that is passed an array, and how often it is.
+    /// The last loop that takes an array as a parameter, and its number of such parameters.
     arrays: FxHashMap<FieldRef, (usize, usize)>,
-    /// The last loop that asks for the length of a node.
+    /// The last loop that reads the length of a node.
     lengths: FxHashMap<NodeId, usize>,
-    /// Nodes whose lengths are not known beforehand.
+    /// Nodes whose lengths are unknown beforehand.
     unknown: FxHashSet<NodeId>,
 }
 
 impl Needs {
-    /// What the loops of a program need, and what the user.
+    /// Collects the uses by a program's loops and by its results.
     pub fn of(graph: &Graph, plan: &Plan, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
         let unknown = graph.ids().filter(|n| lengths[n.index()].is_none());
         let mut needs = Needs {
@@ -96,7 +97,7 @@ impl Needs {
                 }
             }
         }
-        // A result may be the length of what comes from outside: it is asked for behind all loops.
+        // A result may be the length of an outside array. It is read after all loops.
         for r in &graph.roots {
             let node = &graph.nodes[r.index()];
             let is_length = matches!(node.node.kind, Kind::Len) && !node.leaf;
@@ -111,7 +112,7 @@ impl Needs {
         needs
     }
 
-    /// Why an array that loop `at` changes is needed besides.
+    /// Returns another use of an array that loop `at` changes, if any.
     fn others(&self, at: usize, field: FieldRef) -> Option<Copied> {
         if self.kept.contains(&field) {
             return Some(Copied::Result);
@@ -125,7 +126,7 @@ impl Needs {
     }
 }
 
-/// The arrays that loop `at` of a program changes.
+/// Lists the arrays that loop `at` of a program changes.
 pub fn updates(
     graph: &Graph,
     needs: &Needs,
@@ -156,7 +157,7 @@ pub fn updates(
     stmts.filter_map(update).collect()
 }
 
-/// Whether an array is there before the program, which must leave it as it is.
+/// Tells whether an array comes from outside and must not change.
 fn is_lent(graph: &Graph, (id, _): FieldRef) -> bool {
     let leaf = &graph.nodes[id.index()];
     match leaf.node.kind {
@@ -166,8 +167,10 @@ fn is_lent(graph: &Graph, (id, _): FieldRef) -> bool {
     }
 }
 
-/// Why a loop needs an array, or what is in this copy of it, to be as it was. What is in the copy must decide over no trap:
-/// a loop that traps is run again to say where, and then it is gone.
+/// Returns the reason why the loop itself needs the old state of an array.
+///
+/// No trap may depend on elements of the changed copy. A loop that traps runs again to locate the
+/// trap, and by then the old elements are gone.
 fn needed_here(program: &Loop, array: Var, copy: Var) -> Option<Copied> {
     let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
     let mut decides = None;
@@ -182,7 +185,7 @@ fn needed_here(program: &Loop, array: Var, copy: Var) -> Option<Copied> {
     decides
 }
 
-/// Whether a statement mentions a variable.
+/// Tells whether a statement mentions a variable.
 fn reads(kind: &StmtKind, array: Var) -> bool {
     let mut found = false;
     walk::operands(kind, &mut |a| found |= a == Atom::Var(array));
@@ -190,7 +193,7 @@ fn reads(kind: &StmtKind, array: Var) -> bool {
     found || inner.any(|s| reads(&s.kind, array))
 }
 
-/// Whether a statement reads elements of an array.
+/// Tells whether a statement reads elements of an array.
 fn reads_elements(kind: &StmtKind, array: Var) -> bool {
     let mut inner = walk::regions(kind).into_iter().flatten();
     matches!(kind, StmtKind::ReadArray(_, a, _) | StmtKind::CopyArray(_, a) if *a == array)

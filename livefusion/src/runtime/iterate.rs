@@ -1,4 +1,4 @@
-//! Loops over arrays as they run.
+//! Execution of loops over arrays.
 
 use super::prepared::Prepared;
 use super::program::cancelled;
@@ -9,7 +9,7 @@ use livefusion_backend::Buffer;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Runs a loop from its start on, and gives its last state.
+/// Runs a loop from its start, and returns its last state.
 pub fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
     let begin: Vec<Arc<Node>> = of.begin().cloned().collect();
     let mut state = force_nodes(engine, &begin)?;
@@ -23,7 +23,7 @@ pub fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
     turns(engine, of, (&step, &[]), (state, left), spare)
 }
 
-/// A scalar of one field: how often a loop goes on, or whether it does.
+/// Returns a one-field scalar, the trip count or whether to continue.
 pub fn word(value: Option<Value>) -> u64 {
     match value {
         Some(Value::Scalar(fields)) => fields.first().map_or(0, |c| c.bits),
@@ -31,11 +31,13 @@ pub fn word(value: Option<Value>) -> u64 {
     }
 }
 
-/// Arrays that nobody needs any more, of each result of a step its columns.
+/// Holds spare arrays as columns for each result of a step.
 pub type Spare = SmallVec<[Vec<Arc<Buffer>>; 8]>;
 
-/// Goes from a state to the last one, by steps that also take what they capture: so often as is said, or of a loop with a
-/// test, as long as the last one held. The first step has `spare` memory.
+/// Runs the steps of a loop, and returns its last state.
+///
+/// A counted loop runs `left` steps. A loop with a test runs while the last test held. Each step
+/// also takes the captured values. The first step may use the `spare` arrays.
 pub fn turns(
     engine: &Engine,
     of: &ArrayLoop,
@@ -46,7 +48,7 @@ pub fn turns(
     let counts = matches!(of.ends, Ends::After(_));
     let captured: SmallVec<[&Value; 8]> = captured.iter().collect();
     while left > 0 {
-        // A step may have no loop that looks.
+        // A step may have no loop that checks for cancellation.
         if engine.watch().is_cancelled() {
             return Err(cancelled());
         }
@@ -70,8 +72,10 @@ fn columns(value: Value) -> Vec<Arc<Buffer>> {
     }
 }
 
-/// The last state's memory is there for the state after the next one, where nobody else has it. A component that was passed on,
-/// as in `(was, is) -> (is, next)`, needs none: what it was before is there for another one, whose memory it has now.
+/// Recycles the last state's memory for the state after the next one, if it is uniquely owned.
+///
+/// A component that was passed on, as in `(was, is) -> (is, next)`, needs no memory. Its own old
+/// memory goes to the component whose memory it now holds.
 fn exchange(spare: &mut [Vec<Arc<Buffer>>], state: &[Value]) {
     let is_alone = |column: &Arc<Buffer>| Arc::strong_count(column) == 1;
     let mut free: Vec<Arc<Buffer>> = Vec::new();

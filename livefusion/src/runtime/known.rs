@@ -1,4 +1,4 @@
-//! Graphs that were forced before, with their programs: those like them are recognised.
+//! Known graphs: recognises graphs that were forced before, with their programs.
 
 use super::program::Program;
 use super::sync::Map;
@@ -11,11 +11,11 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Graphs whose program is known, by their [`hint`], the newest first.
+/// Holds graphs with their programs by [`hint`], the newest first.
 #[derive(Default)]
 pub struct KnownGraphs {
     by_hint: Map<u64, VecDeque<Known>>,
-    /// How many there are.
+    /// Number of graphs.
     count: AtomicUsize,
 }
 
@@ -26,14 +26,15 @@ struct Known {
     program: Arc<Program>,
 }
 
-/// So many graphs of one hint are kept.
+/// The most graphs kept for one hint.
 const ALIKE: usize = 4;
 
-/// So many nodes from a root on tell graphs apart, before they are compared.
+/// The most nodes from a root that the hint covers.
 const TELLING: usize = 12;
 
-/// A number that is often the same for graphs of one structure, and often another for others: it hangs on
-/// where a few combinators were called.
+/// Hashes the call sites of a few combinators.
+///
+/// Graphs of one structure often have the same hint. Other graphs often have another.
 fn hint(roots: &[Arc<Node>]) -> u64 {
     let mut h = FxHasher::default();
     for root in roots {
@@ -52,7 +53,7 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
 }
 
 impl KnownGraphs {
-    /// The program of a graph like one that was forced before, with what it is to be bound to.
+    /// Returns the program of a graph forced before, with its bindings.
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
         let of = |known: &Known| {
             let met = known.skeleton.recognise(roots)?;
@@ -65,7 +66,7 @@ impl KnownGraphs {
         found.flatten()
     }
 
-    /// Takes notes of a graph, so that it is recognised when it comes again.
+    /// Records a graph for later recognition.
     pub fn remember(
         &self,
         roots: &[Arc<Node>],
@@ -90,12 +91,12 @@ impl KnownGraphs {
         });
     }
 
-    /// How many graphs are known.
+    /// Counts the known graphs.
     pub fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// The program of each graph.
+    /// Lists the program of each graph.
     pub fn programs(&self) -> Vec<Arc<Program>> {
         let mut programs = Vec::with_capacity(self.len());
         self.by_hint.for_each(|known| {
@@ -104,7 +105,7 @@ impl KnownGraphs {
         programs
     }
 
-    /// Keeps the graphs of some programs.
+    /// Keeps the graphs whose programs pass a test.
     pub fn retain(&self, mut keep: impl FnMut(&Arc<Program>) -> bool) {
         self.by_hint.retain(|known| {
             let before = known.len();

@@ -1,9 +1,9 @@
-//! Running programs: the engine, its kernel cache, compiled programs, and what it has to say about them.
+//! Execution: the engine, its kernel cache, compiled programs and explanations.
 //!
-//! `force` goes: a graph like one forced before is recognised; any other is recovered, and its key looked up in
-//! the engine's cache; on a miss it goes through the [stages](crate::stages): plan, lower, optimise and compile
-//! each loop; then run the loops in order, on several threads where that is worth it, handing arrays and
-//! scalars on.
+//! A force first tries to recognise a graph forced before. Any other graph is recovered, and its
+//! key is looked up in the engine's cache. On a miss it passes the [stages](crate::stages): plan,
+//! lower, optimise and compile each loop. Then the loops run in order, on several threads where
+//! that pays, and pass arrays and scalars on.
 
 mod apart;
 mod asked;

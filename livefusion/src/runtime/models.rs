@@ -1,5 +1,7 @@
-//! Models: what threads share, run in hundreds of orders by `shuttle`, which fails where threads wait for
-//! each other for ever. `tests/sanitize.sh models` runs them; those of a team at work are in `parallel`.
+//! Concurrency models: run shared structures in hundreds of thread orders with `shuttle`.
+//!
+//! `shuttle` fails on deadlocks. `tests/sanitize.sh models` runs the models. The models of thread
+//! teams are in `parallel`.
 
 use super::cache::{Cache, Kept, LastUse};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -8,12 +10,14 @@ use shuttle::{Config, MaxSteps, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Orders of each kind, where `MODEL_ORDERS` does not say.
+/// Orders of each kind, unless `MODEL_ORDERS` is set.
 const ORDERS: usize = 300;
-/// Places where a thread is changed for another to be preferred, in orders that follow priorities.
+/// Priority changes in an order that follows priorities.
 const CHANGES: usize = 3;
 
-/// Runs a model in many orders. Whoever waits by looking again and again runs out of steps.
+/// Runs a model in many orders.
+///
+/// A thread that waits by polling runs out of steps.
 pub fn check(model: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
     config.stack_size = 1 << 18;
@@ -33,7 +37,7 @@ pub fn join<T>(threads: Vec<JoinHandle<T>>) -> Vec<T> {
     threads.into_iter().map(join).collect()
 }
 
-/// What is made from a key, and counts how many there are of it.
+/// A value of a key that counts its live instances.
 struct Made {
     key: u64,
     used: LastUse,
@@ -52,7 +56,7 @@ impl Drop for Made {
     }
 }
 
-/// A cache, how often something was made, and how much of it is there.
+/// A cache with counts of the values made and alive.
 struct Shop {
     cache: Cache<u64, Made>,
     made: AtomicUsize,
@@ -68,7 +72,7 @@ impl Shop {
         })
     }
 
-    /// As engines get a program; every `fails`th attempt at it fails.
+    /// Gets a value as engines get a program. Every `fails`th attempt to make one fails.
     fn get(&self, key: u64, fails: Option<usize>) -> Result<Arc<Made>, ()> {
         let (value, new) = self.cache.get_or_make(&key, || {
             thread::yield_now();
@@ -90,7 +94,7 @@ impl Shop {
         Ok(value)
     }
 
-    /// What is kept is all that there is, and not too much.
+    /// Asserts that all live values are in the cache, within its limit.
     fn is_in_order(&self, limit: usize) {
         let kept = self.cache.kept() as usize;
         assert_eq!(kept, self.alive.load(Relaxed));
@@ -98,7 +102,7 @@ impl Shop {
     }
 }
 
-/// Threads that do something in a shop.
+/// Runs threads that share a shop.
 fn threads<T: Send + 'static>(
     shop: &Arc<Shop>,
     n: u64,

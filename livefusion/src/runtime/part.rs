@@ -1,4 +1,4 @@
-//! A part of a prepared program: a graph without loops over arrays, behind what is there before it.
+//! Parts of a prepared program: graphs without loops over arrays.
 
 use super::binding::{Bindings, Inputs, Nodes, There};
 use super::engine::{Engine, recover};
@@ -15,8 +15,9 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// The nodes that are there when parts of a program run, each at its place: the inputs of a call first, then what was made
-/// on the way.
+/// Maps the available nodes of a prepared program to places.
+///
+/// The inputs of a call come first, then intermediates.
 #[derive(Default)]
 pub struct Given {
     places: FxHashMap<usize, usize>,
@@ -24,19 +25,21 @@ pub struct Given {
 }
 
 impl Given {
-    /// Nodes that are there from the beginning on.
+    /// Starts with the inputs of a call.
     pub fn new(inputs: &[Arc<Node>]) -> Given {
         let mut given = Given::default();
         inputs.iter().for_each(|node| given.add(node));
         given
     }
 
-    /// How many places there are.
+    /// Counts the places.
     pub fn len(&self) -> usize {
         self.next
     }
 
-    /// The next place is a node's. One that has its value needs none, one that was there before stays where it was.
+    /// Assigns the next place to a node.
+    ///
+    /// A node with a value needs no place. A node that has one keeps it.
     pub fn add(&mut self, node: &Arc<Node>) {
         if node.value.get().is_none() {
             self.places.entry(address(node)).or_insert(self.next);
@@ -44,46 +47,50 @@ impl Given {
         self.next += 1;
     }
 
-    /// The place of a node, if it is one of the first `known`.
+    /// Returns the place of a node, if it is below `known`.
     pub fn place(&self, node: &Arc<Node>, known: usize) -> Option<usize> {
         let place = self.places.get(&address(node)).copied();
         place.filter(|at| *at < known)
     }
 }
 
-/// A graph behind what is there. What a call depends on beyond the structure is which of the arrays that are there have
-/// equal lengths: each such pattern is compiled once.
+/// Holds a graph over available values, compiled for each pattern of lengths.
+///
+/// Beyond the structure, the code depends only on the equality of its inputs' lengths. Each such
+/// pattern is compiled once.
 pub struct Part {
     roots: Vec<Arc<Node>>,
     graph: Graph,
     /// The place of each input of the graph.
     takes: SmallVec<[usize; 8]>,
-    /// The lengths that a call knows, in the order of their nodes.
+    /// The lengths known to a call, in the order of their nodes.
     lengths: Vec<Length>,
     compiled: PerProcess<Compiled>,
 }
 
-/// The programs of the patterns that calls had, in this process.
+/// The compiled programs by length pattern, in this process.
 #[derive(Default)]
 struct Compiled {
-    /// That of the first call: most calls have its pattern.
+    /// The program of the first call. Most calls have its pattern.
     first: OnceLock<(Pattern, Arc<Program>)>,
     others: RwLock<Vec<(Pattern, Arc<Program>)>>,
 }
 
-/// A length that is known when a program is called.
+/// A length known at the call.
 enum Length {
-    /// That of an input.
+    /// The length of an input.
     Of(u32),
-    /// One that every call has.
+    /// A length that is the same in every call.
     Fixed(u64),
 }
 
 impl Part {
-    /// Recovers the graph of `roots` behind the nodes at the first `known` places. It may consume what is there but at the
-    /// `kept` places.
+    /// Recovers the graph of `roots`.
     ///
-    /// Errors: whatever went wrong while the graph was built; an input of another program in it.
+    /// The nodes at the first `known` places are its inputs. It may consume their values, except at
+    /// the `kept` places.
+    ///
+    /// Errors: an error made while the graph was built; an input of another program.
     pub fn new(
         roots: Vec<Arc<Node>>,
         given: &Given,
@@ -130,9 +137,12 @@ impl Part {
         })
     }
 
-    /// Runs it. Results may be written into `spare` arrays, of each root its columns: those that are used are taken out.
+    /// Runs the part.
     ///
-    /// Errors: what the backend says; traps.
+    /// Results may be written into `spare` arrays, the columns of each root. Used arrays are taken
+    /// out.
+    ///
+    /// Errors: those of the backend; traps.
     pub fn call(
         &self,
         engine: &Engine,
@@ -162,10 +172,11 @@ impl Part {
         program.run(engine, &mut bindings, spare)
     }
 
-    /// Into which loops it fuses where arrays at the places have these lengths, as far as they are known; and the lengths of
-    /// its results.
+    /// Explains the loops of a call with these lengths, and returns its results' lengths.
     ///
-    /// Errors: what the backend says.
+    /// `None` stands for an unknown length.
+    ///
+    /// Errors: those of the backend.
     pub fn explain(
         &self,
         engine: &Engine,
@@ -176,7 +187,7 @@ impl Part {
         let lengths = known_lengths(&self.graph, &inputs);
         let program = match lengths.iter().flatten().count() == self.lengths.len() {
             true => engine.lookup(&self.roots, &self.graph, &lengths)?.0,
-            // No call knows so little: nobody needs this one later.
+            // No call knows so few lengths, so this program is not cached.
             false => Arc::new(Program::compile(
                 engine,
                 &self.roots,
@@ -197,7 +208,7 @@ impl Part {
         Ok((explanation, of_results))
     }
 
-    /// The lengths that a call with what is there knows.
+    /// Returns the lengths known to a call with these values.
     fn lengths_with(&self, there: &There<'_>) -> SmallVec<[u64; 8]> {
         let length = |length: &Length| match length {
             Length::Of(k) => {
@@ -210,7 +221,7 @@ impl Part {
         self.lengths.iter().map(length).collect()
     }
 
-    /// The program for a pattern of lengths, compiled if it is new.
+    /// Returns the program for a pattern of lengths, compiled on first use.
     fn program(
         &self,
         engine: &Engine,
@@ -238,7 +249,7 @@ impl Part {
         Ok(program)
     }
 
-    /// The roots that are what is there at some place, and these places.
+    /// Lists the roots that are available values unchanged, with their places.
     pub fn passed_on(&self) -> impl Iterator<Item = (usize, usize)> {
         let place = |(root, id): (usize, &NodeId)| {
             let (from, field) = self.graph.resolve(*id, 0);
@@ -254,18 +265,18 @@ impl Part {
         self.graph.roots.iter().enumerate().filter_map(place)
     }
 
-    /// The places that it needs.
+    /// Returns the places it reads.
     pub fn places(&self) -> &[usize] {
         &self.takes
     }
 
-    /// How many nodes its graph has.
+    /// Counts the nodes of its graph.
     pub fn nodes(&self) -> usize {
         self.graph.nodes.len()
     }
 }
 
-/// How long an array is.
+/// Returns the length of an array.
 pub fn length_of(value: &Value) -> Option<u64> {
     match value {
         Value::Array(fields) => fields.first().map(|f| f.len() as u64),

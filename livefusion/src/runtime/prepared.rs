@@ -1,4 +1,6 @@
-//! Prepared programs: traced once, called many times with new inputs. What runs apart and depends on these is in them.
+//! Prepared programs: traced once, called many times with new inputs.
+//!
+//! They include the external parts that depend on the inputs.
 
 use super::apart::{call, lacks_a_result, run_apart};
 use super::binding::There;
@@ -15,7 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A program over inputs: what runs apart, one after the other, then what comes behind all that.
+/// Holds a program over inputs.
+///
+/// Its external parts run one after the other; the last part runs after them.
 pub struct Prepared {
     engine: Engine,
     inputs: Vec<Arc<Node>>,
@@ -24,42 +28,45 @@ pub struct Prepared {
     last: Part,
 }
 
-/// The places that a part must leave as they are, if others come behind it.
+/// The places that a part must not consume, if other parts follow.
 const ALL: Range<usize> = 0..usize::MAX;
 
-/// A loop over arrays of a program, or a call of a function.
+/// An external part: a loop over arrays, or a call of a function.
 struct PreparedApart {
     of: Apart,
-    /// How many places are there before it.
+    /// The number of places available before it.
     known: usize,
-    /// What it begins with: of a loop the state, and how often it goes on, or whether it does.
+    /// Its operands. A loop's are its state and the trip count, or whether to run at all.
     begin: Part,
-    /// Which of its results are wanted.
+    /// Its results in use.
     wanted: Vec<u32>,
-    /// Which of them are results of the program, and which results: these bring memory for them.
+    /// Its results that are also results of the program, which bring memory for them.
     homes: Vec<(u32, usize)>,
-    /// The places that nobody needs any more once it takes a step: what is there is let go of, so that it is the state alone.
+    /// Places without uses after this part. A loop drops them before its first step, so that it
+    /// owns its state uniquely.
     released: Vec<usize>,
-    /// What a loop needs once it takes a step.
+    /// The steps of a loop, recovered on first use.
     steps: OnceLock<Steps>,
 }
 
 /// The steps of a loop.
 struct Steps {
-    /// What they need from outside.
+    /// Their captured values.
     captured: Part,
-    /// One step: its inputs are the state, then what is captured.
+    /// One step. Its inputs are the state, then the captured values.
     step: Prepared,
 }
 
-/// What runs apart, and which nodes are which of its results.
+/// An external part with its result nodes and their numbers.
 type Ended = (Apart, Vec<(Arc<Node>, u32)>);
 
 impl Prepared {
-    /// Recovers the program of `roots`, for which calls bring the values of `inputs`. What runs apart and does not depend
-    /// on these runs now.
+    /// Recovers the program of `roots` with `inputs` as its parameters.
     ///
-    /// Errors: whatever went wrong while the graph was built, or in what ran; an input of another program in it.
+    /// External parts that do not depend on the inputs run now.
+    ///
+    /// Errors: an error made while the graph was built or while a part ran; an input of another
+    /// program.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
         let own: FxHashSet<*const Node> = inputs.iter().map(Arc::as_ptr).collect();
         let varies = varying(&roots, &|node| own.contains(&Arc::as_ptr(node)));
@@ -67,8 +74,10 @@ impl Prepared {
         Prepared::whole(engine, roots, inputs, 0)
     }
 
-    /// As [`new`](Prepared::new). What has not run is part of the program, whatever it depends on. Of its inputs
-    /// the first few are its own, nobody needs them behind it.
+    /// Works as [`new`](Prepared::new), but runs nothing now.
+    ///
+    /// All pending external parts belong to the program. The first `own` inputs are its own: it may
+    /// consume them.
     pub(super) fn whole(
         engine: &Engine,
         roots: Vec<Arc<Node>>,
@@ -93,10 +102,10 @@ impl Prepared {
                 steps: OnceLock::new(),
             });
         }
-        // Behind it nobody needs what was made on the way.
+        // The last part may consume all intermediates.
         let last = Part::new(roots, &given, given.len(), own..inputs.len())?;
         for (root, place) in last.passed_on() {
-            // What has this place is the last one that begins before it.
+            // The place belongs to the last external part that begins before it.
             let at = apart.partition_point(|l: &PreparedApart| l.known <= place);
             if let Some(of) = at.checked_sub(1).and_then(|at| apart.get_mut(at)) {
                 of.is_result(place, root);
@@ -116,16 +125,18 @@ impl Prepared {
         })
     }
 
-    /// Runs the program on these inputs. Results may be written into `spare` arrays, of each root its
-    /// columns: those that are used are taken out.
+    /// Runs the program on these inputs.
     ///
-    /// Errors: an input whose type is not the placeholder's; traps.
+    /// Results may be written into `spare` arrays, the columns of each root. Used arrays are taken
+    /// out.
+    ///
+    /// Errors: an input of another type than its placeholder; traps.
     pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
         self.run(&mut [], inputs, spare)
     }
 
-    /// Runs the program on inputs of the right types: on its own first, and on those of others.
+    /// Runs the program on inputs of the right types, its own inputs first.
     pub(super) fn run(
         &self,
         own: &mut [Value],
@@ -144,17 +155,20 @@ impl Prepared {
         self.last.call(&self.engine, there, spare)
     }
 
-    /// Into which loops a call with these inputs fuses. Nothing runs.
+    /// Explains the loops of a call with these inputs.
     ///
-    /// Errors: an input whose type is not the placeholder's; what the backend says.
+    /// Nothing runs.
+    ///
+    /// Errors: an input of another type than its placeholder; those of the backend.
     pub fn explain(&self, inputs: &[&Value]) -> Result<Explanation> {
         self.check(inputs)?;
         let lengths = inputs.iter().map(|value| length_of(value));
         self.explain_with(lengths.collect())
     }
 
-    /// As [`explain`](Prepared::explain), where arrays have these lengths, as far as they are known. States are taken to
-    /// be as long as they are at the start.
+    /// Works as [`explain`](Prepared::explain) for arrays of these lengths.
+    ///
+    /// `None` stands for an unknown length. States are assumed to keep their initial lengths.
     pub(super) fn explain_with(&self, mut lengths: Vec<Option<u64>>) -> Result<Explanation> {
         let mut apart = Vec::new();
         for one in &self.apart {
@@ -199,7 +213,7 @@ impl Prepared {
 }
 
 impl PreparedApart {
-    /// What is at a place of its is a result of the program.
+    /// Records that one of its places is a result of the program.
     fn is_result(&mut self, place: usize, root: usize) {
         let behind = self.known + self.of.begin().len();
         let wanted = place.checked_sub(behind).and_then(|at| self.wanted.get(at));
@@ -207,7 +221,9 @@ impl PreparedApart {
             .extend(wanted.map(|component| (*component, root)));
     }
 
-    /// The length of a result, as far as that is known before; of a state it is taken to be what it is at the start.
+    /// Returns the length of a result if it is known beforehand.
+    ///
+    /// A state is assumed to keep its initial length.
     fn length(&self, result: u32, begun: &[Option<u64>]) -> Option<u64> {
         let like = match &self.of {
             Apart::Loop(_) => result as usize,
@@ -216,8 +232,9 @@ impl PreparedApart {
         begun.get(like).copied().flatten()
     }
 
-    /// Runs it, and adds what it began with and its results to what was made. Memory of old results of the program is there
-    /// for what becomes new ones of a loop.
+    /// Runs the part, and appends its operands and results to `made`.
+    ///
+    /// A loop may reuse the memory of the program's old results for new ones.
     fn run(
         &self,
         engine: &Engine,
@@ -240,7 +257,7 @@ impl PreparedApart {
         Ok(())
     }
 
-    /// The last state of a loop that has begun.
+    /// Returns the last state of a loop.
     fn ended(
         &self,
         engine: &Engine,
@@ -269,7 +286,9 @@ impl PreparedApart {
         Ok(state)
     }
 
-    /// Its steps, recovered when the first one is taken. What they need, and what no call changes, is computed then.
+    /// Returns the steps of a loop, recovered before the first one.
+    ///
+    /// Captured values that no call changes are computed at that point.
     fn steps(&self, engine: &Engine, of: &ArrayLoop, given: &Given) -> Result<&Steps> {
         if let Some(steps) = self.steps.get() {
             return Ok(steps);
@@ -294,7 +313,7 @@ impl PreparedApart {
         })
     }
 
-    /// What becomes of it, and the lengths of what it begins with.
+    /// Explains the part, and returns the lengths of its operands.
     fn explain(
         &self,
         engine: &Engine,
@@ -336,13 +355,14 @@ impl PreparedApart {
     }
 }
 
-/// Of each place what runs apart and is the last to need what is there, or behind which nobody has needed it; none if what comes
-/// behind all that does.
+/// Returns for each place its last use: the number of an external part, or none for the last part.
+///
+/// A place without uses counts as last used by the part that makes it.
 fn last_uses(apart: &[PreparedApart], last: &Part, given: &Given) -> Vec<Option<usize>> {
     let mut uses: Vec<Option<usize>> = vec![Some(0); given.len()];
     for (at, one) in apart.iter().enumerate() {
         let behind = apart.get(at + 1).map_or(given.len(), |l| l.known);
-        // What it begins with is the state. Its results are there for who comes.
+        // Its operands include the state. Its results are for later parts.
         uses[one.known..behind].fill(Some(at));
         let mut needs = |place: usize| uses[place] = Some(at);
         one.begin.places().iter().copied().for_each(&mut needs);
@@ -362,9 +382,9 @@ fn last_uses(apart: &[PreparedApart], last: &Part, given: &Given) -> Vec<Option<
     uses
 }
 
-/// What runs apart, that nodes need, and that has not run: what others need comes first.
+/// Lists the pending external parts below these nodes, producers first.
 ///
-/// Errors: none of this, but one that a node has.
+/// Errors: the error of a node below.
 fn apart_below(roots: &[Arc<Node>], given: &Given) -> Result<Vec<Ended>> {
     let mut apart: Vec<Ended> = Vec::new();
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
+//! Compiled programs: the loops of a schedule with their kernels and arguments.
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store, here};
 use super::cache::{Kept, LastUse};
@@ -25,18 +25,20 @@ use loop_lang::types::Const;
 use loop_lang::walk;
 use std::sync::Arc;
 
-/// A graph's schedule, compiled. It depends on the graph's structure only: constants, arrays and
-/// locations are bound when it runs.
+/// Holds a compiled schedule of a graph.
+///
+/// It depends on the graph's structure only. Constants, arrays and locations are bound when it
+/// runs.
 pub struct Program {
     /// The schedule.
     pub plan: Plan,
     /// Its loops.
     pub loops: Vec<CompiledLoop>,
-    /// What the roots consist of.
+    /// The origins of the roots' fields.
     outputs: Vec<Output>,
-    /// Where their arrays are made, in the order of the loops.
+    /// The slots where their arrays are made, in loop order.
     homes: Vec<Home>,
-    /// When it was used last.
+    /// The time of its last use.
     used: LastUse,
 }
 
@@ -52,24 +54,26 @@ struct Output {
     fields: Vec<Origin>,
 }
 
-/// One loop of a program.
+/// Holds one compiled loop of a program.
 pub struct CompiledLoop {
     /// The optimised loop with its ties to the graph.
     pub lowered: Lowered,
     /// Its kernel.
     pub kernel: Arc<dyn Kernel>,
-    /// The kernel that finds how many elements it makes, if that must be found first.
+    /// The kernel that counts its results first, if their number must be known.
     pub sizing: Option<Arc<dyn Kernel>>,
     /// Arrays that it changes.
     pub updates: Vec<Update>,
-    /// Where its parameters come from.
+    /// The origins of its parameters.
     pub params: Vec<Origin>,
-    /// How its chunks run beside each other.
+    /// How its chunks run in parallel.
     pub shapes: Shapes,
 }
 
 impl Program {
-    /// Plans, lowers, optimises and compiles the graph of these roots, and shows each stage to who asks.
+    /// Plans, lowers, optimises and compiles the graph of these roots.
+    ///
+    /// Each stage is dumped if requested.
     pub fn compile(
         engine: &Engine,
         roots: &[Arc<Node>],
@@ -135,8 +139,9 @@ impl Program {
         })
     }
 
-    /// Runs every loop in order and collects the roots' values. Their arrays may be made in the memory of
-    /// `spare` ones, a root's columns each.
+    /// Runs every loop in order and collects the roots' values.
+    ///
+    /// Their arrays may reuse the memory of `spare` ones, which are the columns of each root.
     pub fn run(
         &self,
         engine: &Engine,
@@ -194,9 +199,9 @@ impl CompiledLoop {
         };
         let mut ended = run.to_end(&mut frame);
         if let Ended::By(Outcome::Trapped(None)) = ended {
-            // Its arrays make room for those of the replay.
+            // Frees memory for the replay.
             frame.arrays.clear();
-            // The interpreter reads them here.
+            // The interpreter reads them on the host.
             for arg in &mut args {
                 if let Arg::Far(array) = *arg {
                     *arg = Arg::Array(here(array)?.view());
@@ -216,7 +221,7 @@ impl CompiledLoop {
         let Ended::By(outcome) = ended else {
             return Err(cancelled());
         };
-        // A scalar loop may have ended before it was done.
+        // A scalar loop may have stopped early when cancelled.
         if engine.watch().is_cancelled() {
             return Err(cancelled());
         }
@@ -242,7 +247,9 @@ impl CompiledLoop {
         }
     }
 
-    /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
+    /// Hands over the arrays that the loop may update in place.
+    ///
+    /// Returns the slot, type and length of each.
     fn take(
         &self,
         b: &mut Bindings<'_>,
@@ -263,7 +270,7 @@ impl CompiledLoop {
         Ok(taken)
     }
 
-    /// How many bytes of arrays it has copied to change the copies.
+    /// Counts the bytes copied for updates of other arrays.
     fn copied(&self, taken: &[Taken], args: &[Arg<'_>]) -> u64 {
         let updates = self.updates.iter();
         let copied = updates.filter(|u| !taken.iter().any(|(slot, ..)| *slot == u.slot));
@@ -275,8 +282,10 @@ impl CompiledLoop {
         bytes.sum()
     }
 
-    /// Runs the sizing loop. What it counts may hang on elements that are kept in arrays whose sizes it
-    /// finds itself, so it runs as often as there are sizes: each run finds one more, at least.
+    /// Runs the sizing loop.
+    ///
+    /// Its counts may depend on elements of arrays that it sizes itself. It therefore runs once per
+    /// size; each run finds at least one more.
     fn sizes(
         &self,
         engine: &Engine,
@@ -304,7 +313,7 @@ impl CompiledLoop {
         let mut frame = new_frame(kernel, engine, engine.memory(store.bytes));
         match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {
             Ended::Cancelled => Err(cancelled()),
-            // A scalar loop may have ended before it was done.
+            // A scalar loop may have stopped early when cancelled.
             _ if engine.watch().is_cancelled() => Err(cancelled()),
             Ended::By(Outcome::BadArgs(why)) => Err(backend_error(why)),
             Ended::By(Outcome::NoMemory { comb, bytes }) => {
@@ -321,7 +330,9 @@ impl CompiledLoop {
         }
     }
 
-    /// Holds arrays that began short against the memory that the loop had: not all that they keep was taken from it.
+    /// Checks the arrays that began short against the loop's memory.
+    ///
+    /// Not all of their elements were charged against it before.
     fn check_kept(
         &self,
         engine: &Engine,
@@ -343,7 +354,7 @@ impl CompiledLoop {
         }
     }
 
-    /// Its arrays that may begin short; none on a device.
+    /// Returns its arrays that may begin short; on a device there are none.
     fn growth(&self, engine: &Engine) -> Growth {
         match self.kernel.takes_far() {
             true => Growth::default(),
@@ -381,7 +392,7 @@ impl CompiledLoop {
         let word = |i: usize| report.payload.get(i).map_or(0, |c| c.bits);
         let wide = |i: usize| report.payload.get(i).and_then(|c| c.integer()).unwrap_or(0);
         let kind = match report.kind {
-            // No length: the negative value of one.
+            // A negative length.
             TrapKind::OutOfRange if word(1) == MOST_LENGTH => {
                 negative(widened::first(&self.lowered, b, report))
             }
@@ -418,8 +429,9 @@ impl CompiledLoop {
         }
     }
 
-    /// The position of the iteration that trapped, where one counter tells it. What is computed behind the
-    /// loop is of no iteration.
+    /// Returns the iteration that trapped, if one counter identifies it.
+    ///
+    /// Code after the loop belongs to no iteration.
     fn position(&self, report: &TrapReport) -> Option<u64> {
         let program = &self.lowered.program;
         let is_last = |labels: &[Label]| program.place(labels[0]) == Place::Return;
@@ -444,7 +456,8 @@ impl CompiledLoop {
         report.steps.checked_sub(1).filter(|_| roots == 1)
     }
 
-    /// Whether what is empty is what the same call of the user's chose from its input.
+    /// Tells whether the empty array was selected from its input by the same user call, as in a
+    /// search.
     fn searches(&self, b: &Bindings<'_>, report: &TrapReport) -> bool {
         let Some(id) = self.lowered.combs.get(report.comb.index()) else {
             return false;
@@ -458,7 +471,9 @@ impl CompiledLoop {
     }
 }
 
-/// Whether tags say which elements are before an end: a `take_while` in segments, which searches nothing.
+/// Tells whether tags mark the elements before an end.
+///
+/// This is a segmented `take_while`, which is no search.
 fn tells_ends(tags: &Arc<Node>) -> bool {
     match (&tags.kind, tags.inputs.first()) {
         (Kind::Fields(_), Some(of)) => matches!(of.kind, Kind::ScanS(..)),

@@ -1,4 +1,4 @@
-//! The programs that an engine has compiled: by the keys of their graphs, at most so many.
+//! The compiled programs of an engine, by graph key and within a limit.
 
 use super::cache::{Cache, Kept, Oldest};
 use super::known::KnownGraphs;
@@ -10,22 +10,24 @@ use crate::sharing::{Graph, GraphKey, Met};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// So many programs are kept where nobody says otherwise: about 20 MiB, and their machine code.
+/// Limits the cached programs by default.
+///
+/// They take about 20 MiB, plus their machine code.
 pub const KEPT: usize = 1024;
 
-/// So many graphs are recognised for each program that may be kept, on average.
+/// Recognisable graphs per cached program, on average.
 const GRAPHS: usize = 4;
 
-/// Compiled programs, and the graphs that are recognised as theirs.
+/// Holds compiled programs and the graphs that are recognised.
 pub struct Programs {
     cache: Cache<GraphKey, Program>,
     known: KnownGraphs,
-    /// Who looks for the graphs that go.
+    /// Taken by the thread that evicts graphs.
     forgetting: Mutex<()>,
 }
 
 impl Programs {
-    /// None yet, and never more than `limit`.
+    /// Creates an empty cache for at most `limit` programs.
     pub fn new(limit: usize) -> Programs {
         Programs {
             cache: Cache::new(limit),
@@ -34,14 +36,14 @@ impl Programs {
         }
     }
 
-    /// The program of a graph like one that was forced before, with what it is to be bound to.
+    /// Returns the program of a graph forced before, with its bindings.
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
         let found = self.known.recognise(roots)?;
         self.cache.touch(&found.0);
         Some(found)
     }
 
-    /// Takes notes of a graph, so that it is recognised when it comes again.
+    /// Records a graph for later recognition.
     pub fn remember(
         &self,
         roots: &[Arc<Node>],
@@ -60,8 +62,9 @@ impl Programs {
         }
     }
 
-    /// The program of a key, and whether it had to be compiled. Threads that want one program compile it
-    /// once.
+    /// Returns the program of a key, and whether this call compiled it.
+    ///
+    /// Threads that ask for one program compile it once.
     pub fn get_or_compile(
         &self,
         key: GraphKey,
@@ -78,18 +81,18 @@ impl Programs {
         Ok((program, new))
     }
 
-    /// Drops all.
+    /// Drops all programs and graphs.
     pub fn clear(&self) {
         self.cache.clear();
         self.known.retain(|_| false);
     }
 
-    /// How many there are, those included that are being compiled.
+    /// Counts the programs, including those under compilation.
     pub fn kept(&self) -> u64 {
         self.cache.kept()
     }
 
-    /// How many were dropped because there were too many.
+    /// Counts the evicted programs.
     pub fn evicted(&self) -> u64 {
         self.cache.evicted()
     }

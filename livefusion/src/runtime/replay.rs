@@ -1,6 +1,8 @@
-//! Where a loop trapped: compiled kernels only know that they did, and the interpreter, which says where,
-//! takes thirty times as long. So the kernel runs again chunk by chunk until it traps, and once more up to
-//! there; the interpreter runs that chunk only.
+//! Replay: locates the trap of a loop.
+//!
+//! Compiled kernels only report that they trapped. The interpreter knows where, but takes thirty
+//! times as long. So the kernel runs again chunk by chunk until it traps. It then runs up to that
+//! chunk, and the interpreter runs the chunk itself.
 
 use super::engine::Engine;
 use super::parallel::{Ended, chunk_of, in_order, run};
@@ -10,26 +12,30 @@ use loop_lang::Loop;
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
 
-/// An array that a loop was given, which is gone: its slot, type and length.
+/// Describes an array that the loop took over and changed.
+///
+/// It has a slot, a type and a length.
 pub type Taken = (usize, Ty, usize);
 
-/// A loop that trapped.
+/// Holds a loop that trapped.
 pub struct Replay<'a> {
     pub engine: &'a Engine,
     pub kernel: &'a dyn Kernel,
     pub program: &'a Loop,
     pub args: &'a [Arg<'a>],
-    /// What was in them decides over no trap.
+    /// Arrays the loop took over. No trap depends on their elements.
     pub taken: &'a [Taken],
-    /// The memory that the loop had.
+    /// The memory available to the loop.
     pub memory: Memory,
     /// Arrays of the loop that may begin short.
     pub growth: Growth,
 }
 
 impl Replay<'_> {
-    /// The first trap, with a report. It is found within the memory that the loop had, and may be cancelled;
-    /// no report if nothing traps this time.
+    /// Finds the first trap and returns its report.
+    ///
+    /// It uses no more memory than the loop had, and may be cancelled. There is no report if
+    /// nothing traps this time.
     pub fn run(&self) -> Ended {
         self.trap().unwrap_or_else(|ended| ended)
     }
@@ -45,7 +51,7 @@ impl Replay<'_> {
         if steps > 0 {
             match in_order(self.kernel, watch, steps, &mut frame, self.args) {
                 Ended::By(Outcome::Paused) => {}
-                // A kernel that does not do the same twice.
+                // The kernel is not deterministic.
                 Ended::By(_) => frame = self.frame()?,
                 cancelled => return Err(cancelled),
             }
@@ -60,9 +66,9 @@ impl Replay<'_> {
         )
     }
 
-    /// How many steps the kernel takes, in chunks, before it traps.
+    /// Returns the steps before the chunk that traps.
     fn sound_steps(&self) -> Result<u64, Ended> {
-        // It runs nothing by halves.
+        // A device kernel cannot run in part.
         if self.kernel.takes_far() {
             return Ok(0);
         }
@@ -82,7 +88,7 @@ impl Replay<'_> {
         }
     }
 
-    /// A frame before the loop.
+    /// Returns a frame at the start of the loop.
     fn frame(&self) -> Result<Frame<'_>, Ended> {
         let mut frame = Frame::new(self.kernel.layout());
         frame.memory = self.memory;

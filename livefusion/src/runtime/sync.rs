@@ -1,7 +1,8 @@
-//! What threads of the runtime meet at: the standard library's, or that of `shuttle` in models, which are
-//! run in many orders (`--cfg shuttle`, see `models`).
+//! Synchronisation primitives of the standard library, or of `shuttle` in models.
 //!
-//! A model sees only what goes through here. Rayon's pool does not: so helpers are handed to a pool by a closure.
+//! Models run in many thread orders (`--cfg shuttle`, see `models`). A model observes only
+//! primitives from this module. Rayon's pool is not among them, so helpers reach a pool through a
+//! closure.
 
 pub use means::{
     AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, OnceCell, Patience, Wait, thread_local,
@@ -13,17 +14,19 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::PoisonError;
 pub use std::sync::atomic::Ordering;
 
-/// Locks, also what somebody held who panicked.
+/// Locks a mutex, even after a panic.
 pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was locked, when nobody does any more.
+/// Returns the value of a mutex, even after a panic.
 pub fn into_inner<T>(m: Mutex<T>) -> T {
     m.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A map shared by threads, in parts with a lock each. Closures see its values under such a lock.
+/// Holds a map shared by threads, in shards with a lock each.
+///
+/// Closures see its values under such a lock.
 pub struct Map<K, V>([RwLock<FxHashMap<K, V>>; PARTS]);
 
 impl<K, V> Default for Map<K, V> {
@@ -34,17 +37,17 @@ impl<K, V> Default for Map<K, V> {
 
 impl<K: Hash + Eq, V> Map<K, V> {
     fn part(&self, key: &K) -> &RwLock<FxHashMap<K, V>> {
-        // Other bits than those that the part looks for its entries by.
+        // Bits other than those that index the shard's own table.
         &self.0[(FxBuildHasher.hash_one(key) >> 32) as usize % PARTS]
     }
 
-    /// Reads a key's value; none if there is none.
+    /// Reads the value of a key, if it has one.
     pub fn read<R>(&self, key: &K, f: impl FnOnce(&V) -> R) -> Option<R> {
         let part = self.part(key).read();
         part.unwrap_or_else(PoisonError::into_inner).get(key).map(f)
     }
 
-    /// Changes a key's value, put in first if there is none.
+    /// Changes the value of a key, inserted first if absent.
     pub fn update<R>(&self, key: K, f: impl FnOnce(&mut V) -> R) -> R
     where
         V: Default,
@@ -54,7 +57,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
         f(part.entry(key).or_default())
     }
 
-    /// Drops a key's value if a test of it is true.
+    /// Removes the value of a key if it passes a test.
     pub fn remove_if(&self, key: &K, goes: impl FnOnce(&V) -> bool) {
         let part = self.part(key).write();
         let mut part = part.unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +76,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
         }
     }
 
-    /// Drops the values for which a test, which may change them, is false.
+    /// Keeps the values that pass a test, which may change them.
     pub fn retain(&self, mut keep: impl FnMut(&mut V) -> bool) {
         for part in &self.0 {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
@@ -105,13 +108,13 @@ mod means {
     pub use std::sync::{Mutex, MutexGuard, RwLock};
     pub use std::thread_local;
 
-    /// Parts of a [`Map`](super::Map).
+    /// Shards of a [`Map`](super::Map).
     pub const PARTS: usize = 16;
 
-    /// Lets other threads run where a model could not see that they may.
+    /// Lets other threads run where a model would not see the opportunity.
     pub fn leave() {}
 
-    /// Waiting for another thread that is at work: first without giving the processor away.
+    /// Waits for a busy thread, spinning first.
     #[derive(Default)]
     pub struct Wait(u32);
 
@@ -126,11 +129,11 @@ mod means {
         }
     }
 
-    /// How long to wait for somebody at most.
+    /// Limits a wait in time.
     pub struct Patience(Instant, Duration);
 
     impl Patience {
-        /// So long from now on.
+        /// Starts a wait of at most `time`.
         pub fn new(time: Duration) -> Patience {
             Patience(Instant::now(), time)
         }
@@ -152,7 +155,9 @@ mod means {
 
     pub const PARTS: usize = 2;
 
-    /// `shuttle` lets others run where a thread comes to something, not where it leaves that.
+    /// Yields after a release.
+    ///
+    /// `shuttle` switches threads before an operation, not after it.
     pub fn leave() {
         shuttle::thread::yield_now();
     }
@@ -166,7 +171,7 @@ mod means {
         }
     }
 
-    /// It may be over at any time.
+    /// Limits a wait that may end at any time.
     pub struct Patience;
 
     impl Patience {
@@ -180,7 +185,9 @@ mod means {
         }
     }
 
-    /// Filled once; who comes while somebody tries waits, and tries in turn if that fails.
+    /// Holds a value that is initialised once.
+    ///
+    /// Other threads wait during an attempt, and try in turn if it fails.
     pub struct OnceCell<T> {
         trying: Mutex<()>,
         value: OnceLock<T>,

@@ -1,10 +1,9 @@
-//! The default engine's backend: a loop begins on the tier that begins soonest, and moves to the one that
-//! runs fastest when it has proven worth it.
+//! Tiers: the default engine's backend, which moves loops to faster code over time.
 //!
-//! All kernels of a loop share the layout of frames and give the same bits, so a run may change tiers at
-//! any guard. Tiny runs are interpreted; others run on code that Cranelift makes in about a
-//! millisecond. What runs long or often is compiled as C by one thread in the background, which nobody waits
-//! for: runs under way go over to it between spans, later ones begin with it.
+//! All kernels of a loop share the layout of frames and give the same bits, so a run may change
+//! tiers at any guard. Tiny runs are interpreted. Others run on code that Cranelift compiles in
+//! about a millisecond. Long or frequent loops are compiled as C by one background thread, without
+//! blocking any run. Runs in progress switch to C between spans; later runs start with it.
 
 use livefusion_backend::process::PerProcess;
 use livefusion_backend::{
@@ -21,22 +20,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Runs of at most this many statements, all steps together, are interpreted: about as long as it takes
-/// Cranelift to compile a small loop.
+/// Runs of at most this many statements in total are interpreted. They take about as long as
+/// Cranelift takes to compile a small loop.
 const TINY: u64 = 4096;
-/// A loop that has been run this often is worth Cranelift's time however little it does.
+/// A loop run more often than this is worth compiling with Cranelift, at any size.
 const OFTEN: u64 = 3;
-/// Runs that are expected to take this many statements are worth a C compiler's time: some milliseconds.
+/// Runs of this many expected statements are worth a C compilation. They take some milliseconds.
 const LONG: u64 = 1 << 24;
-/// So are loops whose runs have taken this many together.
+/// Loops whose runs took this many statements in total are worth it too.
 const LONG_TOGETHER: u64 = 1 << 26;
-/// Steps after which a run looks whether its C has been compiled.
+/// Steps between checks whether the C is ready.
 const SPAN: u64 = 64 * CHUNK;
 
-/// How often a scalar loop turns, about, where its elements decide.
+/// Assumed trip count of a scalar loop.
 const TURNS: u64 = 32;
 
-/// Statements that a step runs, about; at least one.
+/// Estimates the statements of a step, at least one.
 fn weight(program: &Loop) -> u64 {
     let mut weight = 0;
     for stmt in program.blocks.iter().flat_map(|(_, b)| &b.stmts) {
@@ -50,7 +49,7 @@ fn weight(program: &Loop) -> u64 {
     weight.max(1)
 }
 
-/// Interpreter, Cranelift and C, each where it is best.
+/// Runs each loop on the interpreter, Cranelift or C.
 pub struct Tiers(Arc<Shared>);
 
 struct Shared {
@@ -59,7 +58,7 @@ struct Shared {
     c: Option<Arc<dyn Backend>>,
     /// Why there is no C.
     fallback: OnceLock<String>,
-    /// Why there is none of a loop, the first of those that the compiler did not take.
+    /// Why the first rejected loop has no C.
     refused: OnceLock<String>,
     interp_runs: AtomicU64,
     jit_runs: AtomicU64,
@@ -67,7 +66,7 @@ struct Shared {
 }
 
 impl Tiers {
-    /// Makes tiers, the last of which is this C backend.
+    /// Creates tiers with this C backend as the last.
     pub fn new(c: Option<Arc<dyn Backend>>) -> Tiers {
         let fallback = OnceLock::new();
         if c.is_none() {
@@ -92,7 +91,7 @@ impl Backend for Tiers {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        // It verifies the loop, and is soon done.
+        // The interpreter verifies the loop and compiles fast.
         let interp = self.0.interp.compile(program)?;
         Ok(Arc::new(TierKernel(Arc::new(Slots {
             tiers: self.0.clone(),
@@ -108,7 +107,7 @@ impl Backend for Tiers {
         }))))
     }
 
-    /// The C of a loop that runs long or often.
+    /// Returns the C of a loop, as used for long or frequent runs.
     fn source(&self, program: &Loop) -> Option<String> {
         self.0.c.as_ref()?.source(program)
     }
@@ -133,7 +132,7 @@ impl Backend for Tiers {
     }
 }
 
-/// What runs a span.
+/// The tier of a span.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tier {
     Interp,
@@ -141,30 +140,30 @@ enum Tier {
     C,
 }
 
-/// A loop with a kernel of each tier, as far as they have been made.
+/// A loop with the kernels of its tiers compiled so far.
 struct TierKernel(Arc<Slots>);
 
 struct Slots {
     tiers: Arc<Shared>,
     program: Loop,
-    /// Statements of a step, about.
+    /// Estimated statements of a step.
     weight: u64,
     interp: Arc<dyn Kernel>,
-    /// An error if Cranelift does not take the loop.
+    /// An error if Cranelift rejects the loop.
     jit: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
-    /// An error if there is no C, or will be none.
+    /// An error if C is unavailable or rejected the loop.
     c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
-    /// Whether C has been asked for.
+    /// Whether C has been requested.
     asked: AtomicBool,
-    /// Passes that C is to be compiled with.
+    /// Passes to compile together with the C.
     passes: Mutex<Vec<Pass>>,
     runs: AtomicU64,
-    /// Statements that all runs have taken, about.
+    /// Estimated statements of all runs.
     work: AtomicU64,
 }
 
 impl Slots {
-    /// Cranelift's kernel, made now if need be.
+    /// Returns Cranelift's kernel, compiled on first use.
     fn jit(&self) -> Option<&Arc<dyn Kernel>> {
         let made = self
             .jit
@@ -176,8 +175,9 @@ impl Slots {
         self.c.get()?.as_ref().ok()
     }
 
-    /// The tier of the next span, its kernel, and how long the span should be. `expected` is the work that
-    /// the whole run is expected to be, `taken` the steps that it has taken.
+    /// Returns the tier, kernel and length of the next span.
+    ///
+    /// `expected` is the estimated work of the whole run; `taken` is its steps so far.
     fn next(&self, expected: u64, taken: u64) -> (Tier, &Arc<dyn Kernel>, u64) {
         if let Some(c) = self.c() {
             return (Tier::C, c, u64::MAX);
@@ -192,7 +192,7 @@ impl Slots {
         }
     }
 
-    /// How many statements a run with these arguments may take, by what can be told beforehand.
+    /// Estimates the statements of a run from its arguments.
     fn expected(&self, args: &[Arg<'_>]) -> u64 {
         let lengths = args.iter().map(|a| match a {
             Arg::Array(view) => view.len() as u64,
@@ -206,7 +206,7 @@ impl Slots {
         steps.saturating_mul(self.weight)
     }
 
-    /// The value of a literal or of a scalar parameter; 0 for what the loop computes.
+    /// Returns the value of a literal or scalar parameter, and 0 for other atoms.
     fn known(&self, a: Atom, args: &[Arg<'_>]) -> u64 {
         let v = match a {
             Atom::Const(c) => return c.bits,
@@ -219,7 +219,7 @@ impl Slots {
         }
     }
 
-    /// Notes a span.
+    /// Counts a span.
     fn count(&self, tier: Tier, steps: u64) {
         let runs = match tier {
             Tier::Interp => &self.tiers.interp_runs,
@@ -233,7 +233,7 @@ impl Slots {
         }
     }
 
-    /// Compiles C. Until it is there, with the passes that were asked for, nobody sees it.
+    /// Compiles the C and publishes it with the requested passes ready.
     fn compile_c(&self) {
         let Some(c) = &self.tiers.c else { return };
         let compiled = c.compile(&self.program);
@@ -253,7 +253,7 @@ impl Slots {
 }
 
 impl TierKernel {
-    /// Has C compiled in the background if that is worth it.
+    /// Requests a C compilation in the background if it is worth it.
     fn ask_for_c(&self, expected: u64) {
         let slots = &self.0;
         let work = slots.work.load(Ordering::Relaxed);
@@ -266,7 +266,7 @@ impl TierKernel {
             return;
         };
         let compiler = compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        // A kernel that was dropped meanwhile needs no C any more.
+        // A kernel dropped meanwhile needs no C.
         let kernel = Arc::downgrade(slots);
         let _ = compiler.send(Box::new(move || {
             if let Some(slots) = kernel.upgrade() {
@@ -284,7 +284,7 @@ impl Kernel for TierKernel {
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let slots = &*self.0;
         slots.runs.fetch_add(1, Ordering::Relaxed);
-        // A span of a long run: C is worth it for the whole.
+        // One span of a long run. C is judged by the whole run.
         let whole = slots.expected(args);
         let expected = whole.min(steps.saturating_mul(slots.weight));
         let mut taken = 0;
@@ -342,10 +342,10 @@ fn step_count(frame: &Frame<'_>) -> u64 {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread in the background. It ends with the process, whatever it is doing then.
+/// The background thread. It ends with the process, even during a compilation.
 static COMPILER: PerProcess<Option<Mutex<Sender<Job>>>> = PerProcess::new();
 
-/// A thread that compiles until nobody sends anything any more.
+/// Starts a thread that compiles until all senders are gone.
 fn start_compiler() -> Option<Mutex<Sender<Job>>> {
     let (sender, jobs) = channel::<Job>();
     let thread = std::thread::Builder::new().name("livefusion compiler".into());

@@ -1,14 +1,17 @@
-//! Watching long forces: cancellation from another thread, and progress.
+//! Cancellation and progress of long forces.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Stops forces from another thread. Cheap to clone; clones are one token.
+/// Stops forces from another thread.
 ///
-/// An engine [with a token](crate::Engine::with_cancel) looks at it between chunks of 16384 steps,
-/// and in scalar loops every few turns. A force that was stopped fails with
-/// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); its inputs stay usable, and nothing counts as forced.
+/// A token is cheap to clone. All clones are one token.
+///
+/// An engine [with a token](crate::Engine::with_cancel) checks it between chunks of 16384 steps,
+/// and in scalar loops every few iterations. A stopped force fails with
+/// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). Its inputs stay usable, and nothing
+/// counts as forced.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -26,41 +29,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A token that was not cancelled.
+    /// Returns a token that is not cancelled.
     pub fn new() -> CancelToken {
         CancelToken::default()
     }
 
-    /// Stops every force that looks at this token, now and later.
+    /// Stops every force that checks this token, now and later.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// What [`cancel`](CancelToken::cancel) sets.
+    /// Returns the flag that [`cancel`](CancelToken::cancel) sets.
     pub(super) fn flag(&self) -> &AtomicBool {
         &self.0
     }
 
-    /// Whether [`cancel`](CancelToken::cancel) was called.
+    /// Tells whether [`cancel`](CancelToken::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How far a force is.
+/// Describes the progress of a force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Which of the program's loops runs, counted from 0.
+    /// The index of the running loop, from 0.
     pub loop_index: usize,
-    /// How many loops there are.
+    /// The number of loops.
     pub loops: usize,
-    /// Iterations that the loop has run, those of inner loops included.
+    /// Iterations run so far, inner loops included.
     pub steps: u64,
-    /// How many it will run, where that is known beforehand. An early exit takes fewer.
+    /// Iterations of the whole loop if known beforehand. An early exit takes fewer.
     pub total: Option<u64>,
 }
 
-/// What an engine tells of its forces, and whom it listens to.
+/// An engine's progress callback and cancel token.
 #[derive(Clone, Default)]
 pub(super) struct Watch {
     pub cancel: Option<CancelToken>,
@@ -68,17 +71,17 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Whether anybody watches.
+    /// Tells whether there is a token or a callback.
     pub fn is_on(&self) -> bool {
         self.cancel.is_some() || self.progress.is_some()
     }
 
-    /// Whether to stop.
+    /// Tells whether to stop.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Tells how far a loop is.
+    /// Reports the progress of a loop.
     pub fn tell(&self, progress: Progress) {
         if let Some(f) = &self.progress {
             f(progress);

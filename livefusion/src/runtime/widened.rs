@@ -1,4 +1,6 @@
-//! Tells the number that a trap reports as its user gave it: indices and lengths of all integer types become `u64` in loops.
+//! Trap reports: restores numbers that loops widened to `u64`.
+//!
+//! Indices and lengths of all integer types are `u64` in loops.
 
 use super::binding::Bindings;
 use crate::ast::{Body, Kind, Term};
@@ -9,7 +11,9 @@ use loop_lang::ir::{Atom, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
 
-/// The first number of a report: a negative one if it was widened from a signed type, else as it is.
+/// Returns the first number of a trap report.
+///
+/// A number widened from a signed type is negative where its user's value was.
 pub fn first(lowered: &Lowered, b: &Bindings<'_>, report: &TrapReport) -> i128 {
     let word = report.payload.first().map_or(0, |c| c.bits);
     let widened = Widened { lowered, b };
@@ -27,7 +31,7 @@ pub fn first(lowered: &Lowered, b: &Bindings<'_>, report: &TrapReport) -> i128 {
     }
 }
 
-/// Where the numbers of a loop come from.
+/// Traces the numbers of a loop to their origins.
 struct Widened<'a> {
     lowered: &'a Lowered,
     b: &'a Bindings<'a>,
@@ -42,7 +46,8 @@ impl Widened<'_> {
         }
     }
 
-    /// Whether a `u64` was a signed number before it was cast, in this loop or in the producer of an array that it reads.
+    /// Tells whether a `u64` was cast from a signed number, here or in the loop that produced its
+    /// array.
     fn is_signed(&self, atom: Atom) -> bool {
         let mut from: Vec<Var> = atom.var().into_iter().collect();
         let mut next = 0;
@@ -80,7 +85,7 @@ impl Widened<'_> {
         is_cast
     }
 
-    /// The same of a parameter.
+    /// Works as `is_signed` for a parameter.
     fn is_given_signed(&self, var: Var) -> bool {
         let params = &self.lowered.program.params;
         let source = params.iter().position(|p| p.var == var);
@@ -90,7 +95,7 @@ impl Widened<'_> {
         }
     }
 
-    /// The same of an earlier loop's result.
+    /// Works as `is_signed` for an earlier loop's result.
     fn is_made_signed(&self, (id, field): (NodeId, u32)) -> bool {
         match &self.b.nodes.get(id).kind {
             Kind::Map(body) | Kind::Compute(body) | Kind::Generate(_, body) => is_cast(body, field),
@@ -99,7 +104,7 @@ impl Widened<'_> {
     }
 }
 
-/// Whether a result of a body is cast from a signed number.
+/// Tells whether a result of a body is cast from a signed number.
 fn is_cast(body: &Body, field: u32) -> bool {
     let result = body.results.get(field as usize);
     match result.map(|t| &body.terms[t.index()].term) {

@@ -1,21 +1,23 @@
-//! Interpolates between two floats with one rounding: `between`.
+//! Interpolation between two floats with one rounding: `between`.
 //!
-//! The exact value is an integer multiple of a power of two. It is summed up in words, and rounded once. A rounded value that is
-//! exact before is monotone in all that it is made of, stays between its ends, and overflows nowhere.
+//! The exact value is an integer multiple of a power of two. It is summed up in machine words, and
+//! rounded once. A correctly rounded value is monotone in all its operands, stays between its ends,
+//! and does not overflow.
 
-/// Where the exponent field of an `f64` begins.
+/// The lowest bit of the exponent field of an `f64`.
 const FRACTION: i32 = 52;
-/// The exponent of the smallest `f64` above zero.
+/// The exponent of the smallest positive `f64`.
 const LEAST: i32 = -1074;
-/// Bits of the sum of three terms, with its sign.
+/// Bits of the sum of three terms, including its sign.
 const TERM_BITS: i32 = 110;
-/// Words that hold every sum: its bits are those from 2^-2212 to 2^1081.
+/// Words for every sum: its bits are those from 2^-2212 to 2^1081.
 const WORDS: usize = 52;
 
-/// Gives the number that lies a part (from 0 to 1) of the way from one float to another, which is not below it.
+/// Interpolates from `low` to `high`, which is not below it, at a part from 0 to 1.
 ///
-/// It is `low * (1 - part) + high * part`, rounded once. At the parts 0 and 1, and between equal floats, it is the float itself. An
-/// infinite end decides alone; between both infinities there is no number.
+/// The result is `low * (1 - part) + high * part`, rounded once. At the parts 0 and 1, and between
+/// equal floats, it is the float itself. If one end is infinite, the result is that end. Between
+/// both infinities it is NaN.
 pub(super) fn between(low: f64, high: f64, part: f64) -> f64 {
     if part == 0.0 || low == high {
         return low;
@@ -32,7 +34,7 @@ pub(super) fn between(low: f64, high: f64, part: f64) -> f64 {
     }
 }
 
-/// An integer, at most 106 bits long, times a power of two.
+/// An integer of at most 106 bits times a power of two.
 #[derive(Clone, Copy)]
 struct Scaled {
     is_negative: bool,
@@ -41,7 +43,7 @@ struct Scaled {
 }
 
 impl Scaled {
-    /// A finite float.
+    /// Decomposes a finite float.
     fn of(x: f64) -> Scaled {
         let bits = x.abs().to_bits();
         let fraction = bits & ((1 << FRACTION) - 1);
@@ -56,7 +58,7 @@ impl Scaled {
         }
     }
 
-    /// The product with a float that is not negative.
+    /// Multiplies by a float that is not negative.
     fn times(self, by: Scaled) -> Scaled {
         Scaled {
             size: self.size * by.size,
@@ -73,10 +75,10 @@ impl Scaled {
     }
 }
 
-/// The sum of some numbers, rounded to the nearest float, of two to the even one.
+/// Sums numbers, rounded to nearest, ties to even.
 fn rounded(terms: &[Scaled]) -> f64 {
     let exponents = || terms.iter().map(|term| term.exponent);
-    // A word lies below all terms, so that a sum has more bits than a float.
+    // One word below all terms, so that a sum has more bits than a float.
     let base = exponents().min().unwrap_or(LEAST) - 64;
     let highest = exponents().max().unwrap_or(LEAST) + TERM_BITS;
     let mut words = [0; WORDS];
@@ -92,18 +94,18 @@ fn rounded(terms: &[Scaled]) -> f64 {
         return 0.0;
     };
     let top = 64 * top as i32 + sum[top].ilog2() as i32;
-    // The lowest bit that the float has: those below it decide about rounding only.
+    // The lowest bit that fits the float. Lower bits only affect rounding.
     let lowest = (top - FRACTION).max(LEAST - base) as usize;
     let kept = bits_at(sum, lowest);
     let is_half = bits_at(sum, lowest - 1) & 1 == 1;
     let is_up = is_half && (kept & 1 == 1 || has_below(sum, lowest - 1));
-    // A float with all its bits has an exponent field of one more: its topmost bit adds the one.
+    // A normal float's exponent field is one higher: the top bit of `kept` adds the one.
     let field = (lowest as i32 + base - LEAST) as u64;
     let size = f64::from_bits((field << FRACTION) + kept + u64::from(is_up));
     if is_negative { -size } else { size }
 }
 
-/// Adds a number to a sum in two's complement, so many bits up.
+/// Adds a number, shifted by `at` bits, to a sum in two's complement.
 fn add(sum: &mut [u64], term: Scaled, at: usize) {
     let low = term.size << (at % 64);
     let high = (term.size >> 64) >> (64 - at % 64);
@@ -125,13 +127,13 @@ fn negate(sum: &mut [u64]) {
     }
 }
 
-/// The 64 bits from a place on.
+/// Returns the 64 bits from position `at` on.
 fn bits_at(sum: &[u64], at: usize) -> u64 {
     let [low, high] = [0, 1].map(|k| sum.get(at / 64 + k).copied().unwrap_or(0));
     ((u128::from(high) << 64 | u128::from(low)) >> (at % 64)) as u64
 }
 
-/// Whether a bit below a place is set.
+/// Tells whether a bit below position `at` is set.
 fn has_below(sum: &[u64], at: usize) -> bool {
     let whole = sum.iter().take(at / 64).any(|word| *word != 0);
     whole || bits_at(sum, at / 64 * 64) & ((1 << (at % 64)) - 1) != 0

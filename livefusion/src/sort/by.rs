@@ -1,6 +1,7 @@
-//! `sort_by`: a sort by a comparison, as a loop over arrays whose steps merge runs of elements in order, two by two.
+//! `sort_by`: a merge sort with a user's comparison, as a loop over arrays.
 //!
-//! A step is one loop over all elements: each takes its element from the left run or the right one, whichever comes first.
+//! A step merges neighbouring runs pairwise in one loop. Each output element is the smaller head of
+//! its left and right run.
 
 use crate::array::Array;
 use crate::ast::{Body, Builder, Fold, Len, Node, ScanKind, fits, identity};
@@ -10,10 +11,12 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// The elements in an order that a body tells of two of them: whether the first one comes before the second one. Those of which
-    /// neither does stay in the order in which they come.
+    /// Sorts the elements by a comparison body.
+    ///
+    /// The body tells of two elements whether the first one comes before the second. Elements
+    /// without an order between them keep their relative order.
     pub fn sort_by(self, xs: &Arc<Node>, is_before: &Body) -> Arc<Node> {
         let both = [&xs.types[..], &xs.types[..]].concat();
         if let Err(kind) = fits(is_before, "a comparison", &both, Some(&[Ty::Bool])) {
@@ -33,7 +36,7 @@ impl Builder {
         merged[0].clone()
     }
 
-    /// Whether runs of this length leave any to be merged.
+    /// Tells whether runs of this length leave any to be merged.
     fn is_run(self, xs: &Arc<Node>, length: &Arc<Node>) -> Body {
         let len = self.renamed("len").len(xs);
         trace::trace(&[], |_| {
@@ -47,12 +50,13 @@ impl Builder {
         Some(Field::op(Op::Add, &[run, run], self.loc()))
     }
 
-    /// Where each element comes from, when runs of this length are merged two by two.
+    /// Computes the source of each element for a pairwise merge of runs of this length.
     fn merged(self, xs: &Arc<Node>, length: &Arc<Node>, is_before: &Body) -> Arc<Node> {
         let loc = self.loc();
         let len = self.renamed("len").len(xs);
         let op = |op, args: &[Field]| Field::op(op, args, loc);
-        // How many the left run and the right one have given, the last source; the place.
+        // The state: elements taken from the left and right run, and the last source. Then the
+        // output place.
         let step = trace::trace(&[Ty::U64; 4], |fields| {
             let [left, right, _, place] = [0, 1, 2, 3].map(|k| fields[k]);
             let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
@@ -90,8 +94,10 @@ fn number(n: u64) -> Option<Field> {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements in an order of your own: `is_before` tells of two elements whether the first one comes before the second one. The
-    /// sort is stable: elements of which neither comes before the other stay in the order in which they come.
+    /// Sorts the elements by a comparison of your own.
+    ///
+    /// `is_before` tells whether its first element comes before the second one. The sort is stable:
+    /// elements without an order between them keep their relative order.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -101,17 +107,19 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// If a key tells the order, [`sort_by_key`](Array::sort_by_key) is faster: it sorts by radix.
+    /// If a key gives the order, [`sort_by_key`](Array::sort_by_key) is faster: it sorts by radix.
     ///
-    /// *Cost and fusion.* A merge sort as a [loop over arrays](crate::iterate::iterate_while): the comparison is compiled into its step, which
-    /// reads and writes all elements; there are as many steps as the number of elements can be halved. It runs apart, on one thread:
-    /// nothing fuses across it, what makes the elements is in the loop before, what is made of them in order in the loop behind.
+    /// *Cost and fusion.* A merge sort as a [loop over arrays](crate::iterate::iterate_while). The
+    /// comparison is compiled into its step, which reads and writes all elements. `n` elements take
+    /// `log2(n)` steps, rounded up. The sort is external to loops, on one thread: nothing fuses
+    /// across it. Producers of the elements run in a loop before it, and consumers in a loop after
+    /// it.
     ///
     /// # Errors
-    /// When forced: what goes wrong in the comparison. Of what is no order (where `a` is before `b` and `b` before `a`) the result has
-    /// the same elements in some order.
+    /// When forced: an error in the comparison. If the comparison is no order (`a` before `b` and
+    /// `b` before `a`), the result is some permutation of the elements.
     ///
-    /// *Source.* Natural merging from the bottom up, as in Knuth, "Sorting and Searching", 5.2.4.
+    /// *Source.* Bottom-up merging, as in Knuth, "Sorting and Searching", 5.2.4.
     #[doc(alias("sort_with", "sort_unstable_by", "cmp"))]
     #[track_caller]
     pub fn sort_by<R: ToExp<bool>>(&self, is_before: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T> {

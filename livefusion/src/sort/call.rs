@@ -1,5 +1,6 @@
-//! The functions that sort: of whole columns of [keys](super::order), which are unsigned integers. std's sort where there are few,
-//! a [radix sort](super::radix) where there are many.
+//! Sort functions on whole columns of [keys](super::order), which are unsigned integers.
+//!
+//! They call std's sort for few keys, and a [radix sort](super::radix) for many.
 
 use super::radix::{Alone, KeyOrder, SOME, Unsorted, VaryingBits, Word, each, fitting, varying};
 use crate::ast::{Buffer, Builder, Function, OfSegments, Sorted, Threads, Value};
@@ -10,10 +11,10 @@ use loop_lang::types::Ty;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Keys in order.
+/// Sorts keys.
 pub struct Sort;
 
-/// The places of keys in order; of equal ones in the order in which they come.
+/// Returns the sorted order of keys as places, in a stable sort.
 pub struct Argsort;
 
 impl Function for Sort {
@@ -76,7 +77,7 @@ impl Function for Argsort {
     }
 }
 
-/// The columns of the keys, which are the last input.
+/// Returns the columns of the keys, which are the last input.
 fn columns(inputs: &[Value]) -> Result<&[Arc<Buffer>], ErrorKind> {
     match inputs.last() {
         Some(Value::Array(columns)) if !columns.is_empty() => Ok(columns),
@@ -91,7 +92,7 @@ pub fn unfit() -> ErrorKind {
     }
 }
 
-/// Keys may be in any order where they are equal: then they are the same bits.
+/// Sorts keys; stability does not matter, because equal keys have equal bits.
 fn sort<K: Prim + Word + Ord>(column: &Buffer, threads: &dyn Threads) -> Result<Buffer, ErrorKind> {
     let keys = column.as_slice::<K>().unwrap_or_default();
     let mut made = uncleared(K::TY, keys.len())?;
@@ -146,7 +147,8 @@ fn places<K: Prim + Word + Ord>(
     Ok(made)
 }
 
-/// The bits in which keys differ are in one word with their place, if they fit; else beside it.
+/// Sorts places by the bits in which keys differ, packed into one word with the place if they fit,
+/// or else as pairs.
 fn order_mixed<K: Word>(
     keys: &[K],
     order: &mut [u64],
@@ -195,7 +197,7 @@ fn order_mixed<K: Word>(
     Ok(())
 }
 
-/// By several columns.
+/// Sorts places by several columns.
 fn by_all(columns: &[Arc<Buffer>]) -> Result<Buffer, ErrorKind> {
     let len = columns.first().map_or(0, |column| column.len());
     let mut order = uncleared(Ty::U64, len)?;
@@ -205,7 +207,7 @@ fn by_all(columns: &[Arc<Buffer>]) -> Result<Buffer, ErrorKind> {
     Ok(order)
 }
 
-/// The order of two elements: the first column in which they differ decides.
+/// Compares two elements by the first column in which they differ.
 pub fn compare(columns: &[Arc<Buffer>], a: u64, b: u64) -> Ordering {
     let key = |column: &Buffer, place: u64| column.get_word(place as usize);
     let orders = columns

@@ -1,4 +1,4 @@
-//! Elements numbered by what they are: `factorize`.
+//! `factorize`: numbers elements by their value.
 
 use super::call::unfit;
 use super::order;
@@ -14,10 +14,12 @@ use smallvec::SmallVec;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Beside the typed method.
+/// The untyped method.
 impl Builder {
-    /// For each element its code (`u32`): equal ones have equal codes, counted from 0 in the order in which they come. And each
-    /// different element once, in that order.
+    /// Returns each element's code (`u32`), and the distinct elements.
+    ///
+    /// Equal elements have equal codes, counted from 0 in the order of first occurrence. The
+    /// distinct elements come in the same order.
     pub fn factorize(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
         let keys = self.keys(xs);
         let gives = |ty, like| Gives {
@@ -28,14 +30,14 @@ impl Builder {
         let of = std::slice::from_ref;
         let codes = self.external(of(&keys), gives(Ty::U32, Some(0)), Arc::new(Codes));
         let firsts = self.external(of(&codes), gives(Ty::U64, None), Arc::new(Firsts));
-        // Keys are in memory, whatever the elements are made of.
+        // Keys are in memory, but the elements may not be.
         let found = self.gather(&keys, &firsts);
         let found = self.map(&[found], order::elements(&xs.types, self.loc()));
         (codes, found)
     }
 }
 
-/// Numbers keys in the order in which they come.
+/// Numbers keys in the order of first occurrence.
 struct Codes;
 
 impl Function for Codes {
@@ -66,10 +68,10 @@ impl Function for Codes {
     }
 }
 
-/// The place of the first element of each code.
+/// Finds the place of the first element of each code.
 struct Firsts;
 
-/// So many codes are looked at together: of few keys hardly any of these have a new one among them.
+/// Codes checked together. With few distinct keys, hardly any block has a new code.
 const TOGETHER: usize = 256;
 
 impl Function for Firsts {
@@ -87,15 +89,15 @@ impl Function for Firsts {
     }
 }
 
-/// What is new has the code that is next.
+/// Finds first occurrences: a new element has the next code.
 fn firsts(codes: &[u32]) -> Result<Vec<u64>, ErrorKind> {
     let mut places: Vec<u64> = Vec::new();
     for (codes, begin) in codes.chunks(TOGETHER).zip((0u64..).step_by(TOGETHER)) {
-        // Behind the last code that there may be nothing is new.
+        // After the largest possible code nothing is new.
         let Ok(mut next) = u32::try_from(places.len()) else {
             break;
         };
-        // All are asked, without an end: in vectors.
+        // The whole block is checked without an early exit, in vectors.
         if codes.iter().fold(false, |any, code| any | (*code >= next)) {
             let more = places.try_reserve(codes.len());
             more.map_err(|_| no_memory(size_of_val(&places[..])))?;
@@ -110,13 +112,13 @@ fn firsts(codes: &[u32]) -> Result<Vec<u64>, ErrorKind> {
     Ok(places)
 }
 
-/// Integers that are not far apart have places in a table of all between them; others are looked for.
+/// Numbers integers with a table over their range if it is small, and with a hash table otherwise.
 fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Buffer, ErrorKind> {
     let keys = column.as_slice::<W>().unwrap_or_default();
     let Some(first) = keys.first().map(|key| key.to_word()) else {
         return Ok(Buffer::empty(Ty::U32));
     };
-    // Those that are far apart mostly show it soon.
+    // Widely spread integers mostly show it soon.
     let most_apart = keys.len().min(u32::MAX as usize) as u64;
     let ends = keys.iter().try_fold((first, first), |(least, most), key| {
         let (least, most) = (least.min(key.to_word()), most.max(key.to_word()));
@@ -131,9 +133,9 @@ fn of_integers<W: Prim + Hash + Eq>(column: &Buffer) -> Result<Buffer, ErrorKind
     }
 }
 
-/// Of places below `n`, which are at most as many as there may be codes.
+/// Numbers places below `n`, which is at most the number of codes.
 fn by_place(places: impl ExactSizeIterator<Item = usize>, n: usize) -> Result<Buffer, ErrorKind> {
-    // One more than the code; nothing where none is known.
+    // The code plus one, or 0 if there is none yet.
     let mut known = zeros(Ty::U32, n)?;
     let known = known.as_mut_slice::<u32>().unwrap_or_default();
     let mut last = 0;
@@ -164,7 +166,7 @@ fn numbered<K: Hash + Eq>(keys: impl ExactSizeIterator<Item = K>) -> Result<Buff
     })
 }
 
-/// The codes of some keys.
+/// Collects the codes of some keys.
 fn coded<K>(
     keys: impl ExactSizeIterator<Item = K>,
     mut code: impl FnMut(K) -> Result<u32, ErrorKind>,
@@ -178,9 +180,11 @@ fn coded<K>(
 }
 
 impl<T: Elt> Array<T> {
-    /// For each element its code: equal elements have equal codes, counted from 0 in the order in which they come. And each different
-    /// element once, in that order, so that the element of a code is the one at its place. What is equal is so as
-    /// [`sort`](Array::sort) has it; of all NaN the usual one is found.
+    /// Returns each element's code, and the distinct elements.
+    ///
+    /// Equal elements have equal codes, counted from 0 in the order of first occurrence. The
+    /// distinct elements come in that order, so a code is the place of its element. Equality is
+    /// that of [`sort`](Array::sort). All NaN become the canonical one.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -195,13 +199,16 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A table of the different elements, which is asked for each: of few it is much faster than a sort. Integers that are
-    /// less far apart than there are elements have their places in it, and need not be looked for. It runs apart, and so does a look through
-    /// the codes for where each comes first; what makes the elements is in the loop before, what uses the codes in those behind.
-    /// [`group_by_key`](Array::group_by_key) puts the elements of each group side by side, for what is no sum.
+    /// *Cost and fusion.* One lookup an element in a table of the distinct elements. For few
+    /// distinct elements it is much faster than a sort. Integers whose range is smaller than the
+    /// number of elements index the table directly. The numbering, and a scan of the codes for
+    /// first occurrences, are external to loops. Producers of the elements run in a loop before
+    /// them, and consumers of the codes in loops after. [`group_by_key`](Array::group_by_key) puts
+    /// the elements of each group together, for operations other than sums.
     ///
     /// # Errors
-    /// When forced: if there is no memory for it, or if there are more than 2^32 different elements.
+    /// When forced: if there is not enough memory, or if there are more than 2^32 distinct
+    /// elements.
     #[doc(alias("codes", "dictionary_encode", "unique_inverse"))]
     #[track_caller]
     pub fn factorize(&self) -> (Array<u32>, Array<T>) {
@@ -214,7 +221,7 @@ impl<T: Elt> Array<T> {
 mod tests {
     use super::{TOGETHER, firsts};
 
-    /// Codes that grow at these places, and repeat what was there elsewhere.
+    /// Codes that grow at these places, and repeat earlier ones elsewhere.
     #[test]
     fn first_places_are_where_codes_grow() {
         let len = 4 * TOGETHER + 3;

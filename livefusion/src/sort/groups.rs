@@ -1,4 +1,4 @@
-//! What is equal together: `unique_counts`, `group_by_key`.
+//! Groups of equal elements: `unique_counts`, `group_by_key`.
 
 use super::order;
 use crate::array::Array;
@@ -7,9 +7,9 @@ use crate::elt::Elt;
 use crate::segmented::{Segmented, Segments};
 use std::sync::Arc;
 
-/// Beside the typed methods. Equal keys in order are runs of equal neighbours.
+/// The untyped methods. Equal keys in sorted order are runs of equal neighbours.
 impl Builder {
-    /// Each different element once, in ascending order, and beside its fields how often it is there (`u64`).
+    /// Returns the distinct elements in ascending order with their counts (`u64`).
     pub fn unique_counts(self, xs: &Arc<Node>) -> Arc<Node> {
         let keys = match xs.types.len() {
             1 => self.sorted(&self.keys(xs)),
@@ -20,8 +20,9 @@ impl Builder {
         self.zip(&[found, counts])
     }
 
-    /// The values with equal keys together, those of each key in the order in which they come; and the keys, each once, in ascending
-    /// order.
+    /// Groups the values by key, and returns the distinct keys in ascending order.
+    ///
+    /// The values of each key keep their relative order.
     pub fn group_by_key(self, values: &Arc<Node>, keys: &Arc<Node>) -> (Arc<Node>, Segments) {
         let width = keys.types.len() as u32;
         let all = self.zip(&[keys.clone(), values.clone()]);
@@ -35,8 +36,9 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// Each different element once, in ascending order, with how often it is there. The order, and what is equal, is that of
-    /// [`sort`](Array::sort).
+    /// Returns the distinct elements in ascending order with their counts.
+    ///
+    /// Order and equality are those of [`sort`](Array::sort).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -45,10 +47,11 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A sort, and behind it [`group`](Array::group), which fuses with what uses it.
+    /// *Cost and fusion.* A sort, followed by [`group`](Array::group), which fuses with its
+    /// consumers.
     ///
     /// # Errors
-    /// As of [`sort`](Array::sort).
+    /// As for [`sort`](Array::sort).
     #[doc(alias("unique", "distinct", "value_counts", "dedup", "rle"))]
     #[track_caller]
     pub fn unique_counts(&self) -> Array<(T, u64)>
@@ -58,8 +61,10 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("unique_counts").unique_counts(self.node()))
     }
 
-    /// The elements in groups, those with equal keys together: the keys, each once, in ascending order, and for each of them a segment
-    /// of its elements, in the order in which they come.
+    /// Groups the elements by key.
+    ///
+    /// Returns the distinct keys in ascending order, and for each key a segment of its elements in
+    /// their original order.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -72,11 +77,12 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A sort of the keys with their places. What is done with the segments fuses, with the reads of the elements in
-    /// it. (Sums alone take no sort: [`factorize`](Array::factorize) the keys, and reduce by their codes.)
+    /// *Cost and fusion.* A sort of the keys with their places. Operations on the segments fuse
+    /// with the gather of the elements. (Sums alone need no sort: [`factorize`](Array::factorize)
+    /// the keys, and reduce by their codes.)
     ///
     /// # Errors
-    /// When forced: if there are not as many keys; and as of [`sort`](Array::sort).
+    /// When forced: if the number of keys differs, and as for [`sort`](Array::sort).
     #[doc(alias("groupby", "partition_by"))]
     #[track_caller]
     pub fn group_by_key<K: Elt>(&self, keys: &Array<K>) -> (Array<K>, Segmented<T>) {

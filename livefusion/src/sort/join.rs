@@ -1,7 +1,8 @@
-//! Arrays that are put together by their keys: `join`, `left_join`.
+//! Joins of arrays by key: `join`, `left_join`.
 //!
-//! The right keys are sorted, with their places; what a left key is equal to lies side by side there, from one place to another. So
-//! the pairs are segments, one for each left key, of which each element tells itself.
+//! The right keys are sorted with their places. The matches of a left key are then a range of the
+//! sorted keys. So the pairs are segments, one for each left key, whose elements are computed from
+//! their index.
 
 use crate::array::Array;
 use crate::ast::{Builder, Node, show_types};
@@ -11,16 +12,19 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// All pairs of places, of a left key and a right one that are equal (`u64`, `u64`): in the order of the left, then of the right
-    /// ones.
+    /// Returns the places of all equal pairs of left and right keys (`u64`, `u64`).
+    ///
+    /// They come in the order of the left keys, then of the right ones.
     pub fn join(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
         self.fields(&self.pairs(left, right, false), 0..2)
     }
 
-    /// As [`join`](Builder::join), with one more pair for each left key that no right one is equal to; and whether there is a right
-    /// one (`u64`, `u64`, `bool`).
+    /// Returns the pairs of a left join (`u64`, `u64`, `bool`).
+    ///
+    /// These are the pairs of [`join`](Builder::join), with one more for each left key without a
+    /// match. The flag tells whether there is a match.
     pub fn left_join(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
         self.pairs(left, right, true)
     }
@@ -62,8 +66,10 @@ impl Builder {
 }
 
 impl<K: Elt> Array<K> {
-    /// All pairs of places of equal keys, here and in `other`: in the order of the keys here, then of those there. What belongs to
-    /// the keys is [gathered](Array::gather) by them.
+    /// Returns the places of all pairs of equal keys.
+    ///
+    /// The pairs come in the order of the keys in `self`, then of those in `other`. Use
+    /// [`gather`](Array::gather) to fetch data that belongs to the keys.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -81,22 +87,23 @@ impl<K: Elt> Array<K> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// What is equal is what [`sort`](Array::sort) has so: `-0.0` is not `0.0`, all NaN are equal.
+    /// Equality is that of [`sort`](Array::sort): `-0.0` differs from `0.0`, and all NaN are equal.
     ///
-    /// *Cost and fusion.* The keys there are sorted with their places, which runs apart; for each key here there are two searches by
-    /// halves. The pairs are a rate, as elements of segments are: what is made of them fuses with the searches, and they are in memory only if they
-    /// are asked for.
+    /// *Cost and fusion.* The keys of `other` are sorted with their places, external to loops. Each
+    /// key of `self` takes two binary searches. The pairs are a rate, as the elements of segments
+    /// are. Their consumers fuse with the searches, and pairs are stored only on request.
     ///
     /// # Errors
-    /// As of [`sort`](Array::sort).
+    /// As for [`sort`](Array::sort).
     #[doc(alias("inner_join", "merge"))]
     #[track_caller]
     pub fn join(&self, other: &Array<K>) -> Array<(u64, u64)> {
         Array::wrap(Builder::named("join").join(self.node(), other.node()))
     }
 
-    /// As [`join`](Array::join), but that each key here is in a pair, with `false` beside if there is none that is equal there: the
-    /// place there then says nothing.
+    /// Returns the pairs of [`join`](Array::join), and one for each key without a match.
+    ///
+    /// The `bool` is `false` in a pair without a match. Its second place is then meaningless.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -111,7 +118,7 @@ impl<K: Elt> Array<K> {
     /// ```
     ///
     /// # Errors
-    /// As of [`sort`](Array::sort).
+    /// As for [`sort`](Array::sort).
     #[doc(alias("outer_join", "merge"))]
     #[track_caller]
     pub fn left_join(&self, other: &Array<K>) -> Array<(u64, u64, bool)> {

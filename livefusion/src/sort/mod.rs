@@ -1,10 +1,10 @@
-//! Sorting, and what hangs on it.
+//! Sorting, and operations built on it.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `order` | the order of scalars, as that of unsigned integers |
-//! | `call` | the functions that sort columns of these |
-//! | `radix` | the radix sort that these call |
+//! | `order` | maps the order of scalars to that of unsigned integers |
+//! | `call` | functions that sort columns of such integers |
+//! | `radix` | the radix sort for many of them |
 //! | `by` | `sort_by` |
 //! | `join` | `join`, `left_join` |
 //! | `between` | interpolation between two numbers |
@@ -15,8 +15,9 @@
 //! | `segments` | `sort`, `argsort` of segments |
 //! | `top` | `top_k`, `argtop_k` |
 //!
-//! A sort runs apart: loops fuse up to it, and behind it. Its keys are computed by the loop before it, and what is read in its
-//! order is read by the loop behind it. One of segments is a combinator, and fuses.
+//! A sort is external to loops: loops fuse before it and after it. The loop before it computes its
+//! keys. The loop after it reads elements in sorted order. A sort of segments is a combinator, and
+//! fuses.
 
 mod between;
 mod by;
@@ -42,9 +43,9 @@ use call::{Argsort, Sort};
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// The elements in ascending order.
+    /// Sorts the elements in ascending order.
     pub fn sort(self, xs: &Arc<Node>) -> Arc<Node> {
         if xs.types.len() != 1 {
             return self.gather(xs, &self.argsort_beside(xs, &[xs]));
@@ -53,13 +54,18 @@ impl Builder {
         self.map(&[sorted], order::elements(&xs.types, self.loc()))
     }
 
-    /// The places of the elements in ascending order (`u64`); of equal ones in the order in which they come.
+    /// Returns the places of the elements in ascending order (`u64`).
+    ///
+    /// The sort is stable.
     pub fn argsort(self, xs: &Arc<Node>) -> Arc<Node> {
         self.argsort_beside(xs, &[])
     }
 
-    /// As [`argsort`](Builder::argsort). What is `read` in that order behind it is made by the loop that makes the keys, if it can
-    /// only be read from memory: else it would be made by a loop of its own.
+    /// Works as [`argsort`](Builder::argsort).
+    ///
+    /// The arrays in `read` are read in sorted order later. Streams among them must be stored. As
+    /// inputs of the sort they are stored by the loop that makes the keys, instead of by another
+    /// loop.
     fn argsort_beside(self, xs: &Arc<Node>, read: &[&Arc<Node>]) -> Arc<Node> {
         let streams = read.iter().filter(|read| read.is_stream);
         let mut inputs: Vec<Arc<Node>> = streams.map(|stream| (*stream).clone()).collect();
@@ -67,16 +73,16 @@ impl Builder {
         self.ordered(&inputs, Types::from_slice(&[Ty::U64]), Argsort)
     }
 
-    /// The values in the ascending order of as many keys; those of equal keys in the order in which they come.
+    /// Sorts the values by an array of keys, ascending and stably.
     pub fn sort_by_key(self, values: &Arc<Node>, keys: &Arc<Node>) -> Arc<Node> {
-        // That there are as many of each is for the zip to see.
+        // The zip checks that there are equally many of both.
         let width = keys.types.len() as u32;
         let all = self.zip(&[keys.clone(), values.clone()]);
         let keys = self.fields(&all, 0..width);
         self.gather(values, &self.argsort_beside(&keys, &[values]))
     }
 
-    /// Keys in ascending order.
+    /// Sorts keys in ascending order.
     fn sorted(self, keys: &Arc<Node>) -> Arc<Node> {
         match keys.types.len() {
             1 => self.ordered(std::slice::from_ref(keys), keys.types.clone(), Sort),
@@ -84,18 +90,18 @@ impl Builder {
         }
     }
 
-    /// The places of keys in ascending order.
+    /// Returns the places of keys in ascending order.
     fn order_of(self, keys: &Arc<Node>) -> Arc<Node> {
         let places = Types::from_slice(&[Ty::U64]);
         self.ordered(std::slice::from_ref(keys), places, Argsort)
     }
 
-    /// The keys that stand for the elements, in their order.
+    /// Maps the elements to keys of the same order.
     fn keys(self, xs: &Arc<Node>) -> Arc<Node> {
         self.keys_by(xs, order::keys)
     }
 
-    /// The keys that stand for the elements in an order.
+    /// Maps the elements to keys of an order.
     fn keys_by(self, xs: &Arc<Node>, order: fn(&[Ty], Loc) -> Body) -> Arc<Node> {
         if xs.error.is_none() && xs.rank != 1 {
             let types: Vec<Ty> = xs.types.iter().map(|ty| order::bits_of(*ty)).collect();
@@ -105,7 +111,7 @@ impl Builder {
         self.map(std::slice::from_ref(xs), order(&xs.types, self.loc()))
     }
 
-    /// What a function gives that puts the last input in order.
+    /// Calls a function that sorts its last input.
     fn ordered(
         self,
         inputs: &[Arc<Node>],
@@ -122,7 +128,9 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements in ascending order. Tuples and structs are compared field by field. Of floats `-0.0` comes before `0.0`, and
+    /// Sorts the elements in ascending order.
+    ///
+    /// Tuples and structs are compared field by field. For floats `-0.0` comes before `0.0`, and
     /// all NaN come last.
     ///
     /// ```
@@ -135,22 +143,26 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A sort of std's for few elements, a radix sort for many, on the engine's threads. The radix sort splits keys by
-    /// their topmost digit that varies, and sorts each part alone, from the lowest digit on; keys in order already are copied. It needs
-    /// one scratch array as large as the result. It runs apart, since it looks at all elements before it gives the first one: nothing
-    /// fuses across it, as [`explain`](crate::Force::explain) says; but what makes the elements, and what is made of them in order, is
-    /// in the loops before and behind it.
+    /// *Cost and fusion.* std's sort for few elements, a radix sort for many, on the engine's
+    /// threads. The radix sort splits keys by their topmost varying digit. It sorts each part
+    /// alone, from the lowest digit up. Keys already in order are copied. It needs one scratch
+    /// array as large as the result. A sort reads all elements before it gives the first one. So it
+    /// is external to loops, and nothing fuses across it, as [`explain`](crate::Force::explain)
+    /// reports. Producers of the elements run in the loop before it, and consumers in the loop
+    /// after it.
     ///
     /// # Errors
-    /// When forced: if there is no memory for it.
+    /// When forced: if there is not enough memory.
     #[doc(alias("sorted", "order"))]
     #[track_caller]
     pub fn sort(&self) -> Array<T> {
         Array::wrap(Builder::named("sort").sort(self.node()))
     }
 
-    /// The places of the elements in ascending order: `xs.gather(&xs.argsort())` is `xs.sort()`. Equal elements stay in the order in
-    /// which they come (the sort is stable). Otherwise as [`sort`](Array::sort).
+    /// Returns the places of the elements in ascending order.
+    ///
+    /// `xs.gather(&xs.argsort())` is `xs.sort()`. The sort is stable: equal elements keep their
+    /// relative order. Otherwise it works as [`sort`](Array::sort).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -160,15 +172,17 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// # Errors
-    /// As of [`sort`](Array::sort).
+    /// As for [`sort`](Array::sort).
     #[doc(alias("order", "sort_indices", "grade_up"))]
     #[track_caller]
     pub fn argsort(&self) -> Array<u64> {
         Array::wrap(Builder::named("argsort").argsort(self.node()))
     }
 
-    /// The elements in the ascending order of as many keys. Those of equal keys stay in the order in which they come (the sort is
-    /// stable). The elements are gathered by whatever loop uses them.
+    /// Sorts the elements by an array of keys, in ascending order.
+    ///
+    /// The sort is stable: elements with equal keys keep their relative order. The elements are
+    /// gathered in the loop of their consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -181,7 +195,7 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there are not as many keys; and as of [`sort`](Array::sort).
+    /// When forced: if the number of keys differs, and as for [`sort`](Array::sort).
     #[doc(alias("arrange", "order_by"))]
     #[track_caller]
     pub fn sort_by_key<K: Elt>(&self, keys: &Array<K>) -> Array<T> {

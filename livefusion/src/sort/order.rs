@@ -1,14 +1,14 @@
-//! The order of scalars, as the order of unsigned integers: those are what is sorted, whatever the type.
+//! Sort keys: maps the order of scalars to that of unsigned integers.
 //!
-//! Integers and `false < true` are as everywhere. Floats are in the order of IEEE 754's `totalOrder`, in which `-0.0` comes before
-//! `0.0`, but that all NaN come last.
+//! Integers, and `false < true`, have their usual order. Floats have the order of IEEE 754's
+//! `totalOrder`, in which `-0.0` comes before `0.0`, except that all NaN come last.
 
 use crate::ast::{Body, Field, trace};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// The unsigned integer of as many bits.
+/// Returns the unsigned integer type of the same width.
 pub fn bits_of(ty: Ty) -> Ty {
     match ty.size() {
         1 => Ty::U8,
@@ -18,7 +18,7 @@ pub fn bits_of(ty: Ty) -> Ty {
     }
 }
 
-/// The topmost bit of an unsigned integer, and all of them.
+/// The topmost bit of an unsigned integer, and all of its bits.
 fn top(bits: Ty) -> [Field; 2] {
     let size = 8 * bits.size();
     let all = u64::MAX >> (64 - size);
@@ -30,14 +30,14 @@ fn top(bits: Ty) -> [Field; 2] {
     })
 }
 
-/// Each field of an element as its place in the order.
+/// Builds a body that maps each field of an element to its key.
 pub fn keys(types: &[Ty], loc: Loc) -> Body {
     trace(types, |fields| {
         fields.iter().map(|x| key(*x, loc)).collect()
     })
 }
 
-/// The elements that such a key stands for.
+/// Builds a body that maps keys back to elements.
 pub fn elements(types: &[Ty], loc: Loc) -> Body {
     let bits: Vec<Ty> = types.iter().map(|ty| bits_of(*ty)).collect();
     trace(&bits, |keys| {
@@ -46,7 +46,9 @@ pub fn elements(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
-/// Each field of an element as its place in the falling order, in which all NaN come last, too.
+/// Builds a body that maps each field to its key in descending order.
+///
+/// All NaN come last in this order, too.
 pub fn falling_keys(types: &[Ty], loc: Loc) -> Body {
     trace(types, |fields| {
         let keys = fields.iter().map(|x| {
@@ -64,7 +66,7 @@ pub fn falling_keys(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
-/// The elements that such a key stands for.
+/// Builds a body that maps such keys back to elements.
 pub fn falling_elements(types: &[Ty], loc: Loc) -> Body {
     let bits: Vec<Ty> = types.iter().map(|ty| bits_of(*ty)).collect();
     trace(&bits, |keys| {
@@ -74,13 +76,15 @@ pub fn falling_elements(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
-/// The key that comes as early as this one comes late.
+/// Reverses the order of a key.
 fn turned(key: Field, loc: Loc) -> Field {
     let [_, all] = top(key.ty());
     Field::op(Op::Xor, &[key, all], loc)
 }
 
-/// Whether a key of some fields comes before another one: the first field in which they differ decides.
+/// Tells whether one key comes before another.
+///
+/// The first field in which they differ decides.
 pub fn is_before(a: &[Field], b: &[Field], loc: Loc) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let mut fields = a.iter().zip(b).rev();
@@ -94,19 +98,19 @@ pub fn is_before(a: &[Field], b: &[Field], loc: Loc) -> Field {
     })
 }
 
-/// The last key of all, of each of these types.
+/// Returns the last key of each of these types.
 pub fn last_keys(types: &[Ty]) -> Vec<Field> {
     types.iter().map(|ty| top(*ty)[1]).collect()
 }
 
-/// The place of a scalar in the order.
+/// Maps a scalar to its key.
 pub fn key(x: Field, loc: Loc) -> Field {
     let (ty, bits) = (x.ty(), bits_of(x.ty()));
     let [sign, all] = top(bits);
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     if ty.is_float() {
         let word = x.bitcast(bits, loc);
-        // What is negative is upside down.
+        // The order of negative floats is reversed.
         let is_negative = op(Op::Ge, &[word, sign]);
         let flip = op(Op::Select, &[is_negative, all, sign]);
         let is_number = op(Op::Eq, &[x, x]);

@@ -1,4 +1,4 @@
-//! `median`, `quantile`: the numbers below which so much of an array lies; also of each segment.
+//! `median`, `quantile`: of arrays and of segments.
 
 use super::between::between;
 use super::call::unfit;
@@ -13,9 +13,11 @@ use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// The number below which so much of the elements lies, from 0 to 1 (a body without parameters that gives an `f64`).
+    /// Returns the quantile of the elements at a share from 0 to 1.
+    ///
+    /// The share is a body without parameters that gives an `f64`.
     pub fn quantile(self, xs: &Arc<Node>, share: &Body) -> Arc<Node> {
         self.numbers(xs, (&[Ty::F64], 0), |_| {
             let loc = self.loc();
@@ -36,7 +38,7 @@ impl Builder {
         })
     }
 
-    /// For each of an array of shares, the number below which so much of the elements lies.
+    /// Returns the quantile of the elements at each of these shares.
     pub fn quantiles(self, xs: &Arc<Node>, shares: &Arc<Node>) -> Arc<Node> {
         if shares.rank != 1 || shares.types[..] != [Ty::F64] {
             return self.unfit(shares, &[Ty::F64], 1, "an array of shares, each an f64");
@@ -55,16 +57,17 @@ impl Builder {
         })
     }
 
-    /// The number below which half of the elements lie.
+    /// Returns the median of the elements.
     pub fn median(self, xs: &Arc<Node>) -> Arc<Node> {
         self.quantile(xs, &value::<f64>(|| 0.5.to_exp()))
     }
 }
 
-/// Of segments.
+/// The untyped methods of segments.
 impl Segments {
-    /// For each segment, none of which may be empty, the number below which so much of its elements lies, from 0 to 1 (a body without
-    /// parameters that gives an `f64`).
+    /// Returns the quantile of each segment at a share from 0 to 1.
+    ///
+    /// No segment may be empty. The share is a body without parameters that gives an `f64`.
     pub fn quantile(&self, builder: Builder, share: &Body) -> Arc<Node> {
         builder.numbers(&self.data, (&[Ty::F64], 1), |ty| {
             let loc = builder.loc();
@@ -84,14 +87,16 @@ impl Segments {
         })
     }
 
-    /// For each segment, none of which may be empty, the number below which half of its elements lie.
+    /// Returns the median of each segment.
+    ///
+    /// No segment may be empty.
     pub fn median(&self, builder: Builder) -> Arc<Node> {
         self.quantile(builder, &value::<f64>(|| 0.5.to_exp()))
     }
 }
 
 impl<T: Num> Segmented<T> {
-    /// Finds the median of each segment, as [`Array::median`] has it.
+    /// Finds the median of each segment, as [`Array::median`] does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -100,10 +105,10 @@ impl<T: Num> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`quantile`](Segmented::quantile).
+    /// *Cost and fusion.* As for [`quantile`](Segmented::quantile).
     ///
     /// # Errors
-    /// As of [`quantile`](Segmented::quantile).
+    /// As for [`quantile`](Segmented::quantile).
     #[doc(alias = "median_s")]
     #[track_caller]
     pub fn median(&self) -> Array<f64> {
@@ -124,11 +129,12 @@ impl<T: Num> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It takes time in proportion to the number of elements, and runs apart: what makes them is in the loop before, what
-    /// is made of the quantiles in the one behind.
+    /// *Cost and fusion.* It takes linear time and is external to loops. Producers of the elements
+    /// run in the loop before it, and consumers of the quantiles in the loop after it.
     ///
     /// # Errors
-    /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do not match the data.
+    /// When forced: if a segment is empty, if the share is not from 0 to 1, or if the lengths do
+    /// not match the data.
     #[doc(alias("percentile", "quantile_s"))]
     #[track_caller]
     pub fn quantile(&self, share: impl ToExp<f64>) -> Array<f64> {
@@ -137,7 +143,7 @@ impl<T: Num> Segmented<T> {
     }
 }
 
-/// Looks for two neighbours in the order of all elements, without sorting them.
+/// Selects two neighbours in sorted order, without a full sort.
 struct Select;
 
 impl Function for Select {
@@ -161,7 +167,7 @@ impl Function for Select {
     }
 }
 
-/// The same for each of several shares.
+/// Selects for each of several shares.
 struct SelectAll;
 
 impl Function for SelectAll {
@@ -183,7 +189,7 @@ impl Function for SelectAll {
     }
 }
 
-/// The same in each segment.
+/// Selects in each segment.
 struct SelectS;
 
 impl Function for SelectS {
@@ -220,7 +226,7 @@ fn floats(columns: &[Arc<Buffer>]) -> &[f64] {
     column.unwrap_or_default()
 }
 
-/// The number below which so much of these lies, which change their places.
+/// Returns the quantile of these numbers, which it reorders.
 fn select(xs: &mut [f64], share: f64) -> Result<f64, ErrorKind> {
     if !(0.0..=1.0).contains(&share) {
         return Err(ErrorKind::Malformed {
@@ -237,7 +243,7 @@ fn select(xs: &mut [f64], share: f64) -> Result<f64, ErrorKind> {
     })
 }
 
-/// The value at a place in the order of numbers, or between two.
+/// Returns the value at a place in sorted order, interpolated between two.
 fn at_place(xs: &mut [f64], place: f64) -> f64 {
     let below = place.floor();
     let (_, low, above) = xs.select_nth_unstable_by(below as usize, f64::total_cmp);
@@ -248,9 +254,10 @@ fn at_place(xs: &mut [f64], place: f64) -> f64 {
 }
 
 impl<T: Num> Array<T> {
-    /// Finds the median: the middle element in order, or the number halfway between two.
+    /// Finds the median of the elements.
     ///
-    /// It is the [`quantile`](Array::quantile) of 0.5.
+    /// It is the middle element in order, or the number halfway between two, as the
+    /// [`quantile`](Array::quantile) of 0.5.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -259,7 +266,7 @@ impl<T: Num> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`quantile`](Array::quantile).
+    /// *Cost and fusion.* As for [`quantile`](Array::quantile).
     ///
     /// # Errors
     /// When forced: if there are no elements.
@@ -270,10 +277,12 @@ impl<T: Num> Array<T> {
 
     /// Finds the number below which a share of the elements lies.
     ///
-    /// The share is from 0 (the smallest element) to 1 (the largest one). The place in order is the share times `n - 1`, as an `f64`.
-    /// Between two elements the number is interpolated (`linear` in NumPy), and rounded once. So it does not fall as the share grows,
-    /// and lies between its neighbours. Between an infinity and a finite number it is the infinity, between both infinities NaN. If an
-    /// element is NaN, so is the quantile, at every share. Elements are taken as `f64`: of integers above 2^53 the nearest one.
+    /// The share is from 0 (the smallest element) to 1 (the largest one). The place in order is the
+    /// share times `n - 1`, as an `f64`. Between two elements the number is interpolated (`linear`
+    /// in NumPy), and rounded once. So it never falls as the share grows, and lies between its
+    /// neighbours. Between an infinity and a finite number it is the infinity. Between both
+    /// infinities it is NaN. If any element is NaN, so is the quantile at every share. Elements are
+    /// converted to `f64`: integers above 2^53 are rounded to nearest.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -285,8 +294,8 @@ impl<T: Num> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It takes time in proportion to the number of elements, and does not sort them. It runs apart, as
-    /// [`sort`](Array::sort) does: what makes the elements is in the loop before it.
+    /// *Cost and fusion.* It takes linear time and does not sort. Like [`sort`](Array::sort), it is
+    /// external to loops: producers of the elements run in the loop before it.
     ///
     /// # Errors
     /// When forced: if there are no elements, or the share is not from 0 to 1.
@@ -297,7 +306,7 @@ impl<T: Num> Array<T> {
         Array::wrap(Builder::named("quantile").quantile(self.node(), &share))
     }
 
-    /// Finds the [`quantile`](Array::quantile) of each share, from one copy of the elements.
+    /// Finds the [`quantile`](Array::quantile) at each share, from one copy of the elements.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -306,7 +315,7 @@ impl<T: Num> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It takes time in proportion to the number of elements, for each share. It does not fuse, as
+    /// *Cost and fusion.* It takes linear time for each share. It does not fuse, like
     /// [`quantile`](Array::quantile).
     ///
     /// # Errors

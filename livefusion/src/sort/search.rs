@@ -1,4 +1,4 @@
-//! Places in arrays that are in order: `searchsorted`, `digitize`.
+//! Searches in sorted arrays: `searchsorted`, `digitize`.
 
 use super::order::{is_before, key};
 use crate::array::Array;
@@ -10,23 +10,27 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// For each value how many elements of an ascending array are below it (`u64`).
+    /// Counts for each value the smaller elements of an ascending array (`u64`).
     pub fn searchsorted(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
         self.places_in(sorted, values, |there, wanted, loc| {
             is_before(there, wanted, loc)
         })
     }
 
-    /// For each value how many elements of an ascending array are not above it (`u64`).
+    /// Counts for each value the elements not above it (`u64`).
+    ///
+    /// The array is in ascending order.
     pub fn searchsorted_right(self, sorted: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
         self.places_in(sorted, values, |there, wanted, loc| {
             Field::op(Op::Not, &[is_before(wanted, there, loc)], loc)
         })
     }
 
-    /// For each value how many elements of an ascending array are before it, as this tells of the keys of both.
+    /// Counts for each value the elements before it, by a comparison of keys.
+    ///
+    /// The array is in ascending order.
     fn places_in(
         self,
         sorted: &Arc<Node>,
@@ -50,8 +54,10 @@ impl Builder {
     }
 }
 
-/// How many of so many elements come before a place, found by halves: those of which `is_before` is true, which come first. It sees
-/// an element's fields, and what is wanted.
+/// Counts by binary search the elements for which `is_before` is true.
+///
+/// These come first, among the first `all` elements of `sorted`. `is_before` gets an element's
+/// fields and `wanted`.
 pub(crate) fn places_before(
     sorted: &Arc<Node>,
     all: Field,
@@ -61,7 +67,8 @@ pub(crate) fn places_before(
 ) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let [zero, one] = [0, 1].map(|n| Field::literal(Const::u64(n)));
-    // The answer is from the first to the second. What is wanted goes along, so that it is made once.
+    // The answer lies between the first two values. `wanted` is carried along, so that it is
+    // computed once.
     let found = Field::while_loop(
         &[&[zero, all], wanted].concat(),
         |s| op(Op::Lt, &[s[0], s[1]]),
@@ -84,8 +91,10 @@ pub(crate) fn places_before(
 }
 
 impl<T: Elt> Array<T> {
-    /// For each value the first place at which it could stand in this array, which is in ascending order: how many elements are below
-    /// it. The order is that of [`sort`](Array::sort), for tuples and structs too.
+    /// Finds the first position of each value in this ascending array.
+    ///
+    /// It is the number of elements below the value. The order is that of [`sort`](Array::sort),
+    /// also for tuples and structs.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -96,17 +105,21 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A map over the values, which fuses as maps do: for each a search by halves.
+    /// *Cost and fusion.* A map over the values, which fuses as maps do. Each value takes a binary
+    /// search.
     ///
     /// # Errors
-    /// None of its own. Of an array that is not in order the places are of no use.
+    /// None of its own. In an array that is not in order, the positions are
+    /// meaningless.
     #[doc(alias("lower_bound", "partition_point", "bisect_left"))]
     #[track_caller]
     pub fn searchsorted(&self, values: &Array<T>) -> Array<u64> {
         Array::wrap(Builder::named("searchsorted").searchsorted(self.node(), values.node()))
     }
 
-    /// For each value the last place at which it could stand: how many elements are not above it. Otherwise as
+    /// Finds the last position of each value in this ascending array.
+    ///
+    /// It is the number of elements not above the value. Otherwise it works as
     /// [`searchsorted`](Array::searchsorted).
     #[doc(alias("upper_bound", "bisect_right"))]
     #[track_caller]
@@ -115,8 +128,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.searchsorted_right(self.node(), values.node()))
     }
 
-    /// For each element the bin that it is in, between edges that are in ascending order: bin `k` has what is from edge `k - 1` on and
-    /// below edge `k`; bin 0 what is below all edges.
+    /// Finds the bin of each element, between ascending edges.
+    ///
+    /// Bin 0 is below all edges. Bin `k` begins at edge `k - 1`, and ends below edge `k`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -126,7 +140,7 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`searchsorted`](Array::searchsorted).
+    /// *Cost and fusion.* As for [`searchsorted`](Array::searchsorted).
     #[doc(alias("cut", "bucketize"))]
     #[track_caller]
     pub fn digitize(&self, edges: &Array<T>) -> Array<u64> {

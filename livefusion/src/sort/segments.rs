@@ -1,19 +1,19 @@
-//! Segments, each sorted alone: `sort`, `argsort`.
+//! Sorts within segments: `sort`, `argsort`.
 
 use super::order;
 use crate::ast::{Builder, Sorted};
 use crate::elt::Elt;
 use crate::segmented::{Segmented, Segments};
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Segments {
-    /// Each segment's elements in ascending order.
+    /// Sorts each segment in ascending order.
     pub fn sort(&self, builder: Builder) -> Segments {
         let sorted = builder.sort_keys(&self.lengths, &builder.keys(&self.data), Sorted::Elements);
         self.with_data(builder.map(&[sorted], order::elements(&self.data.types, builder.loc())))
     }
 
-    /// The index within its segment of each segment's elements, in their ascending order (`u64`).
+    /// Returns the indices within each segment that sort it (`u64`).
     pub fn argsort(&self, builder: Builder) -> Segments {
         self.with_data(builder.sort_keys(&self.lengths, &builder.keys(&self.data), Sorted::Places))
     }
@@ -31,21 +31,22 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It fuses with what makes the elements and with what is made of them: one pass over a segment hands its
-    /// elements on to a later one over the same segment, in memory for one segment, and between the two they are put in order.
-    /// Up to 16 elements are sorted by a network, more by std, in the time of `n log n`. On a GPU that is done by the processor.
+    /// *Cost and fusion.* It fuses with its producer and its consumers. One pass over a segment
+    /// stores its elements in a buffer for one segment. They are sorted there, and a later pass
+    /// over the same segment reads them. Up to 16 elements are sorted by a network, more by std, in
+    /// `O(n log n)` time. On a GPU engine the processor does it.
     ///
     /// # Errors
-    /// When forced: if the lengths do not match the data, or there is no memory for it.
+    /// When forced: if the lengths do not match the data, or there is not enough memory.
     #[doc(alias = "sort_s")]
     #[track_caller]
     pub fn sort(&self) -> Segmented<T> {
         Segmented::wrap(self.nodes().sort(Builder::named("sort")))
     }
 
-    /// Gives the indices within each segment that sort it.
+    /// Returns the indices within each segment that sort it.
     ///
-    /// Equal elements stay in the order in which they come.
+    /// The sort is stable: equal elements keep their relative order.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -55,7 +56,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// As of [`sort`](Segmented::sort).
+    /// As for [`sort`](Segmented::sort).
     #[doc(alias = "argsort_s")]
     #[track_caller]
     pub fn argsort(&self) -> Segmented<u64> {

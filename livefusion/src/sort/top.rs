@@ -1,8 +1,9 @@
-//! The largest few: `top_k`, `argtop_k`, as a fold whose state is these few, in order.
+//! `top_k`, `argtop_k`: folds whose state is the sorted largest elements.
 //!
-//! An element is held against the last of them, and most change nothing: such a fold runs at the speed of that comparison. The
-//! state has an order of its own, that of [keys](super::order) and then of places, in which no two are equal: so it is the same
-//! in whatever parts it was found.
+//! Each element is compared with the last one of the state, and most are rejected. Such a fold runs
+//! at the speed of that comparison. The state is ordered by [keys](super::order) and then by
+//! places, so no two entries are equal. Its result is therefore the same for any partition of the
+//! input.
 
 use super::order;
 use crate::array::Array;
@@ -14,12 +15,14 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Fields that a loop may carry for it. What asks for more is sorted.
+/// The maximum fields of a fold's state. Larger requests are sorted.
 const MOST: usize = 32;
 
-/// Beside the typed methods.
+/// The untyped methods.
 impl Builder {
-    /// The first `k` elements in descending order; fewer if there are fewer.
+    /// Returns the first `k` elements in descending order.
+    ///
+    /// There are fewer if the array has fewer.
     pub fn top_k(self, xs: &Arc<Node>, k: usize) -> Arc<Node> {
         let keys = self.keys_by(xs, order::falling_keys);
         let found = match self.fits(&keys, k) {
@@ -29,7 +32,9 @@ impl Builder {
         self.map(&[found], order::falling_elements(&xs.types, self.loc()))
     }
 
-    /// The places of the first `k` elements in descending order (`u64`); of equal ones, the first places.
+    /// Returns the places of the first `k` elements in descending order (`u64`).
+    ///
+    /// Ties go to the first places.
     pub fn argtop_k(self, xs: &Arc<Node>, k: usize) -> Arc<Node> {
         let keys = self.keys_by(xs, order::falling_keys);
         let width = keys.types.len() as u32;
@@ -49,7 +54,7 @@ impl Builder {
         self.take(xs, trace::trace(&[], |_| Fields::from_slice(&[k])))
     }
 
-    /// The `k` smallest in order, by a fold.
+    /// Folds the `k` smallest keys in order.
     fn smallest(self, keys: &Arc<Node>, k: usize) -> Arc<Node> {
         let few = Few {
             types: keys.types.clone(),
@@ -68,7 +73,7 @@ impl Builder {
     }
 }
 
-/// The state: so many rows of these fields, in order.
+/// The state: `k` rows of these fields, in order.
 struct Few {
     types: Types,
     k: usize,
@@ -91,14 +96,14 @@ impl Few {
         rows.map(Fields::from_slice).collect()
     }
 
-    /// Of no elements: what comes behind all.
+    /// The state of no elements: the last possible keys.
     fn none(&self) -> Body {
         trace::trace(&[], |_| {
             order::last_keys(&self.state()).into_iter().collect()
         })
     }
 
-    /// One more element takes its place, if it has one.
+    /// Inserts one more element, if it belongs to the state.
     fn step(&self) -> Body {
         let params = [&self.state()[..], &self.types].concat();
         trace::trace(&params, |fields| {
@@ -122,8 +127,9 @@ impl Few {
         })
     }
 
-    /// The first of both, in order. What is smaller of one side from its beginning and the other one from its end rises and then
-    /// falls; such a sequence is put in order by halves, if its length is a power of two. What is not there comes first.
+    /// Merges two states and keeps the first `k` rows. The smaller of each left row and its
+    /// mirrored right row form a bitonic sequence. A bitonic merge sorts it, padded in front to a
+    /// power of two.
     fn join(&self) -> Body {
         let both = [self.state(), self.state()].concat();
         trace::trace(&both, |fields| {
@@ -151,7 +157,7 @@ impl Few {
         })
     }
 
-    /// The rows as elements.
+    /// Returns a body that maps an index to a row.
     fn rows(&self, kept: &Arc<Node>) -> Body {
         trace::trace(&[Ty::U64], |index| {
             let rows = self.split(&Field::value(kept, self.loc));
@@ -159,7 +165,7 @@ impl Few {
         })
     }
 
-    /// One of some rows, of which the first one has this index.
+    /// Selects the row with an index by halving. `first` is the index of the first row.
     fn at(&self, index: Field, first: usize, rows: &[Row]) -> Row {
         if let [row] = rows {
             return row.clone();
@@ -189,8 +195,10 @@ impl Few {
 }
 
 impl<T: Elt> Array<T> {
-    /// The `k` largest elements in descending order, or all if there are fewer. Tuples and structs are compared field by field. As
-    /// in [`sort`](Array::sort), `-0.0` is below `0.0`; all NaN come behind all numbers.
+    /// Returns the `k` largest elements in descending order.
+    ///
+    /// There are fewer if the array has fewer. Tuples and structs are compared field by field. As
+    /// in [`sort`](Array::sort), `-0.0` is below `0.0`. All NaN come after all numbers.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -203,20 +211,23 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A fold: one pass, which fuses with its input and with other folds of arrays in step, and runs on several
-    /// threads. Elements are held against the last one of the `k`, and few go in. That is so up to 32 fields together (32 numbers,
-    /// 16 pairs); more are [sorted](Array::sort).
+    /// *Cost and fusion.* A fold: one pass, which fuses with its input and with other folds of
+    /// arrays in step, and runs on several threads. Elements are compared with the last one of the
+    /// `k`, and few are inserted. This holds for up to 32 fields together (32 numbers, 16 pairs).
+    /// Larger requests are [sorted](Array::sort).
     ///
     /// # Errors
-    /// None of its own, up to so many; else as of [`sort`](Array::sort).
+    /// None of its own up to 32 fields; beyond that, as for [`sort`](Array::sort).
     #[doc(alias("nlargest", "largest", "max_k", "partition"))]
     #[track_caller]
     pub fn top_k(&self, k: usize) -> Array<T> {
         Array::wrap(Builder::named("top_k").top_k(self.node(), k))
     }
 
-    /// The places of the `k` largest elements, in descending order of these; of equal ones, the first places. So
-    /// `xs.gather(&xs.argtop_k(k))` is `xs.top_k(k)`.
+    /// Returns the places of the `k` largest elements in descending order.
+    ///
+    /// Ties go to the first places. So `xs.gather(&xs.argtop_k(k))` is
+    /// `xs.top_k(k)`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -227,10 +238,10 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`top_k`](Array::top_k), with a field more for the place.
+    /// *Cost and fusion.* As for [`top_k`](Array::top_k), with one more field for the place.
     ///
     /// # Errors
-    /// As of [`top_k`](Array::top_k).
+    /// As for [`top_k`](Array::top_k).
     #[doc(alias("argpartition", "nlargest_index"))]
     #[track_caller]
     pub fn argtop_k(&self, k: usize) -> Array<u64> {

@@ -1,4 +1,4 @@
-//! What comes before all stages: the nodes that calls have made.
+//! The calls, before all stages: the nodes that they have made.
 
 use super::Graph;
 use super::graph::write_what;
@@ -10,21 +10,23 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The nodes below what a force would compute.
+/// Returns the nodes that a force would compute, and all nodes below.
 pub fn ast(program: &(impl Force + ?Sized)) -> Ast {
     let mut roots = Vec::new();
     program.nodes(&mut roots);
     Ast(roots)
 }
 
-/// As [`ast`], of untyped nodes.
+/// Works as [`ast`], for untyped nodes.
 pub fn ast_of(roots: &[Arc<Node>]) -> Ast {
     Ast(roots.to_vec())
 }
 
-/// A program as its calls have made it. Its text has a line per node with the place of the call, inputs before
-/// their users, down to what is in memory; a mistake stands below the call that made it. What closures compute is
-/// in the text of the [`Graph`].
+/// Holds a program as its calls have made it.
+///
+/// Its text has one line per node with the location of the call. Inputs come before their uses,
+/// down to arrays in memory. An error is shown below the call that made it. The text of the
+/// [`Graph`] shows closures.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -45,10 +47,12 @@ pub fn ast_of(roots: &[Arc<Node>]) -> Ast {
 pub struct Ast(Vec<Arc<Node>>);
 
 impl Ast {
-    /// The first stage: every computation once. What runs apart before (a sort, a loop over arrays) is an input of it.
+    /// Recovers the graph, the first stage, with each computation once.
+    ///
+    /// Pending external parts (a sort, a loop over arrays) are inputs of the graph.
     ///
     /// # Errors
-    /// The first mistake that was made while the program was built.
+    /// The first error made while the program was built.
     pub fn graph(&self) -> Result<Graph> {
         let mut number = 0;
         let graph = recover(&self.0, &mut |node| {
@@ -62,7 +66,7 @@ impl Ast {
         Ok(Graph::known(graph?))
     }
 
-    /// Every node once, and its number. Inputs and captures come before their users.
+    /// Numbers every node once. Inputs and captures come before their uses.
     fn numbered(&self) -> (Vec<&Arc<Node>>, Numbers) {
         let (mut order, mut numbers) = (Vec::new(), Numbers::default());
         let mut stack: Vec<(&Arc<Node>, bool)> = Vec::new();
@@ -88,14 +92,14 @@ impl Ast {
 struct Numbers(FxHashMap<usize, usize>);
 
 impl Numbers {
-    /// `a1, a2`.
+    /// Shows a list like `a1, a2`.
     fn list<'a>(&self, nodes: impl IntoIterator<Item = &'a Arc<Node>>) -> String {
         let number = |n: &Arc<Node>| self.0.get(&address(n)).map(|k| format!("a{k}"));
         let names: Vec<String> = nodes.into_iter().filter_map(number).collect();
         names.join(", ")
     }
 
-    /// What a node is made of: its inputs, then its captures, then a delayed length.
+    /// Shows a node's operands: inputs, then captures, then a delayed length.
     fn operands(&self, node: &Node) -> String {
         let mut text = self.list(&node.inputs);
         let all = node.kind.bodies().into_iter();
@@ -122,7 +126,7 @@ impl fmt::Display for Ast {
         let (order, numbers) = self.numbered();
         for (k, node) in order.into_iter().enumerate() {
             write!(f, "a{k} = ")?;
-            // Another thread may force a node meanwhile; then it is in memory.
+            // Another thread may force a node meanwhile. Then it is in memory.
             let leaf = node.is_leaf();
             write_what(f, leaf, node)?;
             let operands = numbers.operands(node);

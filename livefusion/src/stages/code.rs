@@ -1,15 +1,17 @@
-//! The last stage: what a backend made of the loops.
+//! The last stage: compiled loops.
 
 use super::Lowered;
 use crate::runtime::{Engine, Kernels};
 use std::fmt;
 
-/// Compiled loops. Its text is their source, where the backend writes one. Of a tiered engine that is the C that it
-/// makes of loops that run long or often.
+/// Holds compiled loops.
+///
+/// Its text is their source, if the backend generates one. On a tiered engine this is the C for
+/// loops that run long or often.
 #[derive(Clone)]
 pub struct Code {
     backend: &'static str,
-    /// With the loops' names.
+    /// Sources with the names of their loops.
     sources: Vec<(String, Option<String>)>,
 }
 
@@ -27,8 +29,9 @@ impl Code {
         }
     }
 
-    /// The source of each loop, where the backend writes one. That of a loop that only counts stands before
-    /// that of the one that it counts for.
+    /// Lists the source of each loop, where the backend generates one.
+    ///
+    /// The source of a sizing loop comes before that of its main loop.
     pub fn sources(&self) -> impl Iterator<Item = Option<&str>> {
         self.sources.iter().map(|(_, source)| source.as_deref())
     }

@@ -1,4 +1,4 @@
-//! The first stage: the graph in which every computation stands once.
+//! The first stage: the graph, with each computation once.
 
 use super::{FieldRef, Plan, ast, ast_of};
 use crate::ast::{Body, Kind, Node};
@@ -10,24 +10,25 @@ use crate::sharing::{self, GraphNode, NodeId};
 use std::fmt;
 use std::sync::Arc;
 
-/// The graph of what a force would compute, behind what runs apart before.
+/// Returns the graph of a force, with external parts as inputs.
 ///
 /// # Errors
-/// The first mistake that was made while the program was built.
+/// The first error made while the program was built.
 pub fn graph(program: &(impl Force + ?Sized)) -> Result<Graph> {
     ast(program).graph()
 }
 
-/// As [`graph`], of untyped nodes.
+/// Works as [`graph`], for untyped nodes.
 ///
 /// # Errors
-/// As [`graph`].
+/// As for [`graph`].
 pub fn graph_of(roots: &[Arc<Node>]) -> Result<Graph> {
     ast_of(roots).graph()
 }
 
-/// A program in which every computation stands once, and what is in memory is no computation. Its text has a
-/// line per node, and closures as nested lets.
+/// Holds a program with each computation once.
+///
+/// Values in memory are leaves. Its text has one line per node, and closures as nested lets.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -49,13 +50,13 @@ pub(super) struct Recovered {
 }
 
 impl Graph {
-    /// A graph with the lengths that are known before a force.
+    /// Creates a graph with the lengths known before a force.
     pub(super) fn known(graph: sharing::Graph) -> Graph {
         let lengths = known_lengths(&graph, &[]);
         Graph(Arc::new(Recovered { graph, lengths }))
     }
 
-    /// The graph that a force is about to plan.
+    /// Copies the graph that a force is about to plan.
     pub(crate) fn of(graph: &sharing::Graph, lengths: &[Option<u64>]) -> Graph {
         Graph(Arc::new(Recovered {
             graph: graph.clone(),
@@ -63,31 +64,36 @@ impl Graph {
         }))
     }
 
-    /// Every node. Inputs and captures come before their users.
+    /// Lists every node, inputs and captures before their uses.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         self.0.graph.ids()
     }
 
-    /// A node: of equal ones, the first that was met. None for an id of another, larger graph.
+    /// Returns a node by its id.
+    ///
+    /// Equal nodes are represented by the first one met. It is none for an id of another, larger graph.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         Some(&self.0.graph.nodes.get(id.index())?.node)
     }
 
-    /// What was asked for, in the order in which it was.
+    /// Returns the requested results, in the order of the request.
     pub fn roots(&self) -> &[NodeId] {
         &self.0.graph.roots
     }
 
-    /// The fields of what was asked for, each by the node that computes it or has it in memory: a `zip` is but
-    /// a name for what it zips.
+    /// Lists the fields of the requested results.
+    ///
+    /// Each is given by the node that computes it or holds it in memory. A `zip` only renames the
+    /// fields of its inputs.
     pub fn results(&self) -> Vec<FieldRef> {
         let graph = &self.0.graph;
         let roots = graph.roots.iter();
         roots.flat_map(|root| graph.fields(*root)).collect()
     }
 
-    /// Whether one and the same code serves for both: they differ in constants, arrays and lengths that are
-    /// given to kernels when they run, if in anything.
+    /// Tells whether two graphs can share compiled code.
+    ///
+    /// They may differ only in constants, arrays and lengths that are arguments of kernels.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -103,12 +109,12 @@ impl Graph {
         self.0.graph.key == other.0.graph.key && pattern(self) == pattern(other)
     }
 
-    /// The next stage: which combinators share a loop.
+    /// Plans the loops, the next stage.
     pub fn plan(&self, clustering: Clustering) -> Plan {
         self.planned(fusion::plan(&self.0.graph, &self.0.lengths, clustering))
     }
 
-    /// The next stage, as it was made of this graph.
+    /// Wraps a plan made of this graph.
     pub(crate) fn planned(&self, plan: fusion::Plan) -> Plan {
         Plan {
             plan,
@@ -132,7 +138,7 @@ impl fmt::Display for Graph {
     }
 }
 
-/// `n1, n2`.
+/// Shows a list like `n1, n2`.
 pub(super) struct List<'a>(pub &'a [NodeId]);
 
 impl fmt::Display for List<'_> {
@@ -167,7 +173,7 @@ fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt:
     })
 }
 
-/// What the user called, or where a leaf is.
+/// Writes the name of a call, or the kind of a leaf.
 pub(super) fn write_what(f: &mut fmt::Formatter<'_>, leaf: bool, node: &Node) -> fmt::Result {
     match (leaf, &node.kind) {
         (true, Kind::Input(input)) => write!(f, "input {}", input.number),

@@ -5,8 +5,10 @@ use crate::error::Result;
 use crate::runtime::Engine;
 use std::fmt;
 
-/// The loops of a plan, as they were put together of their combinators or, from [`optimize`](Loops::optimize)
-/// on, as compilers get them. Its text is theirs, which `loop_lang` reads.
+/// Holds the loops of a plan in the Loop language.
+///
+/// They are as lowered or, after [`optimize`](Loops::optimize), as compilers get them. `loop_lang`
+/// parses their text.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -27,22 +29,22 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// The plan that these loops are of.
+    /// Returns the plan of these loops.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The loops in the order in which they run.
+    /// Iterates over the loops in the order in which they run.
     pub fn iter(&self) -> std::slice::Iter<'_, Lowered> {
         self.loops.iter()
     }
 
-    /// How many there are.
+    /// Counts the loops.
     pub fn len(&self) -> usize {
         self.loops.len()
     }
 
-    /// Whether nothing has to be computed.
+    /// Tells whether there are no loops.
     pub fn is_empty(&self) -> bool {
         self.loops.is_empty()
     }
@@ -52,20 +54,22 @@ impl Loops {
         self.loops.iter_mut().for_each(Lowered::optimize);
     }
 
-    /// The next stage: what the loops are scheduled as. They should be [optimised](Loops::optimize): these are the
-    /// loops that compilers get.
+    /// Schedules the loops, the next stage.
+    ///
+    /// The loops should be [optimised](Loops::optimize), as compilers get them.
     ///
     /// # Errors
-    /// What the engine is asked for is no schedule, or not legal for one of the loops.
+    /// The engine's requested schedule does not parse, or is not legal for one of the loops.
     pub fn tiles(&self, engine: &Engine) -> Result<Tiles> {
         Tiles::new(engine, &self.loops)
     }
 
-    /// The last stage: what an engine's backend makes of the loops. The engine neither takes nor keeps any of
-    /// it for a force.
+    /// Compiles the loops with an engine's backend, the last stage.
+    ///
+    /// The engine neither uses nor keeps this code for a force.
     ///
     /// # Errors
-    /// What the backend says: that there is no C compiler, for example.
+    /// An error of the backend, for example a missing C compiler.
     pub fn code(&self, engine: &Engine) -> Result<Code> {
         let kernels = engine.compile_all(&self.loops)?;
         Ok(Code::new(engine, &self.loops, &kernels))
@@ -92,7 +96,7 @@ impl fmt::Display for Loops {
     }
 }
 
-/// The text of loops. A loop that only counts stands before the one that it counts for.
+/// The text of loops. A sizing loop comes before its main loop.
 pub(crate) struct Programs<'a>(pub &'a [Lowered]);
 
 impl fmt::Display for Programs<'_> {

@@ -1,7 +1,7 @@
-//! Every stage of a program as a value with a text: the calls, the graph, the schedule, the loops, the code.
+//! Stages of a program as values with a text: calls, graph, schedule, loops, code.
 //!
-//! A force goes through all of them unseen. Who wants to see, test or measure what becomes of a program takes
-//! them one by one; each leads to the next, by the same steps that a force takes. Nothing here runs.
+//! A force passes through all stages unseen. This module gives them one by one, to look at, test or
+//! measure. Each stage leads to the next by the same steps as in a force. Nothing here runs.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -74,10 +74,10 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! # One program on all floors
+//! # One program in all stages
 //!
-//! A filter, the sum of what it keeps, and the first two of what a map makes of that. The take ends before the sum
-//! does, so what it alone needs runs in a rate of its own.
+//! A filter, the sum of its elements, and the first two elements of a map over them. The take ends
+//! before the sum does, so its own operands run in a rate of their own.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -188,15 +188,15 @@
 //!
 //! # The stages
 //!
-//! | stage | made by | what it is |
+//! | stage | made by | contents |
 //! | --- | --- | --- |
 //! | [`Ast`] | [`ast`], [`ast_of`] | nodes as calls made them, and the places of these calls |
 //! | [`Graph`] | [`graph`], [`graph_of`], [`Ast::graph`] | nodes without duplicates, closures with their lets |
 //! | [`Plan`] | [`Graph::plan`] | rates, the loops' combinators, what crosses from loop to loop and why |
-//! | [`Placements`] | [`Plan::place`] | where everything happens: rates, stages, where each element comes from |
+//! | [`Placements`] | [`Plan::place`] | the place of each computation: rates, stages, the source of each element |
 //! | [`Loops`] | [`Plan::lower`], [`Loops::optimize`] | programs of the Loop language, tied to the graph |
-//! | [`Tiles`] | [`Loops::tiles`] | the loops' sweeps under the schedules that an engine is asked for, or that are chosen |
-//! | [`Code`] | [`Loops::code`] | what a backend compiled |
+//! | [`Tiles`] | [`Loops::tiles`] | the loops' innermost loops under requested or chosen schedules |
+//! | [`Code`] | [`Loops::code`] | compiled code |
 
 mod ast;
 mod code;

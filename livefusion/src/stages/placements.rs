@@ -1,12 +1,14 @@
-//! The third stage: where everything of each loop happens.
+//! The third stage: the place of each computation in its loop.
 
 use super::Graph;
 use crate::lower::{Placement, show};
 use std::fmt;
 
-/// Where everything of each loop of a schedule happens. Its text has the rates of each loop with the parts of
-/// their iterations, and then, in order, which combinator runs where, where each element comes from (a register,
-/// memory, an index, a cursor), what is kept in memory and which lengths are checked.
+/// Holds the place of each computation in the loops of a schedule.
+///
+/// Its text lists the rates of each loop with the stages of their iterations. Then it lists in
+/// order where each combinator runs, and the source of each element (a register, memory, an index,
+/// a cursor). It also lists stored arrays and checked lengths.
 ///
 /// ```
 /// use livefusion::prelude::*;

@@ -10,8 +10,10 @@ use crate::fusion::{self, Clustering};
 use crate::lower::{lower, numbered, place};
 use std::fmt;
 
-/// The schedule of a graph. Its text says of each loop what runs in it, at which rate, and of what crosses
-/// from loop to loop why it does.
+/// Holds the schedule of a graph.
+///
+/// Its text lists the combinators of each loop with their rates, and a reason for each value that
+/// crosses between loops.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -37,63 +39,69 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The graph that is planned.
+    /// Returns the planned graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The loops in the order in which they run.
+    /// Returns the loops in the order in which they run.
     pub fn loops(&self) -> &[PlannedLoop] {
         &self.plan.loops
     }
 
-    /// The loop that a node is in, the first if later ones compute it again; none for what is in memory, and for
-    /// what is computed wherever it is used.
+    /// Returns the loop of a node.
+    ///
+    /// It is the first loop if later ones rematerialise the node. It is none for values in memory,
+    /// and for nodes inlined at their uses.
     pub fn loop_of(&self, id: NodeId) -> Option<usize> {
         self.plan.loop_of.get(id.index()).copied().flatten()
     }
 
-    /// What is made in one loop and used in a later one, and why.
+    /// Lists the values that cross between loops, with reasons.
     pub fn crossings(&self) -> &[Crossing] {
         &self.plan.crossings
     }
 
-    /// The rate at which a node runs; none for delayed scalars that are computed from others.
+    /// Returns the rate at which a node runs.
+    ///
+    /// It is none for delayed scalars computed from others.
     pub fn rate_of(&self, id: NodeId) -> Option<ClassId> {
         self.graph
             .node(id)
             .and_then(|_| self.plan.rates.runs_at(id))
     }
 
-    /// What a rate is; none for one of another, larger plan.
+    /// Returns the kind of a rate.
+    ///
+    /// It is none for a rate of another, larger plan.
     pub fn kind_of(&self, rate: ClassId) -> Option<ClassKind> {
         self.plan.rates.get(rate)
     }
 
-    /// How it was made.
+    /// Returns the clustering algorithm.
     pub fn clustering(&self) -> Clustering {
         self.plan.clustering
     }
 
-    /// What it costs, at nominal lengths.
+    /// Returns the cost of the schedule at nominal lengths.
     pub fn cost(&self) -> Cost {
         self.plan.cost
     }
 
-    /// What every schedule costs at least.
+    /// Returns a lower bound on the cost of every schedule.
     pub fn bound(&self) -> Cost {
         self.plan.bound
     }
 
-    /// Whether no schedule is better.
+    /// Tells whether no schedule is better.
     pub fn is_proven(&self) -> bool {
         self.plan.is_proven()
     }
 
-    /// The next stage: where everything of each loop happens.
+    /// Places the computations of each loop, the next stage.
     ///
     /// # Errors
-    /// None that a program can cause: a schedule that is made always places.
+    /// None that a program can cause: every schedule can be placed.
     pub fn place(&self) -> Result<Placements> {
         let (graph, plan) = (&self.graph.0.graph, &self.plan);
         let all = (0..plan.loops.len()).map(|at| place(graph, plan, at));
@@ -103,16 +111,17 @@ impl Plan {
         })
     }
 
-    /// The stage after that: a loop of the Loop language for each that is planned.
+    /// Lowers each planned loop to the Loop language, the stage after.
     ///
     /// # Errors
-    /// A closure that the Loop language cannot hold.
+    /// A closure that the Loop language cannot express.
     pub fn lower(self) -> Result<Loops> {
         self.lower_named(numbered)
     }
 
-    /// As [`lower`](Plan::lower), with names for combinators: a node's variables and labels end in what `name`
-    /// says, or else in a number.
+    /// Works as [`lower`](Plan::lower), with names for combinators.
+    ///
+    /// The variables and labels of a node end in its `name`, or else in a number.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -125,7 +134,7 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`lower`](Plan::lower).
+    /// As for [`lower`](Plan::lower).
     pub fn lower_named(self, name: impl Fn(&Node) -> Option<String>) -> Result<Loops> {
         let Plan { graph, plan } = self;
         let loops = lower(&graph.0.graph, &plan, &name)?;
@@ -133,12 +142,12 @@ impl Plan {
         Ok(Loops { plan, loops })
     }
 
-    /// Writes a node with what it is called.
+    /// Shows a node with its name.
     fn called(&self, id: NodeId) -> String {
         format!("{id} {}", self.graph.0.graph.node(id).name)
     }
 
-    /// The rates at which nodes run or have their elements, in order.
+    /// Lists the rates at which nodes run or have their elements, in order.
     fn rates(&self) -> Vec<ClassId> {
         let rates = &self.plan.rates;
         let all = self.graph.ids();
@@ -216,7 +225,7 @@ impl Plan {
     }
 }
 
-/// Fields as `n1.0, n2.1`.
+/// Shows fields as `n1.0, n2.1`.
 struct Fields<'a>(&'a [FieldRef]);
 
 impl fmt::Display for Fields<'_> {

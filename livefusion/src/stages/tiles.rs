@@ -1,4 +1,4 @@
-//! The fifth stage: what loops are scheduled as.
+//! The fifth stage: tiles, the loops under their schedules.
 
 use super::Lowered;
 use crate::error::Result;
@@ -11,9 +11,11 @@ use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use std::fmt;
 
-/// The sweeps of loops (rates that a `for` loop can do) under the schedules that an
-/// [engine](crate::runtime::EngineBuilder::schedule) is asked for, or that are chosen for this machine. Its text has each
-/// sweep's tile, or why it has none.
+/// Holds the innermost loops under their schedules.
+///
+/// An innermost loop is a rate that one `for` loop can run. Its schedule is requested of an
+/// [engine](crate::runtime::EngineBuilder::schedule), or chosen for this machine. The text shows
+/// the tile of each, or the reason why it has none.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -47,9 +49,9 @@ use std::fmt;
 pub struct Tiles(Vec<Tiled>);
 
 impl Tiles {
-    /// Of loops that are optimised.
+    /// Schedules optimised loops.
     ///
-    /// Errors: what the engine is asked for is wrong.
+    /// Errors: an invalid schedule request.
     pub(crate) fn new(engine: &Engine, loops: &[Lowered]) -> Result<Tiles> {
         let asked = engine.asked();
         let programs = loops.iter().flat_map(Lowered::programs);
@@ -57,7 +59,10 @@ impl Tiles {
         Ok(Tiles(tiled.collect::<Result<_>>()?))
     }
 
-    /// The schedules as text, which [`schedule`](crate::runtime::EngineBuilder::schedule) takes: as it is, or changed.
+    /// Returns the schedules as text.
+    ///
+    /// [`EngineBuilder::schedule`](crate::runtime::EngineBuilder::schedule) accepts it, unchanged
+    /// or edited.
     pub fn schedules(&self) -> String {
         self.0.iter().map(Tiled::schedule).collect()
     }
@@ -82,16 +87,16 @@ impl fmt::Display for Tiles {
 pub(crate) struct Tiled {
     program: Loop,
     schedule: Schedule,
-    /// Whether nothing is asked of it, so that the schedule is chosen for this machine.
+    /// Whether no schedule was requested, so that one was chosen for this machine.
     is_chosen: bool,
-    /// In the order of their rates.
+    /// Tiles in the order of their rates.
     sweeps: Vec<(RateId, std::result::Result<Vec<Tile>, NoTile>)>,
 }
 
 impl Tiled {
-    /// Of an optimised loop.
+    /// Schedules an optimised loop.
     ///
-    /// Errors: what is asked of it is wrong.
+    /// Errors: an invalid schedule request.
     pub(crate) fn of(program: &Loop, asked: &Asked) -> Result<Tiled> {
         with_region(program, |region| {
             let asked = asked.of(region)?;
@@ -110,7 +115,8 @@ impl Tiled {
         })
     }
 
-    /// The loop's schedule as text, with what has no effect since its sweep has no tile.
+    /// Returns the loop's schedule as text, and marks decisions without effect, whose innermost
+    /// loop has no tile.
     pub(crate) fn schedule(&self) -> String {
         let how = match self.is_chosen {
             true => " # chosen for this machine",

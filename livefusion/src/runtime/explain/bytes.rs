@@ -1,4 +1,4 @@
-//! Bytes that loops move between memory and registers, as far as lengths are known before they run.
+//! Memory traffic of loops in bytes, from the lengths known beforehand.
 
 use crate::ast::{Kind, Term};
 use crate::fusion::{ClassId, ClassKind, Plan};
@@ -7,17 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::iter::Sum;
 
-/// What a delayed scalar takes: a word.
+/// The size of a delayed scalar: one word.
 const SCALAR: u64 = 8;
 
-/// A number of bytes, as far as it is known.
+/// Counts bytes, some of which depend on unknown lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bytes {
-    /// The bytes of arrays whose length is known, or bounded.
+    /// The bytes of arrays whose length is known or bounded.
     pub known: u64,
-    /// Whether `known` is exact; else it is an upper bound.
+    /// Whether `known` is exact; otherwise it is an upper bound.
     pub exact: bool,
-    /// Bytes per element, summed over the arrays whose length only the run will tell.
+    /// Bytes per element, summed over the arrays of unknown length.
     pub per_element: u64,
 }
 
@@ -64,7 +64,7 @@ impl Sum for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// `24 B`, `at most 1.6 MB`, `24 B + 8 B per element`.
+    /// Shows `24 B`, `at most 1.6 MB`, `24 B + 8 B per element`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.known > 0 || self.per_element == 0 {
             let most = if self.exact { "" } else { "at most " };
@@ -85,7 +85,7 @@ fn amount(bytes: u64) -> String {
     }
     let mut unit = "B";
     for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
-        // What would be written as 1000.0 is one of the next unit.
+        // A number that would print as 1000.0 gets the next unit.
         if scaled < 999.95 {
             break;
         }
@@ -95,10 +95,10 @@ fn amount(bytes: u64) -> String {
     format!("{scaled:.1} {unit}")
 }
 
-/// What a loop reads from memory and writes to it.
+/// Counts the bytes that a loop reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// Inputs and intermediates, each once however often the loop looks at it.
+    /// Inputs and intermediates, each counted once.
     pub reads: Bytes,
     /// Results and intermediates.
     pub writes: Bytes,
@@ -144,7 +144,7 @@ impl<'g> Counting<'g> {
         }
     }
 
-    /// The length of arrays of a class; of a subrate's at most that of the class above.
+    /// Returns the length of a class. A subrate has at most its parent's length.
     fn length(&self, mut class: ClassId) -> Length {
         let mut exact = true;
         loop {
@@ -168,7 +168,7 @@ impl<'g> Counting<'g> {
         }
     }
 
-    /// What a loop reads and writes, summed.
+    /// Sums the reads and writes of a loop.
     pub(super) fn traffic(&self, at: usize) -> Traffic {
         Traffic {
             reads: self.reads(at).into_iter().map(|(_, b)| b).sum(),
@@ -176,14 +176,15 @@ impl<'g> Counting<'g> {
         }
     }
 
-    /// What a loop writes.
+    /// Lists the fields that a loop writes.
     pub(super) fn writes(&self, at: usize) -> Vec<Moved> {
         let planned = &self.plan.loops[at];
         let fields = planned.arrays.iter().chain(&planned.scalars);
         fields.map(|f| (*f, self.bytes(*f))).collect()
     }
 
-    /// What a loop reads. Cheap generators are computed, so it is what these read that counts.
+    /// Lists the fields that a loop reads. Cheap generators are inlined, so their own reads count
+    /// instead.
     pub(super) fn reads(&self, at: usize) -> Vec<Moved> {
         let members = &self.plan.loops[at].nodes;
         let kind = |id: &NodeId| &self.graph.node(*id).kind;
@@ -215,7 +216,7 @@ impl<'g> Counting<'g> {
         found
     }
 
-    /// The fields whose elements a node looks at, and whether it looks at every one, in step.
+    /// Lists the fields whose elements a node reads, and whether it reads every element in step.
     fn looks_at(&self, id: NodeId) -> Vec<(FieldRef, bool)> {
         let node = &self.graph.nodes[id.index()];
         if matches!(node.node.kind, Kind::Len) {
@@ -223,7 +224,7 @@ impl<'g> Counting<'g> {
         }
         let columns = node.inputs.iter().flat_map(|i| self.graph.fields(*i));
         let columns: FxHashSet<FieldRef> = columns.collect();
-        // A map that ignores its elements only asks how many there are.
+        // A map that ignores its elements needs their number only.
         let ignores = match &node.node.kind {
             Kind::Map(body) => !body.terms.iter().any(|t| matches!(t.term, Term::Param(_))),
             _ => false,

@@ -1,4 +1,4 @@
-//! From nodes back to the calls that the user made, and what flows between them.
+//! User calls: maps nodes back to calls, and lists the data flow between them.
 
 use crate::ast::Kind;
 use crate::fusion::{Crossing, Plan};
@@ -7,46 +7,48 @@ use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::{Discriminant, discriminant};
 
-/// Where a call is computed.
+/// Locates the computation of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// In memory before the program starts.
     Input,
-    /// In no loop of its own: each that needs it computes it anew, which is cheaper than to store it.
+    /// In each loop that uses it. Recomputing is cheaper than storing.
     Free,
     /// In this loop.
     Loop(usize),
 }
 
-/// A combinator as the user called it. `mean` is one call, and three nodes of the graph.
+/// Describes a combinator as the user called it.
+///
+/// `mean` is one call and three nodes of the graph.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What the user called.
+    /// The name of the call.
     pub name: &'static str,
-    /// Where.
+    /// Its source location.
     pub loc: Loc,
-    /// Where it is computed first.
+    /// The place of its first computation.
     pub place: Place,
-    /// The later loops that compute it again, or parts of it, rather than read it.
+    /// The later loops that rematerialise it or parts of it.
     pub again: Vec<usize>,
-    /// Element types and length, as far as they are known: `f64[100]`.
+    /// Element types and length, if known: `f64[100]`.
     pub shape: String,
-    /// Whether its elements are computed where they are used, rather than at a rate of its own.
+    /// Whether its elements are computed at their uses rather than at a rate of its own.
     pub is_inlined: bool,
     /// Whether the program returns it.
     pub is_result: bool,
-    /// The nodes of the recovered graph that it stands for.
+    /// Its nodes in the recovered graph.
     pub nodes: Vec<NodeId>,
 }
 
-/// Data that flows from one call to another.
+/// Describes the data flow between two calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Flow {
     /// The producer, by position in [`Explanation::calls`](super::Explanation::calls).
     pub from: usize,
     /// The consumer.
     pub to: usize,
-    /// Why the two are in different loops, if they are.
+    /// Why the two calls are in different loops, if they are.
     pub reason: Option<String>,
     /// A change that would fuse them.
     pub help: Option<&'static str>,
@@ -57,15 +59,15 @@ pub struct Flow {
 pub(super) struct Calls {
     pub(super) all: Vec<Call>,
     of: FxHashMap<NodeId, usize>,
-    /// For each node the loop that computes it, or the first that computes it anew.
+    /// For each node the first loop that computes it.
     homes: Vec<Option<usize>>,
 }
 
-/// What a call under construction consists of.
+/// The kinds of nodes in a call under construction.
 type Kinds = FxHashSet<Discriminant<Kind>>;
 
 impl Calls {
-    /// Recovers the calls. A `zip` or `unzip` that is nothing but other names for its inputs is none.
+    /// Recovers the calls. A `zip` or `unzip` that only renames its inputs is not a call.
     pub(super) fn recover(graph: &Graph, plan: &Plan) -> Calls {
         let (places, homes) = places(graph, plan);
         let results: FxHashSet<NodeId> = graph
@@ -90,7 +92,7 @@ impl Calls {
                 loc: node.loc,
                 place,
                 again: again.remove(&id).unwrap_or_default(),
-                // The last node is what the call gave to the user.
+                // The last node is the call's result.
                 shape: node.show_shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
@@ -114,12 +116,12 @@ impl Calls {
         calls
     }
 
-    /// The loop that computes a node, or the first of those that compute it anew.
+    /// Returns the first loop that computes a node.
     pub(super) fn home(&self, id: NodeId) -> Option<usize> {
         self.homes.get(id.index()).copied().flatten()
     }
 
-    /// Makes the nodes of one call those of another.
+    /// Merges the nodes of one call into another.
     fn join(&mut self, part: usize, whole: usize) {
         let nodes = std::mem::take(&mut self.all[part].nodes);
         let again = std::mem::take(&mut self.all[part].again);
@@ -136,7 +138,7 @@ impl Calls {
         self.all[whole].nodes.sort_unstable();
     }
 
-    /// Drops calls that became part of others.
+    /// Drops calls that were merged into others.
     fn compact(&mut self) {
         self.all.retain(|c| !c.nodes.is_empty());
         self.all.sort_by_key(|c| c.nodes[0]);
@@ -145,9 +147,11 @@ impl Calls {
         }
     }
 
-    /// Whether two sets of nodes look like parts of one call: under one name, at one location, in one
-    /// place, and with no way from one to the other through further calls. (Joined, these would be both
-    /// before and after them.) Calls that a loop of the user's makes at one location repeat a kind.
+    /// Tells whether two sets of nodes look like parts of one call.
+    ///
+    /// They need one name, one location and one place. No path from one to the other may pass
+    /// through further calls: those would be both before and after the merged call. A user's loop
+    /// makes several calls at one location; these repeat a kind.
     fn is_one(&self, plan: &Plan, part: usize, whole: usize) -> bool {
         let (a, b) = (&self.all[part], &self.all[whole]);
         let in_no_loop = a.nodes.iter().all(|n| plan.loop_of[n.index()].is_none());
@@ -169,7 +173,7 @@ impl Calls {
                     true if inside(n) => {}
                     true => return false,
                     false => {
-                        // The nodes of another call are one: what leads to any of them leads to all.
+                        // The nodes of another call stand or fall together.
                         let whole = self.of(producer).map(|c| self.all[c].nodes.as_slice());
                         let alone = [producer];
                         let nodes = whole.unwrap_or(&alone);
@@ -181,12 +185,12 @@ impl Calls {
         true
     }
 
-    /// The call that a node belongs to.
+    /// Returns the call of a node.
     pub(super) fn of(&self, id: NodeId) -> Option<usize> {
         self.of.get(&id).copied()
     }
 
-    /// What flows from call to call, in the order of the producers.
+    /// Lists the flows between calls, in the order of the producers.
     pub(super) fn flows(&self, graph: &Graph, plan: &Plan) -> Vec<Flow> {
         let reasons = self.reasons(plan);
         let mut flows: Vec<Flow> = Vec::new();
@@ -212,7 +216,8 @@ impl Calls {
         flows
     }
 
-    /// The plan's reasons. What a call needs that several nodes compute anew is reported for these.
+    /// Collects the plan's reasons. An operand of several rematerialised nodes is reported for
+    /// those nodes.
     fn reasons<'p>(&self, plan: &'p Plan) -> FxHashMap<(usize, User), &'p Crossing> {
         let mut reasons = FxHashMap::default();
         for crossing in &plan.crossings {
@@ -242,7 +247,7 @@ impl Calls {
 }
 
 impl Call {
-    /// The loops that compute it.
+    /// Lists the loops that compute it.
     pub fn loops(&self) -> impl Iterator<Item = usize> {
         let first = match self.place {
             Place::Loop(l) => Some(l),
@@ -252,7 +257,7 @@ impl Call {
     }
 }
 
-/// The loops that compute nodes again.
+/// Lists the loops that rematerialise each node.
 fn again(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
     let mut again: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, l) in plan.loops.iter().enumerate() {
@@ -263,7 +268,7 @@ fn again(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
     again
 }
 
-/// Who needs something.
+/// A consumer of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum User {
     Call(usize),
@@ -271,8 +276,9 @@ enum User {
     Any,
 }
 
-/// The nodes whose results a node takes. One that a loop makes, but that the node computes anew for
-/// itself, is none: those behind it are.
+/// Lists the nodes whose results a node reads.
+///
+/// An operand that the node recomputes is replaced by that operand's own producers.
 fn producers(plan: &Plan, id: NodeId) -> Vec<NodeId> {
     let (needs, uses) = (
         &plan.demand.needs[id.index()],
@@ -297,7 +303,7 @@ fn because(graph: &Graph, crossing: &Crossing) -> String {
     }
 }
 
-/// The place of every node that computes something, or is in memory and used; and its first loop.
+/// Returns the place and first loop of every node that is computed, or in memory and used.
 fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
     let mut homes = plan.loop_of.clone();
     let mut used: Vec<Option<Users>> = vec![None; graph.nodes.len()];
@@ -340,7 +346,7 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
     (places, homes)
 }
 
-/// Where a node is used.
+/// The places of a node's uses.
 #[derive(Clone, Copy)]
 enum Users {
     In(Place),

@@ -1,4 +1,4 @@
-//! Literals that are part of the code: a program with another one in their place is compiled anew.
+//! Literals in the code: a change to one compiles a new program.
 
 use crate::ast::{Body, Term, TermId};
 use crate::loc::Loc;
@@ -7,29 +7,29 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// A literal that is part of the code.
+/// Describes a literal that is part of the code.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Literal {
-    /// What it is to the operator that takes it.
+    /// Its role in the operator that takes it.
     pub role: Role,
     /// The value.
     pub value: Const,
-    /// The combinator in whose closure it is.
+    /// The combinator whose closure contains it.
     pub call: &'static str,
-    /// Where the operator is.
+    /// The location of the operator.
     pub loc: Loc,
 }
 
-/// What a literal is to the operator that takes it.
+/// Lists the roles of literals in their operators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
-    /// What an integer is divided by.
+    /// The divisor of an integer division.
     Divisor,
-    /// By how much bits are shifted.
+    /// A shift count.
     Shift,
-    /// The exponent of a power that was written out as products.
+    /// The exponent of a power expanded to products.
     Exponent,
-    /// Any operand, in the operator of a fold, or in the test of a scalar loop.
+    /// An operand in a fold's operator or in the test of a scalar loop.
     Operand,
 }
 
@@ -44,8 +44,8 @@ impl fmt::Display for Role {
     }
 }
 
-/// The literals of the user's closures that are part of a program's code, each once, in the graph's order.
-/// `bool`s are left out: there are only two.
+/// Lists the user's literals that are part of the code, once each, in the graph's order. `bool`s
+/// are omitted: there are only two.
 pub(super) fn in_code(graph: &Graph) -> Vec<Literal> {
     let mut all = Vec::new();
     let mut known = FxHashSet::default();
@@ -69,7 +69,7 @@ pub(super) fn in_code(graph: &Graph) -> Vec<Literal> {
     all
 }
 
-/// Those of a body. What the user wrote has a location.
+/// Visits the literals of a body. User code has a location.
 fn in_body(body: &Body, constants: &BodyConstants, mut found: impl FnMut(Role, Const, Loc)) {
     let fixed = |t: TermId| match body.terms[t.index()].term {
         Term::Lit(c) if c.ty != Ty::Bool && !constants.contains_key(&t.0) => Some(c),

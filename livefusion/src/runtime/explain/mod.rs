@@ -1,12 +1,12 @@
-//! What became of a program: its loops, the calls in each, what they move, and the code.
+//! Explanations: the loops of a program, their calls, memory traffic and code.
 //!
-//! | file | room for |
+//! | file | contents |
 //! | --- | --- |
-//! | `calls` | from nodes back to what the user called, and what flows between |
-//! | `bytes` | what loops read and write |
+//! | `calls` | maps nodes back to the user's calls and their data flow |
+//! | `bytes` | the bytes that loops read and write |
 //! | `text` | the report |
-//! | `rewrites` | rewrites with names |
-//! | `literals` | which literals are part of the code |
+//! | `rewrites` | named rewrites |
+//! | `literals` | literals that are part of the code |
 //! | `pictures` | the graph with its loops as boxes |
 
 mod bytes;
@@ -40,13 +40,13 @@ pub use calls::{Call, Flow, Place};
 pub use literals::{Literal, Role};
 pub use rewrites::Rewritten;
 
-/// The schedule of a program: into which loops it fuses, and why not into fewer.
+/// Describes the loops of a program and why there are not fewer.
 ///
-/// `Display` is a report that a person reads: for each loop its rates, the calls that run at each with
-/// their source lines, what it reads and writes beside what one loop per call would; then the rewrites that
-/// were done or weighed, and a reason for everything that flows from loop to loop; then, indented, the same of each
-/// [loop over arrays](crate::iterate) that comes before. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
-/// pictures of the same without these.
+/// `Display` gives a report for people. For each loop it lists the rates, the calls at each rate
+/// with their source lines, and the bytes it reads and writes next to those of one loop per call.
+/// Then come the rewrites that were done or weighed, and a reason for each flow between loops. Each
+/// [loop over arrays](crate::iterate) that runs before follows, indented, in the same form.
+/// [`dot`](Explanation::dot) and [`svg`](Explanation::svg) draw the loops without those parts.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -65,28 +65,29 @@ pub use rewrites::Rewritten;
 pub struct Explanation {
     /// Loops in the order in which they run.
     pub loops: Vec<ExplainedLoop>,
-    /// What runs apart before these, in that order.
+    /// External parts that run before these loops, in that order.
     pub apart: Vec<ExplainedApart>,
     /// The backend that runs them.
     pub backend: String,
-    /// Why the engine does without C, for all loops or for some: see [`Engine::fallback`].
+    /// Why some or all loops run without C: see [`Engine::fallback`].
     pub fallback: Option<String>,
-    /// What all loops read and write together.
+    /// The reads and writes of all loops together.
     pub traffic: Traffic,
-    /// What one loop per combinator would read and write.
+    /// The reads and writes of one loop per combinator.
     pub unfused: Traffic,
-    /// How the combinators were put into loops.
+    /// The clustering algorithm.
     pub clustering: Clustering,
-    /// What the schedule costs at nominal lengths: what the clustering compares.
+    /// The cost of the schedule at nominal lengths, which the clustering minimises.
     pub cost: Cost,
-    /// What every schedule costs at least. If it is the cost, no schedule is better.
+    /// A lower bound on the cost of every schedule. If it equals the cost, no schedule is better.
     pub bound: Cost,
-    /// Rewrites of folds and scans of rows that were done, or were not since that costs less.
+    /// Rewrites of folds and scans of rows that were done, or rejected by their cost.
     pub rewrites: Vec<Rewritten>,
-    /// Literals that are part of the code: where another one takes their place, the program is compiled anew.
-    /// What changes from force to force is better a delayed scalar, which is data, as other literals are.
+    /// Literals that are part of the code. A change to one compiles a new program. A value that
+    /// changes from force to force should be a delayed scalar, which is data. Other literals are
+    /// data as well.
     pub literals: Vec<Literal>,
-    /// Loops that the engine's schedule names, and that are not in the program.
+    /// Loops named by the engine's schedule but absent from the program.
     pub absent: Vec<String>,
     calls: Vec<Call>,
     flows: Vec<Flow>,
@@ -95,42 +96,43 @@ pub struct Explanation {
     call_of: FxHashMap<NodeId, usize>,
 }
 
-/// One loop of a program.
+/// Describes one loop of a program.
 #[derive(Clone, Debug)]
 pub struct ExplainedLoop {
     /// The optimised loop.
     pub program: Loop,
-    /// The combinator behind each `CombId` of the loop.
+    /// The combinator of each `CombId` of the loop.
     pub nodes: Vec<ExplainedNode>,
     /// Number of arrays that it writes to memory.
     pub arrays_written: usize,
-    /// What runs it now, if the engine is tiered.
+    /// Its current tier, if the engine is tiered.
     pub tier: Option<Cow<'static, str>>,
-    /// What its C, or its kernel for a device, is scheduled as, asked for or chosen, as
-    /// [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes it; first of the loop that counts for it, if there is
-    /// one. None if it has neither.
+    /// The schedule of its C or device kernel, requested or chosen, in the syntax of
+    /// [`EngineBuilder::schedule`](super::EngineBuilder::schedule). The schedule of its sizing loop
+    /// comes first, if there is one. None without C or a device.
     pub schedule: Option<String>,
-    /// Generated source, where the backend has one.
+    /// Generated source, if the backend has one.
     pub source: Option<String>,
-    /// What it reads from memory: inputs, results of earlier loops.
+    /// Its reads from memory: inputs and results of earlier loops.
     pub reads: Vec<ExplainedBytes>,
-    /// What it writes to memory: results, what later loops need.
+    /// Its writes to memory: results and inputs of later loops.
     pub writes: Vec<ExplainedBytes>,
-    /// What it changes: in place, unless somebody holds what comes from outside, or in a copy.
+    /// The arrays it changes, in place or in a copy. An outside array that is shared at run time is
+    /// copied.
     pub updates: Vec<ExplainedUpdate>,
-    /// The sums of both.
+    /// The sums of reads and writes.
     pub traffic: Traffic,
-    /// What one loop per combinator would read and write instead of this one.
+    /// The traffic of one loop per combinator in place of this one.
     pub unfused: Traffic,
-    /// What it pays for what it computes again, if it does, and would pay to read that from memory.
+    /// The cost of its rematerialised values, and the cost of reading them from memory instead.
     pub recomputed: Option<Recomputed>,
-    /// Why it runs from its beginning to its end only. If this is none, its chunks may run in any order.
+    /// Why its chunks run in order, or none if they may run in any order.
     pub in_order: Option<Why>,
-    /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
+    /// The sizing loop that runs first, if nothing else bounds its number of results.
     pub sizing: Option<Loop>,
 }
 
-/// What runs apart: loops fuse up to it, and behind it.
+/// Lists the external parts, which are barriers to fusion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ExplainedApart {
@@ -141,7 +143,7 @@ pub enum ExplainedApart {
 }
 
 impl ExplainedApart {
-    /// The programs that it consists of, in the order in which they run.
+    /// Lists its programs in the order in which they run.
     pub fn parts(&self) -> Vec<&Explanation> {
         match self {
             ExplainedApart::Loop(l) => vec![&l.start, &l.captured, &l.step],
@@ -150,14 +152,16 @@ impl ExplainedApart {
     }
 }
 
-/// A function that is not made of combinators, as a [sort](crate::Array::sort). It is not called to explain it.
+/// Describes a function that is not made of combinators, as a [sort](crate::Array::sort).
+///
+/// The explanation does not call it.
 #[derive(Clone, Debug)]
 pub struct ExplainedExternal {
-    /// What the user called.
+    /// The name of the user's call.
     pub name: &'static str,
-    /// Where.
+    /// Its source location.
     pub loc: Loc,
-    /// Why it is no loop, in words that follow "since".
+    /// Why it is not a loop, in words that follow "since".
     pub why: String,
     /// Whether it gives the same bits each time.
     pub is_reproducible: bool,
@@ -165,55 +169,57 @@ pub struct ExplainedExternal {
     pub inputs: Explanation,
 }
 
-/// A [loop over arrays](crate::iterate). It is not run to explain it: its state is taken to be as long as it is at the start,
-/// and what is only known then is explained as unknown.
+/// Describes a [loop over arrays](crate::iterate).
 ///
-/// `Display` says what it consists of.
+/// The explanation does not run it. Its state is assumed to keep its initial lengths. Lengths that
+/// are known only at run time are explained as unknown.
+///
+/// `Display` shows its parts.
 #[derive(Clone, Debug)]
 pub struct ExplainedArrayLoop {
-    /// What the user called.
+    /// The name of the user's call.
     pub name: &'static str,
-    /// Where.
+    /// Its source location.
     pub loc: Loc,
-    /// What computes its start, and how often it goes on or whether it does.
+    /// The program of its initial state and trip count, or first test.
     pub start: Explanation,
-    /// The program that computes the captures of all steps, before the first.
+    /// The program of the captured values, which runs before the first step.
     pub captured: Explanation,
-    /// What each step runs.
+    /// The program of each step.
     pub step: Explanation,
 }
 
-/// A combinator in a loop.
+/// Describes a combinator in a loop.
 #[derive(Clone, Debug)]
 pub struct ExplainedNode {
-    /// Its place in the recovered graph.
+    /// Its id in the recovered graph.
     pub id: NodeId,
-    /// What the user called.
+    /// The name of the user's call.
     pub name: &'static str,
-    /// Where.
+    /// Its source location.
     pub loc: Loc,
 }
 
-/// An array that a loop changes.
+/// Describes an array that a loop changes.
 #[derive(Clone, Debug)]
 pub struct ExplainedUpdate {
-    /// What changes it.
+    /// The combinator that changes it.
     pub node: ExplainedNode,
-    /// Why it is copied first; none if it is changed in place.
+    /// Why it is copied first, or none if it changes in place.
     pub copied: Option<Copied>,
 }
 
-/// What of a node is moved.
+/// Counts the bytes of a node that a loop moves.
 #[derive(Clone, Debug)]
 pub struct ExplainedBytes {
-    /// The node; its fields are counted together.
+    /// The node. Its fields are counted together.
     pub node: ExplainedNode,
-    /// How much.
+    /// The bytes.
     pub bytes: Bytes,
 }
 
 impl Explanation {
-    /// Errors: a schedule that is refused.
+    /// Errors: a refused schedule.
     pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Result<Explanation> {
         let schedule = &program.plan;
         let calls = Calls::recover(graph, schedule);
@@ -265,17 +271,17 @@ impl Explanation {
         })
     }
 
-    /// What the user called, and the arrays in memory that it uses.
+    /// Returns the user's calls and the arrays in memory that they use.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// What flows between calls, in the order of the producers.
+    /// Returns the data flow between calls, in the order of the producers.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// What flows out of a call.
+    /// Lists the flows out of a call.
     fn flows_from(&self, call: usize) -> impl Iterator<Item = &Flow> {
         let first = self.flows.partition_point(|f| f.from < call);
         self.flows[first..]
@@ -283,8 +289,9 @@ impl Explanation {
             .take_while(move |f| f.from == call)
     }
 
-    /// The loops that compute a node, or elements of it, and the node's (first) combinator in each. None
-    /// for nodes in memory.
+    /// Lists the loops that compute a node, with its first combinator in each.
+    ///
+    /// Elements computed in part count too. Nodes in memory give none.
     pub fn places_of(&self, node: &Arc<Node>) -> Vec<(usize, u32)> {
         let Some(id) = self.ids.get(&(Arc::as_ptr(node) as usize)) else {
             return Vec::new();
@@ -297,8 +304,9 @@ impl Explanation {
         self.loops.iter().enumerate().filter_map(place).collect()
     }
 
-    /// Whether an array's elements are computed where they are read at an index, rather than read from
-    /// memory.
+    /// Tells whether an array's elements are computed at indexed reads.
+    ///
+    /// Otherwise they are read from memory.
     pub fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let id = self.ids.get(&(Arc::as_ptr(node) as usize));
         id.is_some_and(|id| self.pulled.contains(id))
@@ -332,7 +340,7 @@ impl ExplainedLoop {
     }
 }
 
-/// What a loop changes, the fields of one array together.
+/// Lists the arrays that a loop changes, the fields of one array together.
 fn updates(graph: &Graph, compiled: &CompiledLoop) -> Vec<ExplainedUpdate> {
     let mut updates: Vec<ExplainedUpdate> = Vec::new();
     for Update { comb, copied, .. } in &compiled.updates {
@@ -349,8 +357,9 @@ fn updates(graph: &Graph, compiled: &CompiledLoop) -> Vec<ExplainedUpdate> {
     updates
 }
 
-/// The schedules of a loop, and of the one that counts for it: those of C where the engine has one of its own, or what their
-/// kernels say.
+/// Returns the schedules of a loop and of its sizing loop.
+///
+/// They come from the engine's own C backend, or from the kernels.
 fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>> {
     if !engine.has_c() {
         let kernels = compiled.sizing.iter().chain([&compiled.kernel]);
@@ -362,7 +371,7 @@ fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>>
     Ok(Some(texts.collect::<Result<String>>()?))
 }
 
-/// What one loop per combinator would move, for each loop of the plan and in total.
+/// Returns the traffic of one loop per combinator, for each loop of the plan.
 fn unfused(graph: &Graph, plan: &Plan, calls: &Calls) -> Vec<Traffic> {
     let apart = crate::fusion::plan(graph, &known_lengths(graph, &[]), Clustering::Unfused);
     let counting = Counting::new(graph, &apart);
@@ -385,7 +394,7 @@ fn explained(graph: &Graph, id: NodeId) -> ExplainedNode {
     }
 }
 
-/// The fields of one node summed.
+/// Sums the fields of each node.
 fn by_node(graph: &Graph, fields: &[Moved]) -> Vec<ExplainedBytes> {
     let mut nodes: Vec<ExplainedBytes> = Vec::new();
     for ((id, _), bytes) in fields {

@@ -1,12 +1,14 @@
-//! The graph with its loops as boxes.
+//! Drawings of the graph with its loops as boxes.
 
 use super::text::{count, short};
 use super::{Call, Explanation, Flow, Place};
 use crate::picture::{self, Line, LineStyle, Node, NodeStyle, Picture};
 
 impl Explanation {
-    /// The graph for graphviz: calls are nodes, loops are clusters. What flows through memory from loop to
-    /// loop is bold and says why.
+    /// Returns the graph for graphviz.
+    ///
+    /// Calls are nodes, and loops are clusters. Flows through memory between loops are bold and
+    /// labelled with the reason.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -19,8 +21,10 @@ impl Explanation {
         picture::dot(&self.picture())
     }
 
-    /// The graph as an SVG picture, drawn without any other program: loops are boxes, in the order in
-    /// which they run. Of thousands of calls it only says how many there are.
+    /// Returns the graph as an SVG picture, drawn without other programs.
+    ///
+    /// Loops are boxes, in the order in which they run. A graph of thousands of calls gives their
+    /// number only.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -64,7 +68,7 @@ impl Explanation {
             (Place::Input, _) => LineStyle::Input,
             (Place::Free, _) => LineStyle::Free,
             (a, b) if a == b => LineStyle::Fused,
-            // A box elsewhere stands for what is computed again.
+            // A box in another loop stands for the rematerialised call.
             (_, Place::Loop(_)) if to.loops().all(made) => LineStyle::Free,
             _ => LineStyle::Memory,
         };

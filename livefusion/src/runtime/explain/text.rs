@@ -1,4 +1,4 @@
-//! The report: [`Explanation`] as text that a person reads.
+//! The report: an [`Explanation`] as text for people.
 
 use super::{
     Bytes, Call, ExplainedApart, ExplainedArrayLoop, ExplainedBytes, ExplainedExternal,
@@ -11,13 +11,13 @@ use loop_lang::ir::{Atom, Part, RateId, RateKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{Display, Formatter, Result};
 
-/// Rates that are deeper than this are not indented further.
+/// The deepest indented rate.
 const DEEPEST: usize = 30;
 
-/// Calls by the rate at which they run; none for what is computed once.
+/// Calls by the rate at which they run; none stands for calls computed once.
 type AtRates = FxHashMap<Option<RateId>, Vec<usize>>;
 
-/// `quickhull/hull.rs:23`: enough of the path to find the line.
+/// Shortens a location: `quickhull/hull.rs:23` is enough to find the line.
 pub(super) fn short(loc: Loc) -> String {
     let file = loc.file();
     let is_separator = |c: char| c == '/' || c == '\\';
@@ -26,7 +26,7 @@ pub(super) fn short(loc: Loc) -> String {
     format!("{}:{}", tail.replace('\\', "/"), loc.line())
 }
 
-/// `1 loop`, `2 loops`.
+/// Shows `1 loop`, `2 loops`.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -93,7 +93,7 @@ impl Display for ExplainedExternal {
     }
 }
 
-/// A program that is a part of something, if it does anything.
+/// Shows a part's program, if it does anything.
 fn show_part(f: &mut Formatter<'_>, what: &str, part: &Explanation) -> Result {
     if part.loops.is_empty() && part.apart.is_empty() {
         return Ok(());
@@ -106,7 +106,7 @@ fn show_part(f: &mut Formatter<'_>, what: &str, part: &Explanation) -> Result {
     Ok(())
 }
 
-/// What a loop, or a program, moves.
+/// The traffic of a loop or program.
 struct Moves<'a>(&'a Traffic);
 
 impl Display for Moves<'_> {
@@ -194,7 +194,7 @@ impl Explanation {
         }
     }
 
-    /// The calls in a loop by the rate that they run at, each call once.
+    /// Groups the calls in a loop by their rate, each call once.
     fn calls_of(&self, at: usize, l: &ExplainedLoop) -> AtRates {
         let mut rates: FxHashMap<usize, Option<RateId>> = FxHashMap::default();
         let mut order: Vec<usize> = Vec::new();
@@ -212,7 +212,7 @@ impl Explanation {
                 *known = known.or(rate);
             }
         }
-        // What is inlined is computed wherever it is used. Users come after what they use.
+        // An inlined call runs at its uses. Uses come after their definitions.
         let mut inlined = order.clone();
         inlined.sort_unstable();
         for call in inlined.iter().rev().filter(|c| self.calls[**c].is_inlined) {
@@ -283,7 +283,7 @@ impl Explanation {
         })
     }
 
-    /// Results for which no loop runs: lengths.
+    /// Shows results that need no loop: lengths.
     fn show_known(&self, f: &mut Formatter<'_>) -> Result {
         let known = |c: &&Call| c.place == Place::Free && c.is_result;
         let mut first = true;
@@ -347,7 +347,7 @@ fn name(program: &Loop, v: Var) -> &str {
     program.vars.get(v.index()).map_or("", |v| &v.name)
 }
 
-/// `sub, counter ix_2`.
+/// Shows `sub, counter ix_2`.
 fn about(program: &Loop, kind: RateKind) -> String {
     let what = match kind {
         RateKind::Root { .. } => "root",
@@ -374,7 +374,7 @@ fn counter(kind: RateKind) -> Option<Var> {
     }
 }
 
-/// How many counters the rates have.
+/// Counts the counters of the rates.
 fn counters(program: &Loop) -> usize {
     let counters = program.rates.iter().filter_map(|r| counter(r.kind));
     counters.collect::<FxHashSet<Var>>().len()

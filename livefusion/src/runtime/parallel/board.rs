@@ -1,5 +1,6 @@
-//! What the threads that run one loop share: which unit is next, what is known at each unit's beginning,
-//! and what comes after all of them.
+//! The board: state shared by the threads of one loop.
+//!
+//! It holds the next unit, the prefix of each unit, and the sums joined after all units.
 
 use super::restart::{Found, Restart};
 use super::shape::Shape;
@@ -8,100 +9,106 @@ use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
 
-/// A loop that several threads run from a frame at the end of a chunk. A *unit* is what a thread takes at
-/// a time: one chunk, or several where nothing is joined at their ends.
+/// Shares a loop among threads, starting from a paused frame.
+///
+/// The frame is paused at the end of a chunk. A thread takes one *unit* at a time. A unit is one
+/// chunk, or several chunks if nothing is joined at their ends.
 pub struct Board<'a> {
     pub shape: &'a Shape,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
-    /// Steps of a unit, at least.
+    /// Minimum steps of a unit.
     pub unit: u64,
-    /// How units are cut where segments begin; else they are cut anywhere.
+    /// How to cut units at segment beginnings, or none to cut them anywhere.
     restart: Option<&'a Restart>,
-    /// Whether a segment was too long for that.
+    /// Whether a segment was too long for such units.
     too_long: AtomicBool,
-    /// For how many units there is room in arrays that begin short.
+    /// Units that fit the capacity of arrays that begin short.
     room: usize,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
-    /// For each level of groups that must be known: how far it is.
+    /// Progress of each level of groups with prefixes.
     chains: Vec<Chain>,
     later: Mutex<Later>,
-    /// Units from here on do not count.
+    /// The first unit that does not count.
     over: AtomicUsize,
-    /// The first of those, and the words that it began from.
+    /// The first failed unit, and the words at its beginning.
     broken: Mutex<Option<(usize, Vec<u64>)>>,
     stopped: AtomicBool,
-    /// Units that were run.
+    /// Number of units run.
     run: AtomicUsize,
 }
 
-/// Where the next unit begins.
+/// The beginning of the next unit.
 struct Claims<'a> {
     next: usize,
-    /// How many there are, where that is known.
+    /// Number of units, if known.
     units: Option<usize>,
     ended: bool,
-    /// The words at its beginning: place, and what decides over places.
+    /// The words at its beginning, with the groups that determine its place.
     frame: Frame<'a>,
 }
 
-/// How far one level is known: up to the beginning of unit `at`.
+/// The prefix of one level, known up to the beginning of unit `at`.
 struct Chain {
     at: AtomicUsize,
     links: Mutex<Links>,
 }
 
 struct Links {
-    /// The words there, with all groups of the level and of those below.
+    /// The words there, with all groups of this level and the levels below.
     words: Vec<u64>,
     /// The words at the ends of later units, whose groups began as identities.
     sums: BTreeMap<usize, Vec<u64>>,
-    /// The words at the beginnings and ends of units whose sums were joined: for those who run them.
+    /// The words at the beginnings and ends of units after the join, for their threads.
     joined: BTreeMap<usize, (Vec<u64>, Vec<u64>)>,
 }
 
-/// The groups that are joined after units have run.
+/// The groups that are joined after their units have run.
 struct Later {
     /// Units joined so far.
     at: usize,
     values: Vec<Vec<u64>>,
     /// Sums of units that wait for earlier ones.
     waiting: BTreeMap<usize, Vec<Vec<u64>>>,
-    /// Where units that append to arrays of their own belong.
+    /// Destinations of the elements that units appended to private arrays.
     places: BTreeMap<usize, Vec<u64>>,
 }
 
-/// A unit that a thread has to run.
+/// Describes a unit that a thread has to run.
 pub struct Unit {
     /// Its number.
     pub k: usize,
-    /// How many steps it has.
+    /// Its number of steps.
     pub steps: u64,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
     pub sum: Sum,
-    /// The words at its end, as far as `level` goes.
+    /// The words at its end, up to `level`.
     pub end: Vec<u64>,
 }
 
-/// A unit's sum of the next level.
+/// Describes a unit's sum of the next level.
 pub enum Sum {
     Unknown,
     /// It waits to be joined.
     Offered,
-    /// It cannot be told apart from what comes before.
+    /// It depends on earlier units.
     Bound,
 }
 
-/// Segments of more units than this are cut, or run in order if they must not be.
+/// Limits the units of a segment.
+///
+/// Longer segments are cut, or run in order if they must not be cut.
 pub const LONG_SEGMENT: u64 = 16;
 
 impl<'a> Board<'a> {
-    /// A board for a frame that is paused at the end of a chunk, or where a segment begins if units must begin so.
-    /// `frames` has one frame more than there may be threads.
+    /// Creates a board for a paused frame.
+    ///
+    /// The frame is at the end of a chunk, or at a segment's beginning if units must begin there.
+    /// `frames` has one frame more than the maximum number of threads.
     pub fn new(
         shape: &'a Shape,
         restart: Option<&'a Restart>,
@@ -155,12 +162,12 @@ impl<'a> Board<'a> {
         })
     }
 
-    /// A frame for one more thread.
+    /// Takes a frame for one more thread.
     pub fn frame(&self) -> Option<Frame<'a>> {
         lock(&self.frames).pop()
     }
 
-    /// The next unit.
+    /// Claims the next unit.
     pub fn claim(&self) -> Option<Unit> {
         let mut claims = lock(&self.claims);
         let Claims {
@@ -201,8 +208,9 @@ impl<'a> Board<'a> {
         })
     }
 
-    /// Brings a frame from the beginning of a unit to its end, as far as places go; false if there is no
-    /// whole unit.
+    /// Moves a frame from the beginning of a unit to its end, computing only its place.
+    ///
+    /// Returns false if no whole unit is left.
     fn pass_over(&self, frame: &mut Frame) -> bool {
         let level = self.shape.plan.place_level;
         let pass = Pass::Summary { level };
@@ -228,30 +236,30 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Whether a segment was too long for units that end with one.
+    /// Tells whether a segment was too long for such units.
     pub fn too_long(&self) -> bool {
         self.too_long.load(Ordering::Relaxed)
     }
 
-    /// Whether there was no room for more units.
+    /// Tells whether the capacity allowed no more units.
     pub fn is_full(&self) -> bool {
         let claims = lock(&self.claims);
         let broken = self.over.load(Ordering::Acquire) != usize::MAX;
         !claims.ended && !broken && claims.next >= self.room
     }
 
-    /// Whether everything before unit `k` is known.
+    /// Tells whether the whole prefix of unit `k` is known.
     pub fn all_known(&self, k: usize) -> bool {
         let last = self.chains.last();
         last.is_none_or(|c| c.at.load(Ordering::Acquire) == k)
     }
 
-    /// The words at the beginning of the unit before which everything is known.
+    /// Returns the words at the end of the known prefix.
     pub fn known(&self) -> Option<Vec<u64>> {
         self.chains.last().map(|c| lock(&c.links).words.clone())
     }
 
-    /// Takes in a unit's sum of its next level: the words at its end.
+    /// Records the words at a unit's end as its sum of the next level.
     pub fn offer(&self, unit: &mut Unit, end: &[u64]) {
         let Some(chain) = self.chains.get(unit.level) else {
             return;
@@ -263,8 +271,9 @@ impl<'a> Board<'a> {
         unit.sum = Sum::Offered;
     }
 
-    /// Joins sums onto the words before them, which are those of unit `at`, as far as there are sums.
-    /// Nobody sees how far the level is before all of these are joined.
+    /// Joins consecutive sums from unit `at` onto the words before them.
+    ///
+    /// The level's progress becomes visible only after all of these are joined.
     fn link(&self, level: usize, chain: &Chain, links: &mut Links, mut at: usize) {
         let (_, ids) = &self.shape.levels[level];
         while let Some(mut end) = links.sums.remove(&at) {
@@ -278,7 +287,7 @@ impl<'a> Board<'a> {
         chain.at.store(at, Ordering::Release);
     }
 
-    /// Brings a unit to its next level, if its sum was joined.
+    /// Raises a unit to its next level, if its sum was joined.
     pub fn lift(&self, unit: &mut Unit) -> bool {
         let (Some(chain), Sum::Offered) = (self.chains.get(unit.level), &unit.sum) else {
             return false;
@@ -294,7 +303,7 @@ impl<'a> Board<'a> {
         true
     }
 
-    /// Tells the words at the end of unit `k`, which ran from known ones.
+    /// Publishes the words at the end of unit `k`, which ran from known words.
     pub fn publish(&self, k: usize, words: &[u64]) {
         for (level, chain) in self.chains.iter().enumerate() {
             if chain.at.load(Ordering::Acquire) == k {
@@ -305,7 +314,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Takes in the sums of a unit that has run.
+    /// Records the sums of a unit that has run.
     pub fn deliver(&self, k: usize, words: &[u64]) {
         self.run.fetch_add(1, Ordering::Relaxed);
         let Shape {
@@ -334,12 +343,14 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Where the elements that a unit appended belong, once that is known.
+    /// Returns the destinations of a unit's appended elements, once known.
     pub fn place(&self, k: usize) -> Option<Vec<u64>> {
         lock(&self.later).places.remove(&k)
     }
 
-    /// A unit did not come to its end: the loop does, from its beginning on, in order.
+    /// Records a unit that did not reach its end.
+    ///
+    /// The loop later continues in order from its beginning.
     pub fn give_up(&self, k: usize, words: Vec<u64>) {
         let mut broken = lock(&self.broken);
         self.over.fetch_min(k, Ordering::AcqRel);
@@ -348,12 +359,14 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Whether a unit does not count any more.
+    /// Tells whether a unit does not count any more.
     pub fn is_over(&self, k: usize) -> bool {
         k >= self.over.load(Ordering::Acquire) || self.stopped()
     }
 
-    /// Gives out no more units: those that were taken are run, the rest is left.
+    /// Stops giving out units.
+    ///
+    /// Units already taken still run.
     pub fn close(&self) {
         lock(&self.claims).ended = true;
     }
@@ -363,17 +376,19 @@ impl<'a> Board<'a> {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// Whether all threads are to leave.
+    /// Tells whether all threads should leave.
     pub fn stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Units that were run so far.
+    /// Counts the units run so far.
     pub fn units_run(&self) -> usize {
         self.run.load(Ordering::Relaxed)
     }
 
-    /// The words from which the rest of the loop runs in order, when all threads have left.
+    /// Returns the words from which the loop continues in order.
+    ///
+    /// All threads must have left.
     pub fn rest(self) -> Vec<u64> {
         let known = self.known();
         let broken = into_inner(self.broken);
@@ -391,7 +406,7 @@ impl<'a> Board<'a> {
         words
     }
 
-    /// Arrays that a unit appends to; none if there is no memory for them.
+    /// Allocates the private arrays of a unit, if memory allows.
     pub fn own_arrays(&self, whole: &[Option<Held<'_>>]) -> Option<Vec<Buffer>> {
         // Kernels may write a vector beyond the last element.
         let room = self.unit as usize + 64;

@@ -1,4 +1,4 @@
-//! Arrays that begin short: a span has no more steps than there is room for, and between spans they grow.
+//! Growing arrays: a span fits the capacity, and arrays grow between spans.
 
 use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
 use loop_lang::Loop;
@@ -6,7 +6,7 @@ use loop_lang::chunkable;
 use loop_lang::state::Layout;
 use std::sync::Arc;
 
-/// The arrays of a loop that may begin short, in its frames.
+/// Lists the arrays of a loop that may begin short.
 pub fn growing(program: &Loop, layout: &Layout) -> Arc<[Growing]> {
     let of = |g: chunkable::Growing| {
         Some(Growing {
@@ -20,7 +20,7 @@ pub fn growing(program: &Loop, layout: &Layout) -> Arc<[Growing]> {
     all.filter_map(of).collect()
 }
 
-/// Emits a span, and lets arrays grow on the way.
+/// Emits a span, and grows arrays on the way.
 pub fn emit(kernel: &dyn Kernel, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
     let taken = |frame: &Frame<'_>| frame.words.get(1).copied().unwrap_or(0);
     let end = taken(frame).saturating_add(steps);

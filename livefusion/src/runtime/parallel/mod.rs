@@ -1,24 +1,27 @@
-//! Runs a compiled loop: the calling thread begins at once, chunk by chunk, and calls others in when the
-//! time that chunks take says that the rest is worth waking them.
+//! Parallel execution of a compiled loop.
 //!
-//! | module | room for |
+//! The calling thread starts at once, chunk by chunk. It measures its chunks, and calls helpers
+//! when the rest is worth waking them.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `shape` | what of a loop decides how its chunks run beside each other |
-//! | `team` | threads that help |
-//! | `board` | what they share: units to take, prefixes, sums |
-//! | `worker` | what each does |
-//! | `pace` | how long chunks take, alone and together |
-//! | `restart` | loops over segments that are cut between segments |
-//! | `grow` | arrays that begin short, and grow between spans |
+//! | `shape` | the properties of a loop that decide how its chunks run in parallel |
+//! | `team` | helper threads |
+//! | `board` | their shared state: units, prefixes, sums |
+//! | `worker` | the work of each thread |
+//! | `pace` | the time of chunks, alone and together |
+//! | `restart` | loops over segments, cut between segments |
+//! | `grow` | arrays that begin short and grow between spans |
 //!
-//! Chunks run as the [interface of kernels](livefusion_backend::kernel) has it: groups that others depend
-//! on are summed up first and joined in order; then a chunk is emitted from its prefix, while it is in the
-//! cache. A thread that finds its prefix known emits without a sum, so that one thread alone runs each
-//! chunk once. Groups that only the loop's end reads are joined afterwards. Chunks that append to arrays do
-//! so in arrays of their own, and copy what they have when the counts of those before are known.
+//! Chunks follow the [interface of kernels](livefusion_backend::kernel). A thread first sums up the
+//! groups that other groups depend on, and these sums are joined in order. It then emits the chunk
+//! from its prefix, while the chunk is in the cache. A thread that already knows its prefix skips
+//! the sum, so a single thread runs each chunk once. Groups that only the loop's end reads are
+//! joined afterwards. Chunks that append to arrays use private arrays. They copy their elements
+//! once the counts of earlier chunks are known.
 //!
-//! A chunk that ends in an unforeseen way (a trap, an early exit) ends the common work: the loop goes on in
-//! order from its beginning, and comes to the same end as if nobody had helped.
+//! A trap or an early exit in a chunk ends the parallel phase. The loop continues in order from the
+//! beginning of that chunk. It ends as it would on one thread.
 
 mod board;
 mod grow;
@@ -49,19 +52,19 @@ use std::time::{Duration, Instant};
 use team::Team;
 use worker::Worker;
 
-/// Chunks that the calling thread runs at first, where steps are light.
+/// Chunks that the calling thread runs first, if steps are light.
 const FIRST: u64 = 4;
-/// How long to run before looking whether somebody has come, or cancelled.
+/// Time between checks for helpers and cancellation.
 const SPAN: Duration = Duration::from_micros(100);
-/// Where arrays grow, threads share at least so many units each before they do.
+/// Minimum units for each thread before growing arrays must grow.
 const SHARED: u64 = 4;
-/// Engines that run everything in parallel wait so long for help.
+/// Time that an eager engine waits for helpers.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Of a chunk whose steps take long, and which can be cut anywhere, so much is run before the first look
-/// at the clock.
+/// The part of a heavy chunk to run before the first look at the clock, if it can be cut anywhere:
+/// one in this many.
 const HEAVY_PART: u64 = 16;
 
-/// What is known of a loop, found when it is first asked for.
+/// Caches the analysis of a loop, computed on demand.
 #[derive(Default)]
 pub struct Shapes {
     shape: OnceLock<Option<Shape>>,
@@ -73,35 +76,39 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// The loop's arrays that may begin short.
+    /// Lists the loop's arrays that may begin short.
     pub fn growing(&self, program: &Loop, layout: &Layout) -> &Arc<[Growing]> {
         self.growing.get_or_init(|| grow::growing(program, layout))
     }
 }
 
-/// How a loop is run.
+/// Describes one run of a loop.
 pub struct Run<'a> {
     pub engine: &'a Engine,
     pub kernel: &'a Arc<dyn Kernel>,
     pub program: &'a Loop,
     pub shapes: &'a Shapes,
     pub args: &'a [Arg<'a>],
-    /// Which of how many loops it is.
+    /// The index of the loop, and the number of loops.
     pub at: (usize, usize),
 }
 
-/// How a run ended.
+/// Describes how a run ended.
 pub enum Ended {
     By(Outcome),
     Cancelled,
 }
 
-/// How many steps a kernel's chunks have: one at least, whoever wrote the kernel.
+/// Returns the steps of a kernel's chunk, at least one.
+///
+/// User-defined kernels may report zero.
 pub fn chunk_of(kernel: &dyn Kernel) -> u64 {
     kernel.chunk().max(1)
 }
 
-/// Runs a kernel, and sees to it that the frame is one of its loop's afterwards, whoever wrote the kernel.
+/// Runs a kernel and checks the frame it leaves.
+///
+/// The kernel may come from a user-defined backend.
 pub fn run(
     kernel: &dyn Kernel,
     pass: Pass,
@@ -119,7 +126,7 @@ pub fn run(
         *frame = Frame::new(layout);
         return Outcome::BadArgs("a kernel left another frame than it was given".into());
     }
-    // Whoever goes on with it would do so for ever, or count beyond all numbers.
+    // Such a frame would make the caller loop forever or overflow its counter.
     let (before, now) = (
         before.unwrap_or(0),
         frame.words.get(1).copied().unwrap_or(0),
@@ -134,8 +141,9 @@ pub fn run(
     outcome
 }
 
-/// Runs a frame in order, up to so many steps from the loop's beginning, and looks between chunks whether
-/// that was cancelled.
+/// Runs a frame in order up to step `until`.
+///
+/// It checks for cancellation between chunks.
 pub fn in_order(
     kernel: &dyn Kernel,
     watch: &Watch,
@@ -160,7 +168,7 @@ pub fn in_order(
     }
 }
 
-/// Calls so many threads to help with something that is no loop.
+/// Calls helper threads for work that is not a loop.
 pub fn called(engine: &Engine, helpers: usize) -> Team {
     Team::call(|| engine.pool(), helpers, || true)
 }
@@ -176,13 +184,13 @@ impl Run<'_> {
         if watch.is_cancelled() {
             return Ended::Cancelled;
         }
-        // A device has its own ways to share a loop out.
+        // A device parallelises the loop itself.
         if self.kernel.takes_far() {
             return Ended::By(self.span(u64::MAX, frame));
         }
         let grain = self.grain();
         let steps = self.first(grain);
-        // A clock is not looked at for arrays that are done by then.
+        // Arrays that end before this do not need the clock.
         let long = |a: &Arg<'_>| matches!(a, Arg::Array(v) if v.len() as u64 > steps);
         let start = self.args.iter().any(long).then(Instant::now);
         match self.span(steps, frame) {
@@ -200,7 +208,7 @@ impl Run<'_> {
         run(&**self.kernel, Pass::Emit, steps, frame, self.args)
     }
 
-    /// What is behind the first chunks.
+    /// Runs the loop from its first chunks to its end.
     fn long(&self, frame: &mut Frame<'_>, mut pace: Pace, watch: &Watch) -> Ended {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
@@ -250,13 +258,13 @@ impl Run<'_> {
         }
     }
 
-    /// The loop's shape; none if its chunks run in order.
+    /// Returns the loop's shape, or none if its chunks run in order.
     fn shape(&self) -> Option<&Shape> {
         let find = || Shape::of(self.program, self.kernel.layout());
         self.shapes.shape.get_or_init(find).as_ref()
     }
 
-    /// Steps before the first look around: a few chunks, which are not worth sharing.
+    /// Returns the steps before the first check: a few chunks, too little to share.
     fn first(&self, grain: u64) -> u64 {
         match self.engine.is_eager() || grain < chunk_of(&**self.kernel) {
             true => grain,
@@ -264,7 +272,7 @@ impl Run<'_> {
         }
     }
 
-    /// Steps after which to look around: a chunk, or less where that takes long.
+    /// Returns the steps between checks: a chunk, or less if steps are heavy.
     fn grain(&self) -> u64 {
         let chunk = chunk_of(&**self.kernel);
         let find = || is_heavy(self.program) && self.shape().is_some_and(Shape::joins_nothing);
@@ -274,20 +282,22 @@ impl Run<'_> {
         }
     }
 
-    /// The loop's one counter, if it has one.
+    /// Returns the loop's single counter, if it has one.
     fn flat(&self) -> Option<&Flat> {
         let find = || Flat::of(self.program, self.kernel.layout());
         self.shapes.flat.get_or_init(find).as_ref()
     }
 
-    /// Steps to the loop's bound, where they are known.
+    /// Returns the steps to the loop's bound, if known.
     fn to_bound(&self, frame: &Frame<'_>) -> Option<u64> {
         let left = |flat: &Flat| flat.left(self.program, &frame.words, self.args);
         self.flat().map(left)
     }
 
-    /// Steps to the loop's end, where they are known. A loop that may end early is as likely to do so soon: whoever
-    /// were called in on account of its bound would come for nothing.
+    /// Returns the steps to the loop's end, if known.
+    ///
+    /// The bound says little about a loop with an early exit. Helpers called for it could come for
+    /// nothing.
     fn left(&self, frame: &Frame<'_>) -> Option<u64> {
         let early = self.flat().is_some_and(|flat| flat.ends_early);
         self.to_bound(frame).filter(|_| !early)
@@ -305,12 +315,12 @@ impl Run<'_> {
     fn call(&self, shape: &Shape) -> Team {
         let helpers = self.engine.threads() - 1;
         let (kernel, passes) = (self.kernel.clone(), shape.passes());
-        // Before helpers arrive they compile the passes that they will need.
+        // Helpers compile the passes they need before they arrive.
         let ready = move || passes.iter().all(|pass| kernel.prepare(*pass).is_ok());
         Team::call(|| self.engine.pool(), helpers, ready)
     }
 
-    /// Whether a helper has come. An eager engine waits for it.
+    /// Tells whether a helper has arrived. An eager engine waits for it.
     fn has_come(&self, team: &Team) -> bool {
         let start = Instant::now();
         let mut wait = Wait::default();
@@ -320,7 +330,8 @@ impl Run<'_> {
         team.arrived() || self.engine.is_eager()
     }
 
-    /// Runs a paused frame on with a team, up to the last whole unit or to what must be done in order.
+    /// Continues a paused frame with a team, up to the last whole unit or to a part that must run
+    /// in order.
     fn together(
         &self,
         shape: &Shape,
@@ -337,7 +348,7 @@ impl Run<'_> {
         };
         let kernel = &**self.kernel;
         if let Some(restart) = restart.filter(|_| shape.plan.begins_with_root) {
-            // What was handed on in this frame's scratch arrays is known to no other.
+            // Only this frame's scratch arrays hold its contracted arrays.
             let mut run = |steps, frame: &mut Frame<'_>| self.span(steps, frame);
             let of = (self.program, self.args);
             match restart.find(of, LONG_SEGMENT * unit, frame, &mut run) {
@@ -346,7 +357,7 @@ impl Run<'_> {
                 Found::Ended(outcome) => return ControlFlow::Break(Ended::By(outcome)),
             }
         }
-        // Threads share arrays that do not grow meanwhile.
+        // Shared arrays do not grow while threads use them.
         let longest = match restart {
             Some(_) => (LONG_SEGMENT + 2) * unit,
             None => unit,
@@ -360,9 +371,9 @@ impl Run<'_> {
         }
         let room = frame.room() / longest;
         let before = frame.words[1];
-        // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes, but in
-        // scratch arrays, of which each frame has its own; where a kernel may write beyond its chunk's elements,
-        // chunks get arrays of their own, or limited ones.
+        // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
+        // writes, except in scratch arrays, of which each frame has its own. Where a kernel may
+        // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
         let board = |frames| Board::new(shape, restart, kernel, self.args, (unit, room), frames);
         let Some(board) = frames.and_then(board) else {
@@ -378,7 +389,7 @@ impl Run<'_> {
                 board.close();
             }
             let due = watch.progress.is_some() && told.elapsed() > SPAN;
-            // What is called may take its time, or wait for threads that help.
+            // The callback may block, or wait for helper threads.
             if due && holds_none {
                 let run = board.units_run() as u64 * unit;
                 self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
@@ -406,8 +417,9 @@ impl Run<'_> {
     }
 }
 
-/// Runs a board's units, on this thread and on those of its team that come, until nothing is left. `tick` is
-/// for this thread's [`Worker::run`].
+/// Runs a board's units on this thread and its helpers until none is left.
+///
+/// `tick` is passed to this thread's [`Worker::run`].
 fn share_out(board: &Board<'_>, team: &Team, tick: &mut dyn FnMut(bool) -> bool) {
     let help = || {
         let work = || Worker::new(board).map(|worker| worker.run(&mut |_| false));
@@ -424,18 +436,18 @@ fn share_out(board: &Board<'_>, team: &Team, tick: &mut dyn FnMut(bool) -> bool)
     });
 }
 
-/// Whether others take part.
+/// Whether helpers take part.
 enum Help {
     NotCalled,
     Called(Team),
     Over,
 }
 
-/// What a team leaves.
+/// The reason why a team stopped early.
 enum Rest {
-    /// The loop's end, what has to be done in order, or what is not worth sharing.
+    /// The loop's end, a part that must run in order, or a part not worth sharing.
     InOrder,
-    /// Segments that are too long not to be cut.
+    /// Segments so long that they must be cut.
     LongSegments,
     /// Steps beyond the capacity of results.
     Full,

@@ -1,4 +1,4 @@
-//! Models of a team at a board: loops of few small chunks that threads share in every order that comes up.
+//! Concurrency models of a team at a board: loops of few small chunks.
 
 use super::board::Board;
 use super::shape::Shape;
@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex};
 
 /// Steps of a chunk, and of a unit.
 const STEPS: u64 = 2;
-/// Threads that help.
+/// Helper threads.
 const HELPERS: usize = 2;
 
-/// A kernel that takes notes of the spans that it ran to their ends.
+/// A kernel that records the spans it ran to their ends.
 struct Noted {
     kernel: InterpKernel,
     spans: Mutex<Vec<(u64, u64)>>,
@@ -50,19 +50,19 @@ impl Kernel for Noted {
     }
 }
 
-/// How a model's threads are disturbed.
+/// How a model disturbs its threads.
 #[derive(Clone, Copy, PartialEq)]
 enum But {
     Nothing,
-    /// The caller stops them after so many looks.
+    /// The caller stops them after this many ticks.
     Stopped(usize),
-    /// The caller gives out no more after so many looks.
+    /// The caller stops giving out units after this many ticks.
     Closed(usize),
-    /// The caller comes upon a helper's job in the middle of the loop, as threads of a pool do.
+    /// The caller runs a helper's job in the middle of the loop, as threads of a pool may.
     HelpsItself,
 }
 
-/// The one loop of a program.
+/// Returns the only loop of a program.
 fn one_loop(root: &Arc<Node>) -> Loop {
     let graph = stages::graph_of(std::slice::from_ref(root)).expect("graph");
     let mut loops = graph.plan(Clustering::default()).lower().expect("lowered");
@@ -75,8 +75,9 @@ fn results(frame: &Frame<'_>) -> String {
     format!("{:?}", frame.results)
 }
 
-/// Threads share a loop over these elements, whose scalar parameters are 0; it ends as it does alone, and each
-/// step was run once.
+/// Shares a loop over these elements among threads, and compares it with a run on one thread.
+///
+/// Scalar parameters are 0. Each step must have run once.
 fn shared(root: &Array<i64>, elements: &'static [i64], but: But) {
     shared_loop(one_loop(root.node()), elements, but);
 }
@@ -139,7 +140,7 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         let from = frame.words[1];
         assert_eq!(to_end(&mut frame), expected);
         assert_eq!(results(&frame), results(&alone));
-        // What broke off, or was overtaken by that, is run in order.
+        // Failed units, and units after them, run again in order.
         let mut spans = std::mem::take(&mut *kernel.spans.lock().expect("no panic"));
         spans.retain(|s| s.1 <= from);
         spans.sort_unstable();
@@ -176,7 +177,7 @@ fn a_folds_chunks_are_joined_afterwards() {
     shared_loop(one_loop(xs().sum().node()), ELEMENTS, But::Nothing);
 }
 
-/// Divides by its own elements, of which one is 0.
+/// A divisor array with one 0.
 const ZERO: &[i64] = &[3, -1, 4, 1, -5, 9, 2, 0, -5, 3, 5];
 
 #[test]

@@ -1,20 +1,20 @@
-//! How long chunks take, alone and together, and what follows from it.
+//! Pace: the time of chunks, alone and together, and decisions from it.
 
 use super::SPAN;
 use std::time::{Duration, Instant};
 
-/// The rest of a loop must be expected to take so long for others to be called.
+/// Helpers are called if the rest of a loop is expected to take longer.
 const WORTH_CALLING: Duration = Duration::from_micros(250);
-/// Units of several chunks take about so long.
+/// Approximate time of a unit of several chunks.
 const UNIT: Duration = Duration::from_micros(50);
-/// A team that has worked together for so long is judged by the units of the last three quarters.
+/// The trial time of a team. It is judged by the units of the last three quarters.
 const TRIAL: Duration = Duration::from_millis(1);
-/// It must take less than this share of the time that the caller takes alone.
+/// The team must take less than this fraction of the caller's time alone.
 const WORTH_SHARING: f64 = 0.97;
-/// A team that is to be tried out (see the engine's `eager`) loses its trial after so many units.
+/// An eager engine's team loses its trial after this many units.
 const EAGER_UNITS: usize = 25;
 
-/// How long chunks take.
+/// Records the time of chunks.
 pub struct Pace {
     /// Steps of a chunk, or of a part of one.
     pub chunk: u64,
@@ -39,19 +39,20 @@ impl Pace {
         self.taken.checked_div(self.run)
     }
 
-    /// What so many steps take.
+    /// Estimates the time of some steps on one thread.
     pub fn alone(&self, steps: u64) -> Option<Duration> {
         let each = self.each()?;
         Some(each.mul_f64(steps as f64 / self.chunk as f64))
     }
 
-    /// Chunks that take about so long.
+    /// Returns the chunks that fit a time.
     fn fitting(&self, time: Duration) -> u64 {
         let each = self.each().unwrap_or(time).as_nanos().max(1);
         (time.as_nanos() / each).clamp(1, 1 << 20) as u64
     }
 
-    /// What is left, as far as is known: as much again as was, if it is not.
+    /// Estimates the remaining time. An unknown rest is assumed to take as long again as the part
+    /// that ran.
     fn rest(&self, left: Option<u64>) -> Option<Duration> {
         match left {
             Some(left) => self.alone(left),
@@ -77,22 +78,26 @@ impl Pace {
         self.next = self.fitting(SPAN).min(2 * self.next);
     }
 
-    /// Steps of a unit: enough to be worth taking, and several for each thread.
+    /// Returns the steps of a unit.
+    ///
+    /// A unit is worth taking, and there are several for each thread.
     pub fn unit(&self, left: Option<u64>, threads: u64) -> u64 {
         let share = left.map_or(1, |l| l / self.chunk / (4 * threads));
         self.fitting(UNIT).min(share).max(1) * self.chunk
     }
 }
 
-/// Whether a team is faster than the caller alone. Where memory is the limit, or where one thread has to tell
-/// the others where their units begin, it may not be.
+/// Judges whether a team is faster than the caller alone.
+///
+/// It may not be if memory bandwidth is the limit, or if one thread must find the beginnings of all
+/// units.
 pub struct Trial {
     start: Instant,
-    /// What a unit takes alone; none when the team was judged.
+    /// The time of a unit alone, or none after the verdict.
     alone: Option<Duration>,
-    /// Whether the team is to lose after some units.
+    /// Whether the team loses after some units, for tests.
     eager: bool,
-    /// When a quarter of the trial was over, and the units run until then.
+    /// The end of the first quarter, and the units run until then.
     warm: Option<(Instant, usize)>,
 }
 
@@ -106,7 +111,7 @@ impl Trial {
         }
     }
 
-    /// Whether the trial is over, and lost.
+    /// Tells whether the trial is over and lost.
     pub fn fails(&mut self, units: usize) -> bool {
         if self.eager {
             return units >= EAGER_UNITS;

@@ -1,5 +1,6 @@
-//! Loops over segments that can be cut where a segment begins: nothing that came before has to be known
-//! there but the place, so that units need no sums, and nothing that was handed on in scratch arrays.
+//! Restarts: loops over segments that can be cut at segment beginnings.
+//!
+//! At such a cut only the place must be known. Units need no sums, and nothing from scratch arrays.
 
 use super::shape::{Shape, is_known, ways_out};
 use livefusion_backend::kernel::known_word;
@@ -9,7 +10,7 @@ use loop_lang::chunkable::ChunkPlan;
 use loop_lang::ir::{Atom, GroupId, Order, RateKind};
 use loop_lang::state::Layout;
 
-/// Where and how such a loop begins anew.
+/// Describes where and how a loop can restart.
 pub struct Restart {
     /// The position of the first inner loop's guard in frames.
     position: u64,
@@ -17,7 +18,7 @@ pub struct Restart {
     outer: usize,
     /// The inner loops, by their positions.
     inner: Vec<(u64, Inner)>,
-    /// The groups that the first inner loop starts anew.
+    /// The groups that the first inner loop initialises.
     groups: Vec<GroupId>,
 }
 
@@ -29,19 +30,21 @@ struct Inner {
     bound_word: Option<usize>,
 }
 
-/// What came of looking for where a segment begins.
+/// Describes the result of a search for a segment's beginning.
 pub enum Found {
-    /// A frame stands there.
+    /// The frame is at one.
     Beginning,
     /// It is too far away.
     Far,
-    /// The loop ended so on the way.
+    /// The loop ended on the way.
     Ended(Outcome),
 }
 
 impl Restart {
-    /// For an outer loop with others in it, if the groups that must be known before a unit is emitted belong to
-    /// these, and those that have started where a unit begins do so from what does not change.
+    /// Analyses an outer loop with inner loops.
+    ///
+    /// It can restart if all groups with prefixes belong to inner loops. Groups that have started
+    /// where a unit begins must start from invariant values.
     pub fn of(
         program: &Loop,
         layout: &Layout,
@@ -70,7 +73,7 @@ impl Restart {
             else {
                 return None;
             };
-            // A segment that is left early ends where its bound does not say.
+            // An early exit ends a segment before its bound.
             if program.loop_rate(parent) != root || ways_out(program, *rate) != 1 {
                 return None;
             }
@@ -95,10 +98,11 @@ impl Restart {
             let known = || group.start.iter().all(|a| is_known(program, *a));
             group.owner != root && (group.owner != first || known())
         };
-        // What is joined later is cut at ends of units, which are no ends of chunks.
+        // Groups that are joined later would be cut at the ends of units, which are not ends of
+        // chunks.
         let exact = |id: &GroupId| plan.group(*id).order == Order::Exact;
         let fits = !needs.keeps && needs.later.iter().all(exact) && groups.iter().all(starts_anew);
-        // Where nothing has to be known units may as well be cut anywhere.
+        // Without prefixes, units may be cut anywhere instead.
         let worth = plan.begins_with_root || !groups.is_empty();
         let started = groups
             .into_iter()
@@ -111,8 +115,9 @@ impl Restart {
         })
     }
 
-    /// Runs a paused frame on to the next place where a segment has begun, and nothing of it was run, if that is not more than
-    /// so many steps away.
+    /// Runs a paused frame to the next beginning of a segment.
+    ///
+    /// It gives up if that is more than `most` steps away.
     pub fn find(
         &self,
         (program, args): (&Loop, &[Arg<'_>]),
@@ -132,7 +137,7 @@ impl Restart {
                     ended => return Found::Ended(ended),
                 }
             }
-            // The step behind the last one is that of the next iteration, or of an inner loop behind this one.
+            // The step after the last one belongs to the next iteration, or to the next inner loop.
             let before = frame.words[self.outer];
             match run(1, frame) {
                 Outcome::Paused => {}
@@ -144,7 +149,7 @@ impl Restart {
         }
     }
 
-    /// Steps to the end of the inner loop at which a frame stands.
+    /// Returns the steps to the end of a frame's current inner loop.
     fn left(&self, program: &Loop, words: &[u64], args: &[Arg<'_>]) -> u64 {
         let at = self.inner.iter().find(|(k, _)| *k == words[0]);
         at.map_or(0, |(_, inner)| {
@@ -156,7 +161,7 @@ impl Restart {
         })
     }
 
-    /// Makes the groups of a frame that stands at such a place what they are there.
+    /// Initialises the groups of a frame at a segment's beginning.
     pub fn begin(&self, shape: &Shape, kernel: &dyn Kernel, words: &mut [u64], args: &[Arg<'_>]) {
         shape.clear(kernel, &self.groups, words, args);
         let program = &shape.plan.program;
@@ -168,12 +173,13 @@ impl Restart {
     }
 }
 
-/// What units of a loop need to know.
+/// Lists the inputs of a loop's units.
 pub struct Needs<'a> {
-    /// Groups that must be known before a unit is emitted, by level.
+    /// Groups with prefixes, by level.
     pub first: &'a [(u32, Vec<GroupId>)],
-    /// Groups that are joined when it has run.
+    /// Groups joined after a unit has run.
     pub later: &'a [GroupId],
-    /// Whether what a pause in an inner loop keeps depends on groups of outer loops, or units append to arrays of their own.
+    /// Whether a pause in an inner loop keeps values that depend on outer groups, or units append
+    /// to private arrays.
     pub keeps: bool,
 }

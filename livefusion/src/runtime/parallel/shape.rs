@@ -1,4 +1,4 @@
-//! What of a loop decides how its chunks run beside each other.
+//! Shapes: the properties of a loop that decide how its chunks run in parallel.
 
 use super::chunk_of;
 use super::restart::{Needs, Restart};
@@ -13,45 +13,47 @@ use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
-/// A loop whose chunks may run in any order.
+/// Describes a loop whose chunks may run in any order.
 pub struct Shape {
     /// Its groups and how they are joined.
     pub plan: ChunkPlan,
-    /// If it has one counter, and no circle of groups: chunks lie where that says.
+    /// Its single counter, if groups form no strongly connected component. The counter then gives
+    /// each chunk's place.
     pub flat: Option<Flat>,
-    /// Groups that must be known before a chunk is emitted, by level.
+    /// Groups whose prefix must be known before a chunk is emitted, by level.
     pub levels: Vec<(u32, Vec<GroupId>)>,
-    /// Groups that a chunk starts from their identities, and that are joined when it has run.
+    /// Groups that start from identities in a chunk and are joined after it.
     pub later: Vec<GroupId>,
-    /// Arrays that a chunk appends to from the first element on, and where in `later` their count is.
+    /// Arrays that a chunk appends to from element 0, and the index of their count in `later`.
     pub own: Vec<(usize, usize)>,
-    /// Whether what a pause in an inner loop keeps depends on groups of outer rates, and of inner ones.
+    /// Whether a pause in an inner loop keeps values that depend on outer groups, or on inner ones.
     kept: (bool, bool),
-    /// Arrays of which a chunk must see no more than is its own, and the group with the variable of it
-    /// that says where that ends.
+    /// Arrays that must be limited to a chunk's own elements, with the group and variable that give
+    /// the limit.
     pub limited: Vec<(usize, GroupId, usize)>,
-    /// How it can be cut where segments begin, if it can.
+    /// How to cut it at segment beginnings, if possible.
     pub restart: Option<Restart>,
 }
 
-/// A loop of one counter, which goes up by one from step to step.
+/// Describes a loop with one counter that grows by one a step.
 pub struct Flat {
     words: Vec<usize>,
-    /// Whether it may end before its bound.
+    /// Whether it has an early exit.
     pub ends_early: bool,
     bound: Atom,
     bound_word: Option<usize>,
 }
 
 impl Shape {
-    /// The shape of a loop; none if its chunks run in order.
+    /// Returns the shape of a loop, or none if its chunks run in order.
     pub fn of(program: &Loop, layout: &Layout) -> Option<Shape> {
         chunkable(program).ok()?;
         if joining_may_trap(program) {
             return None;
         }
         let plan = ChunkPlan::of(program);
-        // What depends on itself in a circle is computed in order, where places are found.
+        // A strongly connected component of groups is computed in order, in the pass that finds
+        // places.
         let circles = program.groups.iter().any(|g| g.circle);
         let flat = Flat::of(program, layout).filter(|_| !circles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
@@ -82,8 +84,8 @@ impl Shape {
         {
             let slot = layout.array_slot(array)?;
             if above_loops {
-                // A chunk may end in an iteration that has written: what it may write cannot be told from
-                // the counter. Only filters write beyond that, too.
+                // A chunk may end in an iteration that has written, so the counter does not limit
+                // its writes. Only filters write beyond it.
                 if filtered {
                     return None;
                 }
@@ -118,22 +120,24 @@ impl Shape {
         })
     }
 
-    /// Whether nothing happens where chunks meet: several can run as one.
+    /// Tells whether nothing is joined between chunks.
+    ///
+    /// Several chunks can then run as one.
     pub fn joins_nothing(&self) -> bool {
         let exact = |id: &GroupId| self.plan.group(*id).order == Order::Exact;
         self.levels.is_empty() && self.own.is_empty() && self.later.iter().all(exact)
     }
 
-    /// The summary passes that chunks need.
+    /// Lists the summary passes that chunks need.
     pub fn passes(&self) -> Vec<Pass> {
         let places = self.flat.is_none().then_some(self.plan.place_level);
-        // Where units must begin with segments nothing is summed up.
+        // Units that begin with segments need no sums.
         let levels = self.levels.iter().filter(|_| !self.plan.begins_with_root);
         let all = places.into_iter().chain(levels.map(|(level, _)| *level));
         all.map(|level| Pass::Summary { level }).collect()
     }
 
-    /// Groups as identities.
+    /// Sets groups to their identities.
     pub fn clear(&self, kernel: &dyn Kernel, ids: &[GroupId], words: &mut [u64], args: &[Arg<'_>]) {
         let known = |a| known_word(&self.plan.program, args, a);
         for id in ids {
@@ -141,8 +145,10 @@ impl Shape {
         }
     }
 
-    /// Whether the words at the end of a chunk whose groups began as identities, and the words at its
-    /// beginning, tell those that it ends with.
+    /// Tells whether a chunk's final groups follow from its words.
+    ///
+    /// These are the words at its beginning, and the words at its end when its groups began as
+    /// identities.
     pub fn tells(&self, kernel: &dyn Kernel, ids: &[GroupId], start: &[u64], end: &[u64]) -> bool {
         let (plan, layout) = (&self.plan, kernel.layout());
         let inner = plan.at(layout, end).is_some_and(|r| plan.is_inner(r));
@@ -152,7 +158,7 @@ impl Shape {
         !kept && ids.iter().all(|id| plan.tells(layout, *id, start, end))
     }
 
-    /// Joins a group's sum in the words at a chunk's end onto its prefix in those at the beginning.
+    /// Joins a group's sum at a chunk's end onto its prefix.
     pub fn join(&self, kernel: &dyn Kernel, id: GroupId, start: &[u64], end: &mut [u64]) {
         let (plan, layout) = (&self.plan, kernel.layout());
         if plan.part(layout, id, start, end) != AtChunkEnd::Joined {
@@ -163,25 +169,26 @@ impl Shape {
         self.set(kernel, id, end, &value);
     }
 
-    /// Gives a group that is joined in a paused frame a value.
+    /// Sets the value of a joined group in a paused frame.
     pub fn set(&self, kernel: &dyn Kernel, id: GroupId, end: &mut [u64], value: &[u64]) {
         let (layout, group) = (kernel.layout(), self.plan.group(id));
         self.plan.set(layout, id, end, value);
         if let Order::Prefix(_) = group.order {
-            // What reads see.
+            // The copy that reads use.
             for (i, x) in value.iter().enumerate() {
                 end[layout.local(id, group, i)] = *x;
             }
         }
     }
 
-    /// A group's value at the end of a chunk.
+    /// Returns a group's value at the end of a chunk.
     pub fn value(&self, kernel: &dyn Kernel, id: GroupId, words: &[u64]) -> Vec<u64> {
         self.plan.value(kernel.layout(), id, words)
     }
 
-    /// As [`value`](Shape::value), for groups that are joined wherever a chunk ends: local parts are
-    /// identities there.
+    /// Works as [`value`](Shape::value), for groups that are joined at every chunk end.
+    ///
+    /// Their local parts are identities at the end of a chunk.
     pub fn joined_value(&self, kernel: &dyn Kernel, id: GroupId, words: &[u64]) -> Vec<u64> {
         let (layout, group) = (kernel.layout(), self.plan.group(id));
         match group.order {
@@ -198,7 +205,7 @@ impl Shape {
 }
 
 impl Flat {
-    /// The one counter of a loop.
+    /// Returns the single counter of a loop, if it has one.
     pub fn of(program: &Loop, layout: &Layout) -> Option<Flat> {
         let loops = program.rates.iter().enumerate();
         let mut loops = loops.filter(|(_, r)| !r.kind.is_sub());
@@ -224,7 +231,7 @@ impl Flat {
         layout.word(v).is_some_and(|w| self.words.contains(&w))
     }
 
-    /// Steps from a paused frame's place to the loop's end.
+    /// Returns the steps from a paused frame to the loop's end.
     pub fn left(&self, program: &Loop, words: &[u64], args: &[Arg<'_>]) -> u64 {
         let bound = match self.bound_word {
             Some(w) => words[w],
@@ -234,7 +241,7 @@ impl Flat {
         bound.saturating_sub(counter)
     }
 
-    /// Moves a paused frame's place on.
+    /// Advances the place of a paused frame.
     pub fn advance(&self, words: &mut [u64], steps: u64) {
         words[1] += steps;
         for w in &self.words {
@@ -243,7 +250,7 @@ impl Flat {
     }
 }
 
-/// How many ways lead to the end of a loop rate.
+/// Counts the jumps to the end of a loop rate.
 pub fn ways_out(program: &Loop, rate: RateId) -> usize {
     let tree = Tree::of(program);
     let end = tree.done(program, rate);
@@ -262,7 +269,7 @@ pub fn ways_out(program: &Loop, rate: RateId) -> usize {
     ways
 }
 
-/// Whether an atom is a literal or a scalar parameter.
+/// Tells whether an atom is a literal or a scalar parameter.
 pub fn is_known(program: &Loop, a: Atom) -> bool {
     match a {
         Atom::Const(_) => true,
@@ -270,7 +277,7 @@ pub fn is_known(program: &Loop, a: Atom) -> bool {
     }
 }
 
-/// Whether steps take long: elements are iterated.
+/// Tells whether steps are heavy because elements are iterated.
 pub fn is_heavy(program: &Loop) -> bool {
     let mut iterates = false;
     for stmt in program.blocks.iter().flat_map(|(_, b)| &b.stmts) {
@@ -281,7 +288,9 @@ pub fn is_heavy(program: &Loop) -> bool {
     iterates
 }
 
-/// Whether an operator that joins chunks may trap: then it must do so where it stands in the order.
+/// Tells whether an operator that joins chunks may trap.
+///
+/// Such a trap must happen at its place in the order.
 fn joining_may_trap(program: &Loop) -> bool {
     let mut traps = false;
     for f in &program.functions {

@@ -1,12 +1,14 @@
-//! Threads that help with a loop: called in while the caller works on, let in when there is something to
-//! share, and never waited for unless they are at work.
+//! Teams: threads that help with a loop.
 //!
-//! A sleeping thread takes up to a millisecond to wake. So the caller goes on alone until a helper has
-//! arrived, and one that arrives too late finds the gate closed.
+//! They are called while the caller works, admitted when there is work to share, and awaited only
+//! while they work.
 //!
-//! In a rayon pool any thread may come upon a helper's job, also one that waits for something in the middle
-//! of a loop: the caller itself, in a callback that yields to the pool. There the helper would wait for what
-//! is below it on its own stack. So a thread that is in a loop helps with none.
+//! A sleeping thread takes up to a millisecond to wake. So the caller continues alone until a
+//! helper has arrived. A late helper finds the gate closed.
+//!
+//! In a rayon pool any thread may run a helper's job, even a thread that waits in the middle of a
+//! loop. The caller itself does so in a callback that yields to the pool. The helper would then
+//! wait for a frame below it on its own stack. So a thread that is in a loop does not help.
 
 use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, Patience, Wait, lock, thread_local};
 use livefusion_backend::{process, processor};
@@ -16,20 +18,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A helper waits so long to be let in: what the caller does may need the helper's thread for something else.
+/// A helper's maximum wait at the gate. The caller may need the helper's thread for other work.
 const AT_THE_GATE: Duration = Duration::from_secs(1);
 
-/// What helpers do: borrowed from the caller, who does not go on before all have left.
+/// The work of helpers. It is borrowed from the caller, which waits until all have left.
 type Work = dyn Fn() + Sync;
 
-/// Helpers that were called, by the thread that keeps this.
+/// Holds the gate of the helpers on the calling thread.
 pub struct Team(Arc<Gate>, InLoop);
 
-/// A helper on its way, for any thread to be.
+/// Represents a helper on its way, on any thread.
 pub struct Helper(Arc<Gate>);
 
 struct Gate {
-    /// The caller's processor, when it called.
+    /// The caller's processor at the time of the call.
     caller: Option<usize>,
     arrived: AtomicUsize,
     /// Helpers at work.
@@ -39,10 +41,10 @@ struct Gate {
 
 #[derive(Clone, Copy)]
 enum Door {
-    /// The caller may still let helpers in.
+    /// The caller may still admit helpers.
     Shut,
     Open(Shared),
-    /// There is nothing to do any more.
+    /// There is no more work.
     Closed,
 }
 
@@ -54,8 +56,10 @@ struct Shared(*const Work);
 unsafe impl Send for Shared {}
 
 impl Team {
-    /// Calls `helpers` threads: of the pool that this thread belongs to, or of the engine's. Each goes away again that is not `ready`
-    /// to help. In a forked child the pool that a thread belongs to may have no other threads.
+    /// Calls helper threads from this thread's pool or the engine's.
+    ///
+    /// A helper that is not `ready` to help leaves at once. In a forked child this thread's pool
+    /// may have no other threads, so it uses the engine's.
     pub fn call(
         pool: impl FnOnce() -> Option<Arc<ThreadPool>>,
         helpers: usize,
@@ -84,7 +88,9 @@ impl Team {
         team
     }
 
-    /// A team of the calling thread, which runs on this processor, without helpers.
+    /// Creates a team without helpers for the calling thread.
+    ///
+    /// The thread runs on the processor `caller`.
     pub fn gather(caller: Option<usize>) -> Team {
         let gate = Gate {
             caller,
@@ -95,18 +101,20 @@ impl Team {
         Team(Arc::new(gate), InLoop::enter())
     }
 
-    /// One more helper.
+    /// Creates one more helper.
     pub fn helper(&self) -> Helper {
         Helper(self.0.clone())
     }
 
-    /// Whether a helper waits to be let in.
+    /// Tells whether a helper waits at the gate.
     pub fn arrived(&self) -> bool {
         self.0.arrived.load(Ordering::Relaxed) != 0
     }
 
-    /// Lets helpers in on `work` while the caller does `own`; comes back when all have left. If `own`
-    /// unwinds, helpers must find that out by themselves and leave.
+    /// Admits helpers to `work` while the caller runs `own`.
+    ///
+    /// It returns when all helpers have left. If `own` unwinds, helpers must notice that themselves
+    /// and leave.
     pub fn share<R>(&self, work: &(dyn Fn() + Sync), own: impl FnOnce() -> R) -> R {
         // SAFETY: only the lifetime changes. `Closing` waits, before `work` can go, until no helper
         // uses it, and lets none in any more.
@@ -126,7 +134,7 @@ impl Drop for Team {
     }
 }
 
-/// Closes the door, and waits for those inside.
+/// Closes the door, and waits for the helpers inside.
 struct Closing<'g>(&'g Gate);
 
 impl Drop for Closing<'_> {
@@ -139,7 +147,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Counts a helper that leaves, however it does.
+/// Counts a helper out, also when it unwinds.
 struct Leaving<'g>(&'g Gate);
 
 impl Drop for Leaving<'_> {
@@ -155,14 +163,14 @@ impl Gate {
 }
 
 impl Helper {
-    /// A helper's way: it waits at the gate until that is open or closed.
+    /// Waits until the gate opens, then helps, or leaves when it closes.
     pub fn help(self) {
         if InLoop::is_here() {
             return;
         }
         let _here = InLoop::enter();
         let gate = &*self.0;
-        // There it would only run while the caller does not.
+        // On the caller's processor it would only run while the caller does not.
         if let Some(caller) = gate.caller.filter(|p| processor::here() == Some(*p)) {
             processor::leave(caller);
         }
@@ -179,7 +187,7 @@ impl Helper {
                 Door::Shut => {}
                 Door::Closed => return,
                 Door::Open(Shared(work)) => {
-                    // Counted before the lock is given back: who closes the door sees it.
+                    // Counted before the lock is released, so the closing thread sees it.
                     gate.inside.fetch_add(1, Ordering::Relaxed);
                     let leaving = Leaving(gate);
                     drop(door);
@@ -196,11 +204,11 @@ impl Helper {
     }
 }
 
-/// Marks a thread that is in a loop, as caller or as helper, for as long as it lives.
+/// Marks a thread as running a loop, as caller or helper.
 struct InLoop(PhantomData<*const ()>);
 
 thread_local! {
-    /// How many loops this thread is in.
+    /// Number of loops this thread is in.
     static IN_LOOPS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -210,7 +218,7 @@ impl InLoop {
         InLoop(PhantomData)
     }
 
-    /// Whether this thread is in a loop.
+    /// Tells whether this thread is in a loop.
     fn is_here() -> bool {
         IN_LOOPS.with(Cell::get) > 0
     }

@@ -1,4 +1,4 @@
-//! The Loop language's golden loops on several threads: they end as on one.
+//! The Loop language's golden loops give the same results on several threads.
 
 use super::{Ended, Run, Shapes};
 use crate::Engine;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Steps of a chunk.
 const CHUNK: u64 = 16;
 
-/// The golden loops by name.
+/// Returns the golden loops by name.
 fn golden() -> Vec<(String, Loop)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../loop-lang/tests/files/golden");
     let mut loops = Vec::new();
@@ -33,7 +33,7 @@ fn golden() -> Vec<(String, Loop)> {
     loops
 }
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -71,8 +71,8 @@ impl Owned {
     }
 }
 
-/// Arguments for a loop: arrays behind lengths of segments are as long as their sum. Rows are short, for the steps of
-/// all are many.
+/// Makes arguments for a loop. An array after segment lengths has their sum as its length. Rows are
+/// short, because the steps of all rows add up.
 fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
     let rows = program.rates.iter().filter(|r| r.kind.is_uniform());
     let rows: Vec<_> = rows.filter_map(|r| r.kind.bound()?.var()).collect();
@@ -100,7 +100,7 @@ fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
     owned.collect()
 }
 
-/// How a loop ends on an engine.
+/// Runs a loop on an engine, and returns its outcome and results.
 fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<String>) {
     let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
     let backend = InterpBackend::with_chunk(CHUNK);
@@ -118,7 +118,7 @@ fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<Stri
         panic!("nobody cancels");
     };
     let outcome = match outcome {
-        // A frame does not remember that an earlier phase was left before its bound.
+        // A frame does not record an early exit of an earlier phase.
         Outcome::Exited => Outcome::Done,
         other => other,
     };
@@ -159,7 +159,7 @@ fn golden_loops_end_on_several_threads_as_on_one() {
     assert!(shared > 12, "{shared} loops were shared");
 }
 
-/// How far a loop's bound is says nothing of how long it runs, if it may end before it.
+/// The bound says nothing about the run time of a loop with an early exit.
 #[test]
 fn nobody_is_called_in_on_account_of_a_bound_that_may_not_be_reached() {
     let engine = Engine::interp();

@@ -1,5 +1,7 @@
-//! What one thread does: it takes units in their order, finds what must be known before they run, runs
-//! them, and brings what they appended to its place.
+//! Workers: the work of one thread on a board.
+//!
+//! A worker takes units in order, finds their prefixes, runs them, and moves appended elements to
+//! their destination.
 
 use super::board::{Board, Sum, Unit};
 use super::run;
@@ -7,44 +9,44 @@ use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
 use std::collections::VecDeque;
 
-/// Units that a thread holds while it waits for others: so many that they stay in its cache.
+/// Units that a thread holds while it waits for others. This few stay in its cache.
 const AHEAD: usize = 4;
 
-/// A thread at work.
+/// Holds the state of a thread at work.
 pub struct Worker<'b, 'a> {
     board: &'b Board<'a>,
-    /// What units run in: over the loop's arrays, or over arrays of their own.
+    /// The frame for units, over the loop's arrays or private ones.
     frame: Frame<'a>,
-    /// The loop's arrays, where units append to arrays of their own.
+    /// The loop's arrays, where units append to private arrays.
     whole: Vec<Option<Held<'a>>>,
-    /// Units that wait for what must be known.
+    /// Units that wait for their prefix.
     ahead: VecDeque<Unit>,
-    /// Units whose elements wait for their place.
+    /// Units whose elements wait for their destination.
     appended: VecDeque<Appended>,
     spare: Vec<Vec<Buffer>>,
     /// Whether to take no more units for now.
     pausing: bool,
 }
 
-/// What a unit has appended: how much, and to which arrays.
+/// The elements appended by a unit.
 struct Appended {
     k: usize,
     counts: Vec<u64>,
     arrays: Vec<Buffer>,
 }
 
-/// What came of one look at what there is to do.
+/// The outcome of one step.
 #[derive(PartialEq)]
 enum Did {
     Something,
-    /// Others must move first.
+    /// Other threads must progress first.
     Nothing,
-    /// There is nothing left.
+    /// No work is left.
     All,
 }
 
 impl<'b, 'a> Worker<'b, 'a> {
-    /// A thread with one of the board's frames.
+    /// Creates a worker with one of the board's frames.
     pub fn new(board: &'b Board<'a>) -> Option<Worker<'b, 'a>> {
         let mut frame = board.frame()?;
         let mut whole: Vec<Option<Held<'a>>> = frame.arrays.iter().map(|_| None).collect();
@@ -63,8 +65,10 @@ impl<'b, 'a> Worker<'b, 'a> {
         })
     }
 
-    /// Works until nothing is left. `tick` is called now and then, and told whether the thread holds no
-    /// unit that others wait for; it says whether it is to be called so soon.
+    /// Works until no unit is left.
+    ///
+    /// It calls `tick` regularly, and passes whether it holds no unit that others wait for. `tick`
+    /// returns whether to be called again soon.
     pub fn run(mut self, tick: &mut dyn FnMut(bool) -> bool) {
         let mut wait = Wait::default();
         loop {
@@ -101,7 +105,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         let known = self.board.all_known(front.k);
         match front.sum {
             _ if front.level == levels => self.emit_front(),
-            // What was offered may be joined at any moment.
+            // An offered sum may be joined at any moment.
             Sum::Unknown | Sum::Bound if known => self.emit_front(),
             Sum::Unknown => self.summarise(0),
             Sum::Offered if self.ahead.len() < AHEAD => match self.take() {
@@ -112,7 +116,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         }
     }
 
-    /// One more unit.
+    /// Takes one more unit.
     fn take(&mut self) -> Did {
         if self.pausing {
             return Did::Nothing;
@@ -127,7 +131,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         }
     }
 
-    /// Sums a unit's next level up from identities.
+    /// Sums a unit's next level from identities.
     fn summarise(&mut self, at: usize) -> Did {
         let board = self.board;
         let unit = &mut self.ahead[at];
@@ -148,7 +152,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         Did::Something
     }
 
-    /// Runs the first unit: from its prefix, or from the words that all before it have come to.
+    /// Runs the first unit from its prefix, or from the words at the end of all earlier units.
     fn emit_front(&mut self) -> Did {
         let (board, shape) = (self.board, self.board.shape);
         let Some(mut unit) = self.ahead.pop_front() else {
@@ -181,7 +185,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         let outcome = run(board.kernel, Pass::Emit, steps, frame, board.args);
         if outcome != Outcome::Paused {
             board.give_up(unit.k, unit.words);
-            // A loop's end may have taken arrays out of the frame.
+            // The loop's end may have taken arrays out of the frame.
             return Did::Something;
         }
         if !self.keep(unit.k) {
@@ -199,8 +203,9 @@ impl<'b, 'a> Worker<'b, 'a> {
         self.board.own_arrays(&self.whole)
     }
 
-    /// Keeps what a unit has appended until its place is known; false if a kernel has lost it, or says
-    /// that it is more than there was room for.
+    /// Keeps a unit's appended elements until their destination is known.
+    ///
+    /// Returns false if the kernel lost an array, or reports more elements than its capacity.
     fn keep(&mut self, k: usize) -> bool {
         let shape = self.board.shape;
         if shape.own.is_empty() {
@@ -225,7 +230,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         true
     }
 
-    /// Brings what the first unit has appended to its place, if that is known.
+    /// Moves the first unit's elements to their destination, if known.
     fn bring(&mut self) -> bool {
         let Some(first) = self.appended.front() else {
             return false;
@@ -243,9 +248,9 @@ impl<'b, 'a> Worker<'b, 'a> {
                 && let Some(from) = array.slice(0, *count as usize)
             {
                 let at = usize::try_from(at).unwrap_or(usize::MAX);
-                // SAFETY: places follow each other as the counts say, which were checked against what
-                // the arrays hold; units get arrays of their own for these slots, so nobody else knows
-                // the whole.
+                // SAFETY: destinations are consecutive according to the counts, which were checked
+                // against the arrays' lengths. Units get arrays of their own for these slots, so no
+                // other thread has access to the whole.
                 unsafe { to.write_from(at, from) };
             }
         }

@@ -1,26 +1,28 @@
-//! The bits in which keys differ, and digits of them.
+//! Digits, built from the bits in which keys differ.
 
 use std::array;
 
-/// VaryingBits of a digit: with more the places that are written to leave the fastest cache.
+/// Limits the bits of a digit.
+///
+/// With more bits, the write positions no longer fit the fastest cache.
 pub const BITS: u32 = 8;
 
-/// VaryingBits of a digit where the first ones tell few keys apart, at most.
+/// The maximum bits of a digit if the first ones distinguish few keys.
 const WIDE: u32 = 12;
 
-/// Up to so many digits are sorted from the lowest one on.
+/// Limits the digits of a sort from the lowest one up.
 pub const PASSES: usize = 4;
 
-/// Where the first bits tell few keys apart, std's sort is faster up to so many words.
+/// If the first bits distinguish few keys, std's sort is faster up to this many words.
 const SKEWED: usize = 1 << 14;
 
-/// So many keys are looked at before a split.
+/// Keys sampled before a split.
 const SAMPLE: usize = 32;
 
-/// As many bits tell the keys of a sample apart, if these are spread evenly.
+/// Bits that distinguish the keys of a sample, if these are spread evenly.
 const SPREAD: u32 = SAMPLE.ilog2();
 
-/// The bits in which keys differ, and all between.
+/// Describes the range of bits in which keys differ.
 #[derive(Clone, Copy, Debug)]
 pub struct VaryingBits {
     low: u32,
@@ -42,12 +44,12 @@ impl VaryingBits {
         self.end - self.low
     }
 
-    /// How many digits they are.
+    /// Returns the number of digits.
     pub fn passes(self) -> usize {
         self.count().div_ceil(BITS) as usize
     }
 
-    /// Cuts them into digits of equal size, the lowest one first.
+    /// Cuts the range into digits of equal size, the lowest one first.
     pub fn digits(self) -> [Digit; PASSES] {
         let size = self.count().div_ceil(self.passes() as u32);
         array::from_fn(|k| {
@@ -60,7 +62,7 @@ impl VaryingBits {
     }
 }
 
-/// Some neighbouring bits of keys.
+/// Describes some neighbouring bits of keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
     shift: u32,
@@ -68,30 +70,30 @@ pub struct Digit {
 }
 
 impl Digit {
-    /// The digit of a key.
+    /// Returns the digit of a key.
     #[inline(always)]
     pub fn of(self, key: u64) -> usize {
         (key >> self.shift) as usize & (self.values() - 1)
     }
 
-    /// How many values it has.
+    /// Returns the number of digit values.
     #[inline(always)]
     pub fn values(self) -> usize {
         1 << self.bits
     }
 
-    /// The key with another value of this digit.
+    /// Replaces this digit in a key.
     pub fn with(self, key: u64, value: usize) -> u64 {
         let all = (self.values() as u64 - 1) << self.shift;
         key & !all | (value as u64) << self.shift
     }
 
-    /// The bits below it.
+    /// Returns the mask of the bits below it.
     pub fn below(self) -> u64 {
         (1 << self.shift) - 1
     }
 
-    /// All these bits, which are few.
+    /// Builds one digit of all varying bits, if they are few.
     pub fn all(bits: VaryingBits) -> Option<Digit> {
         (bits.count() <= BITS).then_some(Digit {
             shift: bits.low,
@@ -99,9 +101,10 @@ impl Digit {
         })
     }
 
-    /// The topmost digit by which so many words are split. None if std's sort is faster.
+    /// Returns the topmost digit for a split of `len` words.
     ///
-    /// Most keys of floats agree in many of their first bits: there the digit is wide.
+    /// It is none if std's sort is faster. Most floats agree in many of their first bits: their
+    /// digit is wide.
     pub fn top(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> Option<Digit> {
         if len <= super::SOME {
             return None;
@@ -122,7 +125,8 @@ impl Digit {
     }
 }
 
-/// How many bits, of the first ones, tell two keys apart between which there is a small part of all: half of such pairs.
+/// Estimates the leading bits needed to distinguish two close keys, as a median over sorted
+/// samples.
 fn told_apart(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> u32 {
     let mut sample: [u64; SAMPLE] = array::from_fn(|k| key((2 * k + 1) * (len / (2 * SAMPLE))));
     sample.sort_unstable();

@@ -1,18 +1,20 @@
-//! A sort by radix, for one thread or several: stable, out of place, with one scratch array.
+//! Radix sort: stable, out of place, with one scratch array, on several threads.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `word` | what is sorted |
-//! | `digit` | the bits in which keys differ, and the digits that are made of them |
+//! | `word` | the sorted words |
+//! | `digit` | digits, built from the bits in which keys differ |
 //! | `passes` | counts of digits, and one pass by a digit |
-//! | `share` | items shared out among threads |
+//! | `share` | distribution of items among threads |
 //!
-//! Words are split by their topmost digit into buckets, from where they come to where they go. Then each bucket is sorted alone, by
-//! one thread, with scratch memory that stays in its caches: by digits from the lowest one on, if few bits are left; by std's sort,
-//! if there are few words; else it is split again. Digits are made of the bits in which keys of a bucket differ, so each split
-//! leaves fewer bits. Where one bucket has most of the words, all threads split it.
+//! Words are split by their topmost digit into buckets, from the source to the destination. Then
+//! one thread sorts each bucket, with scratch memory that stays in its caches. A bucket with few
+//! bits left is sorted by digits, from the lowest one up. A bucket with few words is sorted by
+//! std's sort. Any other bucket is split again. Digits are built from the bits in which the keys of
+//! a bucket differ, so each split leaves fewer bits. All threads together split a bucket that has
+//! most of the words.
 //!
-//! Threads write to slices of their own: each chunk has one for each value of a digit.
+//! Threads write to disjoint slices: each chunk has one for each value of a digit.
 
 mod digit;
 mod passes;
@@ -32,33 +34,35 @@ use std::ops::Range;
 use std::slice::IterMut;
 pub use word::Word;
 
-/// Up to so many words std's sort is faster than any passes.
+/// Up to this many words std's sort is faster than any passes.
 const FEW: usize = 192;
 
-/// Up to so many words std's sort is faster than splits.
+/// Limits the words for which std's sort is faster than splits.
 pub const SOME: usize = 1024;
 
-/// So many words are not split if a few passes are enough: buckets would be small for these.
+/// This many words are not split if a few passes suffice: their buckets would be small.
 const UNSPLIT: Range<usize> = 1 << 16..1 << 18;
 
-/// From so many on several threads are faster than one.
+/// From this many words on several threads are faster than one.
 const MANY: usize = 1 << 17;
 
-/// Scratch memory of a thread, in words, at least: more threads would get too little to do.
+/// Minimum scratch memory of a thread, in words. More threads would have too little work.
 const SHARE: usize = 1 << 15;
 
-/// The order in which keys are found.
+/// Describes the present order of keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyOrder {
-    /// None falls below the one before.
+    /// No key is below the one before.
     Rising,
-    /// Each is below the one before, or equals it if that is no matter.
+    /// Each key is below the one before, or equal if that is allowed.
     Falling,
     Mixed,
 }
 
 impl KeyOrder {
-    /// Looks at keys up to the first that is in neither order. Falling keys may be equal if `may_equal`.
+    /// Checks the order of keys, up to the first that violates it.
+    ///
+    /// Falling keys may be equal if `may_equal`.
     pub fn of<K: Ord>(keys: &[K], may_equal: bool) -> KeyOrder {
         let falls = keys.first() > keys.last();
         let is_in_order = match falls {
@@ -73,7 +77,7 @@ impl KeyOrder {
     }
 }
 
-/// Threads that are worth calling for so many words.
+/// Returns the threads that are worth calling for `len` words.
 pub fn fitting(threads: &dyn Threads, len: usize) -> &dyn Threads {
     match len < MANY || threads.count() <= 1 {
         true => &Alone,
@@ -93,7 +97,7 @@ pub fn varying<K: Word>(keys: &[K], threads: &dyn Threads) -> u64 {
     any & !all
 }
 
-/// The bits that any key has, and those that all have.
+/// Returns the bits set in any key, and those set in all keys.
 fn ends<W: Word>(words: &[W]) -> [u64; 2] {
     let both = words.iter().map(|word| [word.key(); 2]);
     both.fold([0, u64::MAX], joined)
@@ -103,17 +107,18 @@ fn joined([any, all]: [u64; 2], [a, b]: [u64; 2]) -> [u64; 2] {
     [any | a, all & b]
 }
 
-/// Words that are made of keys and their places.
+/// Holds keys and the function that makes words of them.
 pub struct Unsorted<'a, K, F> {
     pub keys: &'a [K],
     pub word: F,
 }
 
 impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
-    /// Writes the words in order to `sorted`, and does something to each piece of them that is in order.
+    /// Writes the words in order to the first array.
     ///
-    /// All three are equally long. Keys differ in the bits `varying`, which decide. Words that agree in them stay in their order, or
-    /// come in that of their other bits: these rise with the places.
+    /// It calls `finish` on each sorted piece. Keys and both arrays are equally long. Keys differ
+    /// in the bits `varying`, which decide. Words that agree in them keep their order, or come in
+    /// the order of their other bits, which rise with the places.
     pub fn sort<W: Word>(
         &self,
         varying: u64,
@@ -128,7 +133,7 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         self.sort_in_shares(varying, arrays, (threads, share), finish);
     }
 
-    /// As [`sort`](Unsorted::sort). Each thread has a share of the scratch memory, of so many words.
+    /// Works as [`sort`](Unsorted::sort), with `share` words of scratch memory for each thread.
     fn sort_in_shares<W: Word>(
         &self,
         varying: u64,
@@ -177,7 +182,9 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         });
     }
 
-    /// Writes words in order that are nothing but keys, if these have few values: so many of each. Returns whether they are.
+    /// Sorts words that are only keys of few values by counting them.
+    ///
+    /// Returns whether that was possible.
     pub fn count<W: Word>(
         &self,
         varying: u64,
@@ -214,7 +221,7 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         keys.map(|(key, place)| (self.word)(place, *key))
     }
 
-    /// Sorts by all digits, from the lowest one on, and ends in the first of both arrays.
+    /// Sorts by all digits, from the lowest one up. The result is in the first array.
     fn by_digits<W: Word>(&self, bits: VaryingBits, [sorted, scratch]: [&mut [W]; 2])
     where
         F: Fn(usize, K) -> W,
@@ -233,7 +240,7 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         }
     }
 
-    /// How many words of each chunk have each value of a digit.
+    /// Counts the words of each chunk by the value of a digit.
     fn counts<W: Word>(
         &self,
         digit: Digit,
@@ -251,7 +258,7 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
         counts
     }
 
-    /// Writes the words by a digit. Returns where the words of each value end.
+    /// Writes the words by a digit. Returns the end of each value's words.
     fn split<W: Word>(&self, digit: Digit, to: &mut [W], threads: &dyn Threads) -> Vec<usize>
     where
         F: Fn(usize, K) -> W + Sync,
@@ -289,13 +296,13 @@ impl<K: Copy + Sync, F> Unsorted<'_, K, F> {
     }
 }
 
-/// Words that agree in all bits that decide but the rest.
+/// Words that agree in all deciding bits except `rest`.
 struct Bucket<'a, W> {
     words: &'a mut [W],
     rest: u64,
 }
 
-/// Splits buckets until none has so many words, all threads each of them. Returns those that are left to be sorted.
+/// Splits large buckets with all threads. Returns the small ones.
 fn split_large<'a, W: Word>(
     buckets: Vec<Bucket<'a, W>>,
     large: usize,
@@ -337,7 +344,8 @@ fn split_large<'a, W: Word>(
     small
 }
 
-/// Sorts words by some bits, with as many words of scratch memory. It calls itself for fewer bits only.
+/// Sorts words by the bits `rest`, with as many words of scratch memory. Recursive calls have fewer
+/// bits.
 fn sort<W: Word>(words: &mut [W], scratch: &mut [W], rest: u64) {
     let len = words.len();
     if rest == 0 || len < 2 {
@@ -366,7 +374,7 @@ fn sort<W: Word>(words: &mut [W], scratch: &mut [W], rest: u64) {
     }
 }
 
-/// Sorts words by all digits, from the lowest one on.
+/// Sorts words by all digits, from the lowest one up.
 fn by_digits<W: Word>(words: &mut [W], scratch: &mut [W], bits: VaryingBits) {
     let mut digits = Digits::new(words, |_, word| word, bits);
     let (mut from, mut to, mut is_home) = (words, scratch, true);

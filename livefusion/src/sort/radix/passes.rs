@@ -1,4 +1,4 @@
-//! Counts of digits, and one pass over words by a digit.
+//! Digit counts, and one pass over words by a digit.
 
 use super::Word;
 use super::digit::{BITS, Digit, PASSES, VaryingBits};
@@ -6,10 +6,10 @@ use std::array;
 
 const VALUES: usize = 1 << BITS;
 
-/// So many words are read before they are written: they seldom wait for the places of those before.
+/// Words read together before they are written, so that writes seldom wait for earlier ones.
 const TOGETHER: usize = 4;
 
-/// How many words have each value of a digit.
+/// Counts the words by the value of a digit.
 pub fn counted<W: Word>(words: impl Iterator<Item = W>, digit: Digit) -> Vec<usize> {
     let mut counts = vec![0; digit.values()];
     for word in words {
@@ -20,7 +20,9 @@ pub fn counted<W: Word>(words: impl Iterator<Item = W>, digit: Digit) -> Vec<usi
     counts
 }
 
-/// Writes words by a digit. Their counts become where the words of each value end.
+/// Writes words by a digit.
+///
+/// The counts become the end of each value's words.
 #[inline(always)]
 pub fn scatter<K: Copy, W: Word>(
     keys: &[K],
@@ -56,7 +58,7 @@ pub fn scatter<K: Copy, W: Word>(
     }
 }
 
-/// Cuts a slice in pieces that end there.
+/// Cuts a slice into pieces at these ends.
 pub fn pieces<'a, W>(words: &'a mut [W], ends: &[usize]) -> impl Iterator<Item = &'a mut [W]> {
     let (mut rest, mut begin) = (words, 0);
     ends.iter().map(move |end| {
@@ -66,7 +68,7 @@ pub fn pieces<'a, W>(words: &'a mut [W], ends: &[usize]) -> impl Iterator<Item =
     })
 }
 
-/// Digits, and how many words have each of their values.
+/// Holds digits with the counts of their values.
 pub struct Digits {
     digits: [Digit; PASSES],
     counts: [[usize; VALUES]; PASSES],
@@ -109,10 +111,10 @@ impl Digits {
         }
     }
 
-    /// Those in which words differ, each with its counts.
+    /// Lists the digits in which words differ, with their counts.
     pub fn needed(&mut self) -> impl Iterator<Item = (Digit, &mut [usize])> {
         let all = self.digits.iter().copied().zip(&mut self.counts);
-        // One that is empty has no counts where it was not asked for.
+        // An unused digit was not counted.
         let differing = |(digit, counts): &(Digit, &mut [usize; VALUES])| {
             digit.values() > 1 && !counts.contains(&self.words)
         };

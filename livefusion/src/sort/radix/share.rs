@@ -1,13 +1,13 @@
-//! Items shared out among threads.
+//! Work distribution: items shared among threads.
 
 use crate::ast::Threads;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// For each thread so many chunks of equal length: a late thread takes fewer.
+/// Chunks of equal length for each thread. A late thread takes fewer.
 const CHUNKS: usize = 2;
 
-/// The calling thread alone.
+/// Represents the calling thread alone.
 pub struct Alone;
 
 impl Threads for Alone {
@@ -24,13 +24,13 @@ impl Threads for Alone {
     }
 }
 
-/// Does something with each item, in any order.
+/// Calls a function on each item, in any order.
 pub fn each<T: Send>(threads: &dyn Threads, items: Vec<T>, act: impl Fn(T) + Sync) {
     let states = (0..threads.count()).map(|_| ()).collect();
     each_with(threads, states, items, |_: &mut (), item| act(item));
 }
 
-/// Does something with each item, in any order; each thread has a state of its own.
+/// Calls a function on each item in any order, with a state per thread.
 pub fn each_with<S: Send, T: Send>(
     threads: &dyn Threads,
     states: Vec<S>,
@@ -41,7 +41,7 @@ pub fn each_with<S: Send, T: Send>(
     threads.together(&|| {
         let state = lock(&states).pop();
         if let Some(mut state) = state {
-            // The lock is held no longer than it takes to take an item.
+            // The lock is held only while an item is taken.
             let next = || lock(&items).next();
             while let Some(item) = next() {
                 act(&mut state, item);
@@ -54,7 +54,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// So many elements in parts, which threads share.
+/// Splits a range into parts for threads.
 pub fn parts(len: usize, threads: &dyn Threads) -> Vec<Range<usize>> {
     let parts = match threads.count() {
         1 => 1,

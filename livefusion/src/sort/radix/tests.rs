@@ -1,9 +1,9 @@
-//! The radix sort against std's stable sort.
+//! The radix sort compared with std's stable sort.
 
 use super::{Alone, KeyOrder, Threads, Unsorted, VaryingBits, Word, varying};
 use proptest::prelude::*;
 
-/// So many threads, all of which come.
+/// A number of threads, all of which arrive.
 struct Crew(usize);
 
 impl Threads for Crew {
@@ -25,7 +25,7 @@ impl Threads for Crew {
     }
 }
 
-/// So many threads, of which only the calling one comes.
+/// A number of threads, of which only the calling one arrives.
 struct Absent(usize);
 
 impl Threads for Absent {
@@ -49,7 +49,7 @@ fn crews() -> Vec<Box<dyn Threads>> {
     crews
 }
 
-/// Sorts keys, and keys beside their places, which show whether equal ones keep their order.
+/// Sorts keys, and pairs of keys and places, which show whether the sort is stable.
 fn check<K: Word + Ord + Default + std::fmt::Debug>(keys: &[K]) {
     let mut expected = keys.to_vec();
     expected.sort();
@@ -91,10 +91,10 @@ fn random(mut seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Lengths around those at which another way is taken.
+/// Lengths around the thresholds of the algorithm.
 const LENGTHS: [usize; 9] = [0, 1, 2, 192, 193, 1024, 1025, 5000, 16_390];
 
-/// Keys that are spread in many ways.
+/// Keys with many distributions.
 fn spreads(n: usize) -> Vec<Vec<u64>> {
     let make = |key: &dyn Fn(u64, u64) -> u64| {
         let mut word = random(0x9e37_79b9_7f4a_7c15);

@@ -1,6 +1,6 @@
 //! Words with keys, for the radix sort.
 
-/// A word with a key, of which bits decide.
+/// Describes a word with a key to sort by.
 pub trait Word: Copy + Send + Sync {
     fn key(self) -> u64;
     /// Sorts by the key, then by the rest of the words.
