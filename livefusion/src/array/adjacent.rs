@@ -66,7 +66,7 @@ impl Builder {
         self.generate(n.len(), less)
     }
 
-    /// Returns the runs of equal neighbours: their element and their length (`u64`).
+    /// Returns the element and the length (`u64`) of each run of equal neighbours.
     pub fn group(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
         // Only floats can be equal and still differ, as the zeros do. In other types any element of
         // a run represents it.
@@ -234,7 +234,7 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.unique_by(self.node(), &same))
     }
 
-    /// Returns the runs of equal neighbours: their element and their length.
+    /// Returns the element and the length of each run of equal neighbours.
     ///
     /// This is a run-length encoding. Equality is that of [`unique`](Array::unique).
     ///

@@ -51,7 +51,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
         self.node().rank as usize
     }
 
-    /// Erases the rank from the type, so that it is known only at run time.
+    /// Moves the rank from the type to run time.
     ///
     /// Costs nothing.
     ///

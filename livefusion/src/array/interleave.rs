@@ -41,7 +41,9 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// Alternates the elements of two arrays of equal length: `x0, y0, x1, y1, ...`.
+    /// Alternates the elements of two arrays of equal length.
+    ///
+    /// The order is `x0, y0, x1, y1, ...`.
     ///
     /// Arrays in memory and index functions give an index function, which fuses with its consumers.
     /// Streams (filters, scans, elements of segments, ...) take one pass over both, and fuse with

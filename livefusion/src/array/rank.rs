@@ -15,15 +15,15 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Marks rank 0: a delayed scalar.
+/// Marks rank 0, a delayed scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct Ix0;
 
-/// Marks a rank of one or more axes that is known only at run time.
+/// Marks a rank of one or more axes known only at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct IxDyn;
 
-/// Describes the rank of an array: [`Ix0`] to [`Ix6`], or [`IxDyn`].
+/// Describes the rank of an array, [`Ix0`] to [`Ix6`] or [`IxDyn`].
 pub trait Rank:
     Sealed + Sized + 'static + Join<Self, Joined = Self> + Join<Ix0, Joined = Self>
 {
@@ -89,7 +89,7 @@ pub trait Dim: Rank {
     fn lens(axes: &mut dyn Iterator<Item = Array<u64, Ix0>>) -> Self::Lens;
 }
 
-/// Describes a rank of two or more axes: [`Ix2`] to [`Ix6`], or [`IxDyn`].
+/// Describes a rank of two or more axes, [`Ix2`] to [`Ix6`], or [`IxDyn`].
 ///
 /// [`IxDyn`] is included although it may have a single axis.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a rank of two axes or more")]
