@@ -90,7 +90,7 @@ struct Arena {
     scopes: Vec<Scope>,
     open: usize,
     numbers: std::ops::Range<u64>,
-    /// Mistakes made outside of any closure. Equal ones are kept once.
+    /// Mistakes made outside of any closure, without duplicates.
     mistakes: Vec<Error>,
 }
 

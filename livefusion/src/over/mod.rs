@@ -8,7 +8,8 @@
 //! | `reduce` | `sum`, `product`, `min`, `max`, `mean`, `var`, `std`, `any`, `all`, `count` |
 //! | `extremum` | `min_index`, `max_index` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate`; over all elements `fold_right` |
-//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`; over all elements `scan_with_total`, `scan_with_start` |
+//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
+//! | `scan` | over all elements also `scan_with_total`, `scan_with_start` |
 //! | `right` | `scan_right`, `scan1_right`, `scan_exclusive_right` |
 //! | `moments` | fold states of `mean`, `var` and `std` |
 //!

@@ -25,12 +25,16 @@ impl Builder {
         self.joined(of.into(), |ty| by(Op::Mul, one(ty)))
     }
 
-    /// Finds the smallest element. Fails if there are no elements.
+    /// Finds the smallest element.
+    ///
+    /// Fails if there are no elements.
     pub fn min<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.chosen(of.into(), Op::Min)
     }
 
-    /// Finds the largest element. Fails if there are no elements.
+    /// Finds the largest element.
+    ///
+    /// Fails if there are no elements.
     pub fn max<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.chosen(of.into(), Op::Max)
     }

@@ -70,12 +70,16 @@ impl Builder {
         self.append(&[first, folds])
     }
 
-    /// Sums the elements up to each. Elements are one number each.
+    /// Sums the elements up to each.
+    ///
+    /// Elements are one number each.
     pub fn cumsum<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.running(of.into(), |ty| by(Op::Add, Const::zero(ty)))
     }
 
-    /// Multiplies the elements up to each. Elements are one number each.
+    /// Multiplies the elements up to each.
+    ///
+    /// Elements are one number each.
     pub fn cumprod<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.running(of.into(), |ty| by(Op::Mul, one(ty)))
     }
