@@ -118,7 +118,7 @@ impl Builder {
 fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: Loc) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
-    // With a single edge there is no bin, and this result is out of range.
+    // With a single edge there is no bin, and this wraps to a number out of range.
     let bin = op(Op::Sub, &[last, one]);
     let lower = op(Op::Min, &[bin, last]);
     let [lower, upper] = [lower, last].map(|k| Field::at_unchecked(edges, k, loc)[0]);
@@ -212,8 +212,8 @@ impl<T: Num> Array<T> {
 impl<T: Float> Array<T> {
     /// Counts the elements in each of `n` equally wide bins from `low` to `high`.
     ///
-    /// The counts equal those of [`histogram`](Array::histogram) with the edges `linspace(low,
-    /// high, n + 1)`, but need no search.
+    /// The counts equal those of [`histogram`](Array::histogram) with the edges
+    /// `linspace(low, high, n + 1)`, but need no search.
     ///
     /// Bins can be narrower than the spacing of floats. Then several edges are the same float, and
     /// the last of these bins gets the elements. So if `low == high`, the last bin counts the

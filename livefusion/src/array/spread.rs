@@ -67,7 +67,7 @@ impl Spread {
             &[is_some, below(op(Op::Div, &[all, count]), least)],
         );
         let is_low = op(Op::And, &[below(start, least + 1), below(stop, least + 1)]);
-        // For fine steps: all floats in the range are spaced as subnormal floats are.
+        // `is_low` matters for fine steps: all floats in the range are spaced as subnormal floats are.
         let by = |huge: i32, low: i32, high: i32| {
             let lifted = op(Op::Select, &[is_low, power(ty, low), power(ty, high)]);
             let normal = op(Op::Select, &[is_fine, lifted, one]);

@@ -201,7 +201,7 @@ impl<T: Float> Exp<T> {
         apply(Op::MulAdd, &args, Loc::caller())
     }
 
-    /// Returns the logarithm to any base: `ln(self) / ln(base)`.
+    /// Returns the logarithm to any base, `ln(self) / ln(base)`.
     #[track_caller]
     pub fn log(self, base: impl ToExp<T>) -> Exp<T> {
         let loc = Loc::caller();

@@ -64,7 +64,9 @@ impl Field {
     }
 }
 
-/// Lists the fields of an expression; up to four need no allocation.
+/// Lists the fields of an expression.
+///
+/// Up to four need no allocation.
 pub type Fields = SmallVec<[Field; 4]>;
 
 impl fmt::Debug for Field {

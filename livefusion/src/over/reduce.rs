@@ -314,10 +314,10 @@ over! { folds T: Num;
     /// the pairs are updated element by element, without vectors.
     ///
     /// *Accuracy.* Let `c` be the mean of the absolute values divided by the absolute value of the
-    /// mean. If all elements have one sign, `c` is 1. For `f64` the relative error is at most `(2 +
-    /// 2 c) / 2^53`, for any number of elements. For `f32` the result is within an ulp for up to
-    /// `10^9` elements if `c` is below 4000. Along an axis other than the last, this holds if `c`
-    /// times the length is below `2^28`. Integers beyond `2^53` are rounded first.
+    /// mean. If all elements have one sign, `c` is 1. For `f64` the relative error is at most
+    /// `(2 + 2 c) / 2^53`, for any number of elements. For `f32` the result is within an ulp for up
+    /// to `10^9` elements if `c` is below 4000. Along an axis other than the last, this holds if
+    /// `c` times the length is below `2^28`. Integers beyond `2^53` are rounded first.
     ///
     /// The mean is NaN without elements, with a NaN, or with infinities of both signs. With
     /// infinities of one sign it is infinite. If the sum exceeds the largest `f64`, the mean is
@@ -350,9 +350,9 @@ over! { folds T: Num;
     /// or computed twice if that is cheap.
     ///
     /// *Accuracy.* Elements are converted to `f64`. Without far outliers, results are within two
-    /// ulps, however far from 0 the elements are. Let `k` be the largest value of `1 + d^2 /
-    /// variance`, where `d` is an element's distance from the mean. The relative error is at most
-    /// `16 k / 2^53`, and never above its value for `k = 2049`.
+    /// ulps, however far from 0 the elements are. Let `k` be the largest value of
+    /// `1 + d^2 / variance`, where `d` is an element's distance from the mean. The relative error
+    /// is at most `16 k / 2^53`, and never above its value for `k = 2049`.
     ///
     /// The variance of one element is 0. It is NaN without elements, or if an element is infinite
     /// or NaN. Distances above `1e154` give an infinite variance.

@@ -277,8 +277,8 @@ pub fn integers(
 
 /// Draws a random permutation of `0, 1, .., n - 1`.
 ///
-/// All orders are equally likely. To shuffle an array, use `xs.gather(&random::permutation(key,
-/// xs.len()))`.
+/// All orders are equally likely. To shuffle an array, use
+/// `xs.gather(&random::permutation(key, xs.len()))`.
 ///
 /// ```
 /// use livefusion::prelude::*;

@@ -40,9 +40,9 @@ impl Builder {
         self.permute_axes(xs, &order)
     }
 
-    /// Reorders the axes: axis `k` of the result is axis `order[k]`.
+    /// Reorders the axes.
     ///
-    /// The order must contain each axis once.
+    /// Axis `k` of the result is axis `order[k]`. The order must contain each axis once.
     pub fn permute_axes(self, xs: &Arc<Node>, order: &[usize]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
             let shape = self.shape(xs);
@@ -301,7 +301,9 @@ impl<T: Elt, D: Multi> Array<T, D> {
         Array::wrap(Builder::named("transpose").transpose(self.node()))
     }
 
-    /// Reorders the axes: axis `k` of the result is axis `order[k]`.
+    /// Reorders the axes.
+    ///
+    /// Axis `k` of the result is axis `order[k]` of this array.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -75,7 +75,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// `f` maps the index of an element to an index of this array. An array in memory is read at
     /// random. If this array is a cheap index function, its elements are recomputed at each read.
-    /// Fuses with its consumers. This is `backpermute` in the Accelerate chapter.
+    /// Fuses with its consumers. This is `backpermute` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Returns the axis along which reads are contiguous, for an array of this rank.
 ///
-/// The node holds the elements row by row. `None` if sources disagree.
+/// The node holds the elements row by row. `None` if there is no such axis, or sources disagree.
 pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     let mut axes = Vec::new();
     let mut stack = vec![elements];

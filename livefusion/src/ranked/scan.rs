@@ -183,8 +183,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     ///
     /// Rows are along the last axis, and the lengths are the same for all rows. Each segment is
     /// folded by `op`, which must be associative, from `start`. The last axis of the result has one
-    /// element per segment. Memory is read once, in order. This is `foldSeg` in the Accelerate
-    /// chapter.
+    /// element per segment. Memory is read once, in order. This is `foldSeg` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -72,7 +72,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// The elements are combined in order, by `op` of (old element, new element). `f` maps the
     /// index of an element to an index of `base`. It can leave an element out by
     /// [`then_some`](crate::Exp::then_some). Fuses with the producer of the elements. The result is
-    /// stored before consumers read it. This is `permute` in the Accelerate chapter.
+    /// stored before consumers read it. This is `permute` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -249,8 +249,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// `#[allow(clippy::reversed_empty_ranges)]` silences it.
     ///
     /// The result is an index function and costs only the read where it is used. Unread elements
-    /// are not computed if the array is a cheap index function. This is `slice` in the Accelerate
-    /// chapter.
+    /// are not computed if the array is a cheap index function. This is `slice` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -345,7 +344,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     ///
     /// There is one item per axis of the result. `..` is an axis of this array. A length is a new
     /// axis, along which the elements are equal. Fuses with its consumers, and also with its
-    /// producer if all new axes come last. This is `replicate` in the Accelerate chapter.
+    /// producer if all new axes come last. This is `replicate` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;

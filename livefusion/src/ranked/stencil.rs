@@ -167,7 +167,7 @@ impl<T: Elt> Array<T, Ix2> {
     ///
     /// The result has the shape of the array. Fuses with its consumers, and with a source whose
     /// elements are cheap index functions. Other sources are read from memory. This is `stencil` in
-    /// the Accelerate chapter.
+    /// Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -193,9 +193,10 @@ impl<T: Elt> Array<T, Ix2> {
 }
 
 impl<T: Elt> Array<T, Ix3> {
-    /// Applies `f` to the neighbours of each element, `N` planes of `M` rows of `K`.
+    /// Applies `f` to the neighbours of each element.
     ///
-    /// Otherwise as [`stencil2`](Array::stencil2).
+    /// The neighbours are `N` planes of `M` rows of `K`. Otherwise as
+    /// [`stencil2`](Array::stencil2).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -245,7 +246,7 @@ impl<T: Elt, D: Dim> Edges<T, D> for Boundary<T> {
     }
 }
 
-/// Computes neighbours outside from their index; see [`outside`].
+/// Computes neighbours outside from their index, see [`outside`].
 #[derive(Clone, Debug)]
 pub struct Outside<F, T, const N: usize> {
     f: F,
