@@ -99,7 +99,7 @@ fn by_flag(types: &[Ty], loc: Loc) -> Body {
         let is_there = cond(flag, more_x, more_y);
         let none = op(Op::Not, &[cond(more_x, truth(true), more_y)]);
         let fits = cond(more, is_there, none);
-        // A flag without an element, or elements without a flag.
+        // The error is a flag without an element, or an element without a flag.
         let next = op(Op::Add, &[i, Field::literal(Const::u64(1))]);
         let (got, expected) = (cond(more, i, next), cond(more, next, i));
         let left = cond(more, flag, truth(false));

@@ -71,7 +71,7 @@ impl<T: Elt, const N: usize, const M: usize> From<[[T; M]; N]> for Array<T, Ix2>
 impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; N]>
     for Array<T, Ix3>
 {
-    /// Copies arrays of arrays of arrays.
+    /// Copies the planes of an array of rank 3.
     #[track_caller]
     fn from(planes: [[[T; K]; M]; N]) -> Array<T, Ix3> {
         let all = planes.into_iter().flatten().flatten().collect();
@@ -112,7 +112,7 @@ impl<T: Scalar> Array<T> {
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Array<T> {
         let builder = Builder::named("foreign");
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller guarantees the same conditions that `Buffer::foreign` requires.
         let elements = unsafe { Buffer::foreign(T::TY, len, ptr.cast(), owner) };
         Array::wrap(match elements {
             Some(elements) => builder.manifest(vec![Arc::new(elements)]),

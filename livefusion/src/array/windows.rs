@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Describes the neighbours outside of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Boundary<T> {
-    /// The element at the nearest end.
+    /// The nearest element of the array.
     Clamp,
     /// The array repeats from its other end.
     Wrap,

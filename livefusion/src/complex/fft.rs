@@ -156,7 +156,7 @@ impl<T: Float> Array<Complex<T>> {
     /// consumers are in the loop after.
     ///
     /// # Errors
-    /// When forced: if there is no memory for it.
+    /// When forced: if there is not enough memory.
     #[track_caller]
     pub fn fft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("fft").fft(self.node()))
@@ -168,7 +168,7 @@ impl<T: Float> Array<Complex<T>> {
     /// the consumers.
     ///
     /// # Errors
-    /// As of [`fft`](Array::fft).
+    /// As for [`fft`](Array::fft).
     #[track_caller]
     pub fn ifft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("ifft").ifft(self.node()))
@@ -218,7 +218,7 @@ impl<T: Float> Array<T> {
     /// complex numbers.
     ///
     /// # Errors
-    /// As of [`fft`](Array::fft).
+    /// As for [`fft`](Array::fft).
     #[track_caller]
     pub fn rfft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("rfft").rfft(self.node()))
@@ -255,7 +255,7 @@ impl<T: Float> Segmented<Complex<T>> {
     /// The factor is one over the length of each segment, as in [`Array::ifft`].
     ///
     /// # Errors
-    /// As of [`fft`](Segmented::fft).
+    /// As for [`fft`](Segmented::fft).
     #[doc(alias = "ifft_s")]
     #[track_caller]
     pub fn ifft(&self) -> Segmented<Complex<T>> {
@@ -309,7 +309,7 @@ impl<T: Float> Segmented<T> {
     /// finds its maximum.
     ///
     /// # Errors
-    /// As of [`fft`](Segmented::fft).
+    /// As for [`fft`](Segmented::fft).
     #[doc(alias("spectrogram", "stft", "rfft_s"))]
     #[track_caller]
     pub fn rfft(&self) -> Segmented<Complex<T>> {

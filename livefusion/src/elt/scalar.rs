@@ -29,7 +29,7 @@ pub trait Scalar:
     note = "to count with a `bool`, `.cast::<u64>()` it; of tuples and structs, take the fields"
 )]
 pub trait Num: Scalar {
-    /// 1.
+    /// The number 1.
     const ONE: Self;
     /// Names the type of means: `f64` for integers, the float type itself for floats.
     type Mean: Float;
@@ -55,7 +55,7 @@ pub trait Float: Num<Mean = Self> {
     type Bits: Int;
     /// 180 / pi, rounded to this type.
     const DEGREES_PER_RADIAN: Self;
-    /// pi / 180, as std computes it in this type.
+    /// pi / 180, computed in this type as std does.
     const RADIANS_PER_DEGREE: Self;
     /// The smallest positive normal number.
     const MIN_POSITIVE: Self;

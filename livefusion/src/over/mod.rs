@@ -211,7 +211,7 @@ macro_rules! over {
             #[doc = concat!("[`Array::", stringify!($name), "`] has the details and examples.")]
             ///
             /// # Errors
-            /// Also when forced: if there is no such axis, or one is named twice.
+            /// Also when forced: if there is no such axis, or one occurs twice.
             #[track_caller]
             pub fn $name$(<$($generics)*>)?(&self, $($arg: $A),*) -> Array<$U, Ax::Rest> {
                 let $b = Builder::named(stringify!($name));

@@ -223,7 +223,7 @@ pub(crate) const NUMBERS: &str = "elements of one number each";
     note = "to count with a `bool`, `.cast::<u64>()` it; of tuples and structs, take the fields"
 )]
 pub trait Summed: Elt {
-    /// Sums such elements.
+    /// Sums the elements of a domain.
     fn sum_of(builder: Builder, of: Domain<'_>) -> Arc<Node>;
 }
 

@@ -70,7 +70,7 @@ impl Function for Product {
         let product = match a.ty() {
             Ty::F32 => product::<f32>([a, b], [n, k, m], |[n, k, m], [a, b], c| {
                 let (k_step, m_step) = (k as isize, m as isize);
-                // SAFETY: `product` has seen to it that the three have as many elements as rows of these lengths have.
+                // SAFETY: `product` has checked that the three buffers have the sizes of matrices with these lengths.
                 unsafe {
                     matrixmultiply::sgemm(
                         n, k, m, 1.0, a, k_step, 1, b, m_step, 1, 0.0, c, m_step, 1,

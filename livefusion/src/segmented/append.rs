@@ -101,7 +101,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if `outer` does not add up to the number of segments.
+    /// When forced: if `outer` does not sum to the number of segments.
     #[doc(alias = "flatten_s")]
     #[track_caller]
     pub fn flatten<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {
