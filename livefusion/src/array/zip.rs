@@ -8,7 +8,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Untyped forms. For `zip_with` use [`Builder::map`] of several arrays.
+/// Untyped forms besides [`Builder::zip`]. For `zip_with` use [`Builder::map`] of several arrays.
 impl Builder {
     /// Pairs each element with its index, which comes first.
     ///

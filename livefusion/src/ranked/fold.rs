@@ -136,9 +136,10 @@ impl<'s> Folded<'s> {
     /// Folds the elements. The results are in row-major order, or a delayed scalar if no axis is
     /// kept.
     ///
-    /// Along axes other than the last ones there are two ways. If an element can be the result of a
-    /// fold, the loop over rows stays outside and combines each row into the results. Otherwise
-    /// IRWIM (interchange of reduce with inner map) makes each fold an inner loop.
+    /// Along axes other than the last ones there are two ways. The loop over rows can stay outside
+    /// and combine each row into the results. This needs a fold with a start whose state has the
+    /// element type, and an input that is not read across rows. Otherwise IRWIM (interchange of
+    /// reduce with inner map) makes each fold an inner loop.
     pub(super) fn fold(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
         if self.kept.is_empty() {
             return builder.fold(elements, fold);
