@@ -1,4 +1,4 @@
-//! Neighbours: what is equal of them (`unique`, `unique_by`, `group`, `group_by`), and how they differ (`diff`).
+//! Neighbouring elements: `unique`, `unique_by`, `group`, `group_by`, `diff`.
 
 use crate::array::merge::{test, truth};
 use crate::array::search::side;
@@ -12,14 +12,14 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Tests are of (the one before, the element).
+/// Untyped forms. A test takes (predecessor, element).
 impl Builder {
-    /// The elements that differ from the one before them.
+    /// Returns the elements that differ from their predecessor.
     pub fn unique(self, xs: &Arc<Node>) -> Arc<Node> {
         self.unique_by(xs, &equal(&xs.types, self.loc()))
     }
 
-    /// The elements for which the test is false, and the first.
+    /// Returns the first element and all elements for which the test is false.
     pub fn unique_by(self, xs: &Arc<Node>, same: &Body) -> Arc<Node> {
         let (before, indices) = self.before(xs);
         let all = self.zip(&[xs.clone(), before, indices]);
@@ -27,7 +27,9 @@ impl Builder {
         self.fields(&firsts, 0..xs.types.len() as u32)
     }
 
-    /// How much each element is more than the one before it: one less than there are elements, which are one number each.
+    /// Returns the difference of each element and its predecessor.
+    ///
+    /// The result is one element shorter. Each element must be one number.
     pub fn diff(self, xs: &Arc<Node>) -> Arc<Node> {
         self.numbers(xs, (&xs.types, 1), |ty| match xs.comes_in_order() {
             true => self.diff_in_order(xs, ty),
@@ -64,35 +66,40 @@ impl Builder {
         self.generate(n.len(), less)
     }
 
-    /// The runs of equal neighbours: the element of each, and how often it stands there (`u64`).
+    /// Returns the element and the length (`u64`) of each run of equal neighbours.
     pub fn group(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
-        // Zeros of either sign are equal; of other types, equal elements are the same.
+        // Only floats can be equal and still differ, as the zeros do. In other types any element of
+        // a run represents it.
         let any = !xs.types.iter().any(|t| t.is_float());
         self.runs(xs, any, &equal(&xs.types, self.loc()))
     }
 
-    /// The runs of neighbours for which the test is true: the first element of each, and its length (`u64`).
+    /// Returns the runs of neighbours that pass the test.
+    ///
+    /// The results are the first element and the length (`u64`) of each run.
     pub fn group_by(self, xs: &Arc<Node>, same: &Body) -> (Arc<Node>, Arc<Node>) {
         self.runs(xs, false, same)
     }
 
-    /// For each element the one before it, and its index.
+    /// Pairs the predecessor of each element with the element's index.
     fn before(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
-        // The last element of what came before: a scan, so that a stream needs no memory.
+        // The predecessor is an exclusive scan, so a stream needs no memory for it.
         let last = Fold::associative(zeros(&xs.types), side(&xs.types, 1));
         let before = self.scan(xs, last, ScanKind::Exclusive);
         (before, self.places(xs))
     }
 
-    /// Runs, each with its first element, or any, and its length: when the next one begins, and the last one behind all
-    /// elements.
+    /// Emits each run when the next run begins, and the last run after all elements.
+    ///
+    /// A run consists of one element and a length. The element is the first of the run, or an
+    /// arbitrary one if `any` is set.
     fn runs(self, xs: &Arc<Node>, any: bool, same: &Body) -> (Arc<Node>, Arc<Node>) {
         let (loc, types) = (self.loc(), &xs.types);
         let width = types.len() as u32;
         let (before, indices) = self.before(xs);
         let all = self.zip(&[xs.clone(), before.clone(), indices.clone()]);
         let begins = self.map(&[all], begins(types, same, loc));
-        // Where the run under way began, and an element of it.
+        // The start of the current run, and an element of it.
         let latest = by(Op::Max, Const::u64(0));
         let at = trace(&[Ty::Bool, Ty::U64], |p| {
             p[0].cond(&p[1..], &[Field::literal(Const::u64(0))], loc)
@@ -128,7 +135,7 @@ impl Builder {
         )
     }
 
-    /// The first element of the run under way, behind whether there is one.
+    /// Returns a flag that tells if a run has begun, then the first element of that run.
     fn first_of_run(self, xs: &Arc<Node>, begins: &Arc<Node>) -> Arc<Node> {
         let state = [&[Ty::Bool], &xs.types[..]].concat();
         let latest = trace(&[&state[..], &state[..]].concat(), |p| {
@@ -140,7 +147,7 @@ impl Builder {
         self.scan(&all, latest, ScanKind::Exclusive)
     }
 
-    /// The run that nothing follows, if there is any.
+    /// Returns the last run, if there is one.
     fn last_run(self, xs: &Arc<Node>, [element, at]: &[Arc<Node>; 2]) -> Arc<Node> {
         let (n, loc, width) = (self.len(xs), self.loc(), xs.types.len());
         let one = trace(&[Ty::U64], |_| {
@@ -153,7 +160,7 @@ impl Builder {
             run
         });
         let one = self.generate(Len::Known(1), one);
-        // A run has elements.
+        // A run of length zero means that there are no elements.
         let is_run = trace(&[&xs.types[..], &[Ty::U64]].concat(), |p| {
             let none = Field::literal(Const::u64(0));
             Fields::from_slice(&[Field::op(Op::Ne, &[p[p.len() - 1], none], loc)])
@@ -162,7 +169,7 @@ impl Builder {
     }
 }
 
-/// Whether an element, of (element, the one before, index), is the first of a run.
+/// Tests if an element starts a run, given (element, predecessor, index).
 fn begins(types: &[Ty], same: &Body, loc: Loc) -> Body {
     trace(&[types, types, &[Ty::U64]].concat(), |p| {
         let (x, rest) = p.split_at(types.len());
@@ -174,7 +181,7 @@ fn begins(types: &[Ty], same: &Body, loc: Loc) -> Body {
     })
 }
 
-/// Whether all fields are equal.
+/// Tests if all fields are equal.
 fn equal(types: &[Ty], loc: Loc) -> Body {
     trace(&[types, types].concat(), |p| {
         let (a, b) = p.split_at(types.len());
@@ -186,12 +193,14 @@ fn equal(types: &[Ty], loc: Loc) -> Body {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements that differ from the one before them: of each run of equal neighbours the
-    /// first. Tuples and structs are equal if all of their fields are. Floats are compared by `==`:
-    /// the zeros are equal, and NaN equals nothing, so every NaN stays.
+    /// Returns the elements that differ from their predecessor.
     ///
-    /// At a rate of its own, as a [`filter`](Array::filter): fuses with its input, whatever makes
-    /// it, and with what uses the result. Nothing is read at random.
+    /// Each run of equal neighbours keeps its first element. Tuples and structs are equal if all of
+    /// their fields are equal. Floats are compared by `==`: the two zeros are equal, and NaN equals
+    /// nothing, so every NaN stays.
+    ///
+    /// The result has a rate of its own, as that of [`filter`](Array::filter). It fuses with its
+    /// producer and its consumers. There is no random access.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -206,8 +215,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.unique(self.node()))
     }
 
-    /// The elements for which `same(the one before, the element)` is false, and the first. The one
-    /// before is the neighbour in this array, whether it stays or not. Fuses as
+    /// Returns the first element and all elements that fail `same(predecessor, element)`.
+    ///
+    /// The predecessor is the neighbour in this array, even if `unique_by` drops it. Fuses as
     /// [`unique`](Array::unique) does.
     ///
     /// ```
@@ -224,12 +234,13 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.unique_by(self.node(), &same))
     }
 
-    /// The runs of equal neighbours: the element of each, and how often it stands there (a
-    /// run-length code). Equality is that of [`unique`](Array::unique).
+    /// Returns the element and the length of each run of equal neighbours.
     ///
-    /// Fuses with its input, whatever makes it, and with what uses the results: a run comes out when the next one begins,
-    /// and the last one in a phase behind all elements, as in an [`append`](Array::append). For the elements alone,
-    /// `unique` is cheaper.
+    /// This is a run-length encoding. Equality is that of [`unique`](Array::unique).
+    ///
+    /// Fuses with its producer and with the consumers of both results. Each run is emitted when the
+    /// next run begins. The last run is emitted in a phase after all elements, as in an
+    /// [`append`](Array::append). If only the elements are needed, `unique` is cheaper.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -245,8 +256,10 @@ impl<T: Elt> Array<T> {
         (Array::wrap(values), Array::wrap(lengths))
     }
 
-    /// As [`group`](Array::group), with runs of neighbours for which `same(the one before, the
-    /// element)` is true; of each the first element.
+    /// Returns the runs of neighbours for which `same(predecessor, element)` is true.
+    ///
+    /// Each run is represented by its first element and its length. Otherwise this is
+    /// [`group`](Array::group).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -270,8 +283,10 @@ impl<T: Elt> Array<T> {
 }
 
 impl<T: Num> Array<T> {
-    /// How much each element is more than the one before it: `xs[1] - xs[0], xs[2] - xs[1], ..`, one less than there are elements.
-    /// Integers wrap.
+    /// Returns the difference of each element and its predecessor.
+    ///
+    /// The elements are `xs[1] - xs[0], xs[2] - xs[1], ..`, one fewer than in this array. Integers
+    /// wrap.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -281,8 +296,8 @@ impl<T: Num> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A function of the index, as [`windows`](Array::windows); of what comes as a stream, a stream that remembers
-    /// the element before.
+    /// *Cost and fusion.* The result is an index function, as for [`windows`](Array::windows). For
+    /// a stream the result is a stream that remembers the preceding element.
     #[doc(alias("ediff1d", "adjacent_difference"))]
     #[track_caller]
     pub fn diff(&self) -> Array<T> {

@@ -1,4 +1,4 @@
-//! Arrays one behind the other: `append`, `concat`.
+//! Concatenation of arrays: `append`, `concat`.
 
 use crate::array::length::Amount;
 use crate::array::{Array, Ix1, Rank};
@@ -9,10 +9,12 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Beside [`Builder::append`], which makes the parts in phases of one loop.
+/// Untyped forms. [`Builder::append`] makes the parts in the phases of one loop.
 impl Builder {
-    /// The elements of several arrays, of which there is one at least, one array behind the other: phases, if one of them has its
-    /// elements in order only, else an index function.
+    /// Concatenates one or more arrays.
+    ///
+    /// The result is an index function if all parts are. Otherwise the parts are the phases of one
+    /// loop.
     pub fn concat(self, parts: &[Arc<Node>]) -> Arc<Node> {
         match parts {
             [one] => one.clone(),
@@ -27,12 +29,15 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements of this array, then those of `other`.
+    /// Returns the elements of this array, then those of `other`.
     ///
-    /// Of arrays in memory and index functions (`generate`, `iota`, `reverse`, ...) it is an index function, too: it
-    /// costs one comparison per element, fuses with what uses the result, and any element can be had by its index.
-    /// Of what is computed otherwise (a `map`, a `filter`, ...) it is made in the loop that computes it: first
-    /// this array, then the other, each a *phase* of the loop, and what uses the result goes on from one to the next.
+    /// Arrays in memory and index functions (`generate`, `iota`, `reverse`, ...) give an index
+    /// function. It costs one comparison per element, fuses with its consumers, and allows random
+    /// access.
+    ///
+    /// Otherwise the result is made in the loop that computes the inputs (a `map`, a `filter`,
+    /// ...). That loop has two *phases*: first this array, then the other. Consumers of the result
+    /// run through both phases.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -51,14 +56,16 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// An array among others that are joined: an [`Array`], a reference to one, or a reference to that, as a list of references
-/// gives it.
+/// Describes an array in a list of arrays to join.
+///
+/// It is an [`Array`], a reference to one, or a reference to a reference. The last occurs in a list
+/// of references.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be joined with other arrays of type `{T}`",
     note = "give a list of arrays of one type and rank, or of references to them: `concat([&xs, &ys])`"
 )]
 pub trait Part<T: Elt, D: Rank> {
-    /// The array.
+    /// Returns the array.
     fn part(&self) -> &Array<T, D>;
 }
 
@@ -74,7 +81,7 @@ impl<T: Elt, D: Rank, P: Part<T, D>> Part<T, D> for &P {
     }
 }
 
-/// The nodes of several arrays.
+/// Returns the nodes of several arrays.
 pub(crate) fn nodes_of<T: Elt, D: Rank>(
     arrays: impl IntoIterator<Item = impl Part<T, D>>,
 ) -> Vec<Arc<Node>> {
@@ -82,10 +89,13 @@ pub(crate) fn nodes_of<T: Elt, D: Rank>(
     arrays.map(|a| a.part().node().clone()).collect()
 }
 
-/// The elements of several arrays, one array behind the other; none of no arrays. They come as a list of arrays or of
-/// references, or a reference to such a list.
+/// Concatenates several arrays.
 ///
-/// As [`append`](Array::append); as an index function of k arrays it costs about log k comparisons per element.
+/// An empty list gives an empty array. The argument is a list of arrays or of references, or a
+/// reference to such a list.
+///
+/// Fuses as [`append`](Array::append) does. An index function over k arrays costs about log k
+/// comparisons per element.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -108,7 +118,7 @@ pub fn concat<T: Elt>(arrays: impl IntoIterator<Item = impl Part<T, Ix1>>) -> Ar
     })
 }
 
-/// Two or more arrays as one, each element read at its index.
+/// Joins two or more arrays into an index function.
 pub(crate) fn by_index(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
     let ends = ends(builder, parts);
     let mut b = BodyBuilder::new(&[Ty::U64]);
@@ -118,7 +128,7 @@ pub(crate) fn by_index(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
     builder.generate(length(ends), b.finish(&fields))
 }
 
-/// Whether any element of an array can be had by its index.
+/// Tests if an array allows access to any element by its index.
 fn is_function(array: &Arc<Node>) -> bool {
     let mut stack = vec![array];
     while let Some(node) = stack.pop() {
@@ -132,7 +142,7 @@ fn is_function(array: &Arc<Node>) -> bool {
     true
 }
 
-/// The length of several arrays together.
+/// Returns the total length of several arrays.
 pub(crate) fn total(builder: Builder, parts: &[Arc<Node>]) -> Len {
     length(ends(builder, parts))
 }
@@ -145,7 +155,8 @@ fn length(ends: Vec<Amount>) -> Len {
     }
 }
 
-/// Where each array ends in the whole. A whole too long to count is a length that is found to be one when it is asked for.
+/// Returns the end of each array in the concatenation. An overflow of the length is reported when
+/// the length is computed.
 fn ends(builder: Builder, parts: &[Arc<Node>]) -> Vec<Amount> {
     let mut end = Amount::Known(0);
     let mut after = |part: &Arc<Node>| {
@@ -172,8 +183,8 @@ fn sum(builder: Builder, before: &Amount, part: &Arc<Node>) -> Arc<Node> {
     builder.compute(b.finish(&[end]))
 }
 
-/// The element `i`, by bisection: `parts` end at `ends`, the first one begins at `start` (none for
-/// 0).
+/// Reads element `i` by bisection. The `parts` end at `ends`; the first part begins at `start`
+/// (`None` for 0).
 fn search(
     b: &mut BodyBuilder,
     parts: &[Arc<Node>],

@@ -1,4 +1,4 @@
-//! Two arrays in an order that flags give: `combine`.
+//! Merging of two arrays by flags: `combine`.
 
 use crate::array::Array;
 use crate::array::append::total;
@@ -15,7 +15,9 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// Where a flag is true the next element of `xs`, else the next one of `ys`, which are of one type.
+    /// Takes the next element of `xs` for a true flag, else of `ys`.
+    ///
+    /// Both arrays must have the same element type.
     pub fn combine(self, flags: &Arc<Node>, xs: &Arc<Node>, ys: &Arc<Node>) -> Arc<Node> {
         if *flags.types != [Ty::Bool] {
             return self.unfit(flags, &xs.types, 1, "flags of type bool");
@@ -30,8 +32,8 @@ impl Builder {
         if inputs.iter().any(|n| n.comes_in_order()) {
             return self.merge(&inputs, by_flag(&xs.types, self.loc()));
         }
-        // The map below checks that there are as many flags as elements. So neither array has too
-        // many elements if none has too few, which the reads check.
+        // The map below checks that there are as many flags as elements. The reads check that
+        // neither array is too short. Together these checks also exclude an array that is too long.
         let len = total(self, &[xs.clone(), ys.clone()]);
         let indices = self.generate(len, identity(&[Ty::U64]));
         let taken = trues_before(self, flags);
@@ -50,13 +52,18 @@ impl Builder {
 }
 
 impl Array<bool> {
-    /// Where a flag is true the next element of `xs`, else the next one of `ys`: what undoes a
-    /// [`partition`](Array::partition) or two [`pack`](Array::pack)s.
+    /// Takes the next element of `xs` for a true flag, else of `ys`.
     ///
-    /// Of the flags' length, computed in one pass over them and fused with what makes them and what
-    /// uses the result. Fuses with streams (filters, scans, elements of segments, ...) among `xs`, `ys` and the flags: each
-    /// is advanced where its last element was taken. Where none is a stream `xs` and `ys` are read at random. Of packs by
-    /// these flags (and by `!flags`), and cheap maps of such, nothing is packed.
+    /// This inverts a [`partition`](Array::partition), or two [`pack`](Array::pack)s. The result is
+    /// as long as the flags.
+    ///
+    /// It takes one pass over the flags, and fuses with their producer and with the consumers of
+    /// the result. It also fuses with streams (filters, scans, elements of segments, ...) among
+    /// `xs`, `ys` and the flags. The loop advances a stream when it takes an element from it. If no
+    /// input is a stream, `xs` and `ys` are read at random.
+    ///
+    /// If `xs` and `ys` are packs by these flags (and by `!flags`), or cheap maps of such packs, no
+    /// packed array is made.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -67,8 +74,9 @@ impl Array<bool> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there are not as many flags as elements in both arrays, or if one of the
-    /// arrays has fewer elements than the flags ask it for (an index behind its end, or, of streams, a wrong length).
+    /// When forced: if the flags are not as many as the elements of both arrays together. Also if
+    /// one array is too short for its flags: the error is an index out of range, or a wrong length
+    /// for streams.
     #[doc(alias = "choose")]
     #[track_caller]
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
@@ -77,7 +85,7 @@ impl Array<bool> {
     }
 }
 
-/// The step of a merge of streams by flags, each of which asks for an element.
+/// The step of a merge of streams by flags. Each flag requests one element.
 fn by_flag(types: &[Ty], loc: Loc) -> Body {
     let ends = [Ty::Bool, Ty::Bool, Ty::Bool, Ty::U64];
     let params = [&[Ty::Bool], types, types, &ends].concat();
@@ -91,7 +99,7 @@ fn by_flag(types: &[Ty], loc: Loc) -> Body {
         let is_there = cond(flag, more_x, more_y);
         let none = op(Op::Not, &[cond(more_x, truth(true), more_y)]);
         let fits = cond(more, is_there, none);
-        // A flag without an element, or elements without a flag.
+        // The error is a flag without an element, or an element without a flag.
         let next = op(Op::Add, &[i, Field::literal(Const::u64(1))]);
         let (got, expected) = (cond(more, i, next), cond(more, next, i));
         let left = cond(more, flag, truth(false));
@@ -102,19 +110,19 @@ fn by_flag(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
-/// An array that a pack by some flags leaves, and cheap maps of that.
+/// An array packed by some flags, and the cheap maps applied to it.
 struct Packed<'n> {
-    /// What is packed.
+    /// The unpacked data.
     data: &'n Arc<Node>,
-    /// Maps of what is left, the last one first.
+    /// The maps applied after the pack, the last one first.
     maps: Vec<&'n Body>,
 }
 
-/// Terms that are cheaper to compute again than to store and read.
+/// At most this many terms are cheaper to recompute than to store and load.
 const CHEAP: usize = 8;
 
 impl<'n> Packed<'n> {
-    /// Sees through an array, if it is one that the flags (or with `wanted` false, their opposite) leave.
+    /// Recognises an array packed by the flags, or by their negation if `wanted` is false.
     fn of(array: &'n Arc<Node>, flags: &Arc<Node>, wanted: bool) -> Option<Packed<'n>> {
         let (mut at, mut maps, mut terms) = (array, Vec::new(), 0);
         loop {
@@ -136,14 +144,14 @@ impl<'n> Packed<'n> {
         }
     }
 
-    /// What becomes of an element of the data.
+    /// Emits the maps for one element of the data.
     fn embed(&self, b: &mut BodyBuilder, fields: Vec<TermId>) -> Option<Vec<TermId>> {
         let mut maps = self.maps.iter().rev();
         maps.try_fold(fields, |fields, body| b.embed(body, &fields))
     }
 }
 
-/// Whether tags are the flags, or their opposite.
+/// Tests if the tags are the flags, or their negation if `wanted` is false.
 fn selects(tags: &Arc<Node>, flags: &Arc<Node>, wanted: bool) -> bool {
     if wanted {
         return Arc::ptr_eq(tags, flags);
@@ -158,14 +166,15 @@ fn selects(tags: &Arc<Node>, flags: &Arc<Node>, wanted: bool) -> bool {
     negates && Arc::ptr_eq(of, flags)
 }
 
-/// No traps, which would be blamed on another combinator, and nothing that costs much.
+/// Tests that a body has no traps and no expensive operation. A trap would be reported for the
+/// wrong combinator.
 fn is_cheap(body: &Body) -> bool {
     let costs = |d: &TermData| matches!(&d.term, Term::Op(op, _) if op.is_transcendental());
     !body.may_trap() && !body.terms.iter().any(costs)
 }
 
-/// Of two packs by the flags and by their opposite nothing has to be packed: where a flag is true the
-/// element is what became of the one there.
+/// Combines packs by the flags and by their negation without packing. The flag selects between the
+/// two mapped elements.
 fn of_packs(
     builder: Builder,
     flags: &Arc<Node>,
@@ -193,7 +202,7 @@ fn of_packs(
     Some(builder.map(&inputs, b.finish(&fields)))
 }
 
-/// How many flags before each are true.
+/// Counts the true flags before each position.
 fn trues_before(builder: Builder, flags: &Arc<Node>) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[Ty::Bool]);
     let flag = b.param(0);

@@ -1,7 +1,8 @@
-//! Comparisons of arrays and delayed scalars with what operators take on the right: `lt`, `le`, `gt`, `ge`, `eq`, `ne`.
+//! Comparisons of arrays and delayed scalars: `lt`, `le`, `gt`, `ge`, `eq`, `ne`.
 //!
-//! They give arrays of `bool`, which `&`, `|`, `^` and `!` join. Rust's `<` and `==` give a `bool` at once, which a
-//! delayed array cannot.
+//! The right side is any operand that an operator accepts. The results are arrays of `bool`, which
+//! `&`, `|`, `^` and `!` combine. Rust's `<` and `==` must return a `bool` at once, so a delayed
+//! array cannot implement them.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -16,7 +17,8 @@ use loop_lang::op::Op;
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
-        /// Comparisons, which fuse as maps do. On floats they are IEEE's, as those of [`Exp`](crate::exp::Exp).
+        /// Comparisons, which fuse as maps do. On floats they follow IEEE 754, as those of
+        /// [`Exp`](crate::exp::Exp) do.
         impl<T: Elt, D: Rank> Array<T, D> {
             $($(#[$doc])*
             ///
@@ -31,11 +33,12 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    /// Tells for each element whether it equals the other side.
+    /// Tests if each element equals the other side.
     ///
-    /// The right side is what `+` takes: a number, an array of this shape, or a delayed scalar. The result is an array of
-    /// `bool`, of two delayed scalars a delayed `bool`. It costs one comparison for each element, and fuses as a map does.
-    /// NaN equals nothing, and the zeros are equal.
+    /// The right side is a number, an array of this shape, or a delayed scalar, as for `+`. The
+    /// result is an array of `bool`, or a delayed `bool` if both sides are delayed scalars. It
+    /// costs one comparison per element, and fuses as a map does. NaN equals nothing, and the two
+    /// zeros are equal.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -47,9 +50,9 @@ comparisons! {
     #[doc(alias = "equal")]
     eq Eq;
 
-    /// Tells for each element whether it differs from the other side.
+    /// Tests if each element differs from the other side.
     ///
-    /// Otherwise as [`eq`](Array::eq). NaN differs from all.
+    /// Otherwise as [`eq`](Array::eq). NaN differs from every value.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -60,9 +63,10 @@ comparisons! {
     #[doc(alias = "not_equal")]
     ne Ne;
 
-    /// Tells for each element whether it is less than the other side.
+    /// Tests if each element is less than the other side.
     ///
-    /// Otherwise as [`eq`](Array::eq). With NaN on a side it is false. `false` is less than `true`.
+    /// Otherwise as [`eq`](Array::eq). If a side is NaN, the result is false. `false` is less than
+    /// `true`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -74,7 +78,7 @@ comparisons! {
     #[doc(alias = "less")]
     lt Lt;
 
-    /// Tells for each element whether it is at most the other side.
+    /// Tests if each element is at most the other side.
     ///
     /// Otherwise as [`lt`](Array::lt).
     ///
@@ -87,7 +91,7 @@ comparisons! {
     #[doc(alias = "less_equal")]
     le Le;
 
-    /// Tells for each element whether it is greater than the other side.
+    /// Tests if each element is greater than the other side.
     ///
     /// Otherwise as [`lt`](Array::lt).
     ///
@@ -100,9 +104,10 @@ comparisons! {
     #[doc(alias = "greater")]
     gt Gt;
 
-    /// Tells for each element whether it is at least the other side.
+    /// Tests if each element is at least the other side.
     ///
-    /// Otherwise as [`lt`](Array::lt). A delayed scalar and an expression give an expression.
+    /// Otherwise as [`lt`](Array::lt). Within a closure, a delayed scalar and an expression give an
+    /// expression.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -1,4 +1,4 @@
-//! Shapes: `shape`, `rank`, arrays whose rank is known at run time only, and shapes as arguments.
+//! Shapes: `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments.
 
 use crate::array::length::Amount;
 use crate::array::{Array, Dim, IntoLen, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, length_of};
@@ -8,7 +8,9 @@ use crate::error::ErrorKind;
 use std::sync::Arc;
 
 impl Builder {
-    /// The lengths of an array's axes; of one with a mistake it may be nothing but zeros.
+    /// Returns the lengths of an array's axes.
+    ///
+    /// For an array that carries an error all lengths may be zero.
     pub fn shape(self, xs: &Arc<Node>) -> Shape {
         if let Some(shape) = &xs.shape {
             return shape.clone();
@@ -21,8 +23,11 @@ impl Builder {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// The lengths of the axes, as delayed scalars: an array, of rank [`IxDyn`] a `Vec`. Asking for them computes no
-    /// elements, unless a length depends on these. Closures may use them, and so may whatever takes a shape.
+    /// Returns the lengths of the axes, as delayed scalars.
+    ///
+    /// The result is an array of lengths, or a `Vec` for rank [`IxDyn`]. No elements are computed
+    /// unless a length depends on them. Closures can use the lengths, and so can every function
+    /// that takes a shape.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -41,12 +46,14 @@ impl<T: Elt, D: Dim> Array<T, D> {
         }))
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.node().rank as usize
     }
 
-    /// The array with its rank known at run time only. Costs nothing.
+    /// Moves the rank from the type to run time.
+    ///
+    /// Costs nothing.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -58,7 +65,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
         Array::wrap(self.node().clone())
     }
 
-    /// The array with its rank in its type. Costs nothing.
+    /// Puts the rank into the type.
+    ///
+    /// Costs nothing.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -69,28 +78,33 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if the rank is another one.
+    /// When forced: if the array has another rank.
     #[track_caller]
     pub fn into_rank<E: Dim>(self) -> Array<T, E> {
         Array::checked(Builder::named("into_rank"), self.node().clone())
     }
 }
 
-/// A shape: a length (of rank 1), a tuple or an array of lengths (of rank 2 and more; an array of one is of rank 1), a
-/// `Vec` or a slice of them (of rank [`IxDyn`]). Each length is an integer or a delayed scalar, see [`IntoLen`].
+/// Describes a shape argument.
+///
+/// - A length gives rank 1.
+/// - A tuple or an array of lengths gives the rank of its size.
+/// - A `Vec` or a slice of lengths gives rank [`IxDyn`].
+///
+/// Each length is an integer or a delayed scalar, see [`IntoLen`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape",
     note = "a shape is a length, a tuple or an array of lengths, or a `Vec` of lengths; lengths are integers, or delayed scalars of an integer type"
 )]
 pub trait IntoShape {
-    /// The rank of an array of this shape.
+    /// Names the rank of an array of this shape.
     type Rank: Dim;
-    /// The lengths of the axes, or what is wrong with one.
+    /// Returns the lengths of the axes, or the error in one of them.
     #[doc(hidden)]
     fn into_shape(self, builder: Builder) -> Result<Shape, ErrorKind>;
 }
 
-/// A length as that of an axis.
+/// Converts a length to the length of an axis.
 pub(crate) fn axis(builder: Builder, n: impl IntoLen) -> Result<Axis, ErrorKind> {
     match n.into_len().0 {
         Amount::Known(n) => Ok(builder.length(n)),
@@ -102,7 +116,7 @@ pub(crate) fn axis(builder: Builder, n: impl IntoLen) -> Result<Axis, ErrorKind>
     }
 }
 
-/// A shape of lengths, of one axis or more.
+/// Converts lengths to a shape of one axis or more.
 fn all(builder: Builder, axes: impl IntoIterator<Item = impl IntoLen>) -> Result<Shape, ErrorKind> {
     let axes: Vec<Axis> = axes
         .into_iter()

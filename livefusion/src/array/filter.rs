@@ -1,4 +1,4 @@
-//! Some of the elements: `filter`, `pack`, `partition`.
+//! Selection of elements: `filter`, `pack`, `partition`.
 
 use crate::array::Array;
 use crate::ast::{Args, Body, Builder, Node, Term, TermData, TermId};
@@ -9,7 +9,7 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// The elements for which the test is true, and the others.
+    /// Splits the elements into those that pass the test and the rest.
     pub fn partition(self, xs: &Arc<Node>, test: Body) -> (Arc<Node>, Arc<Node>) {
         let others = negated(test.clone());
         (self.filter(xs, test), self.filter(xs, others))
@@ -17,10 +17,12 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
-    /// can fail for elements that it drops. Fuses with its input and with what uses the result.
+    /// Keeps the elements for which `keep` is true, in order.
     ///
-    /// *Memory.* The kept elements count, not the input: see
+    /// Consumers of a filter neither compute nor fail on dropped elements. Fuses with its producer
+    /// and its consumers.
+    ///
+    /// *Memory.* Only the kept elements count towards the limit, not the input. See
     /// [`memory_limit`](crate::runtime::EngineBuilder::memory_limit).
     ///
     /// ```
@@ -37,7 +39,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.filter(self.node(), body))
     }
 
-    /// The elements whose tag is true, in order. Fuses as [`filter`](Array::filter) does.
+    /// Keeps the elements whose tag is true, in order.
+    ///
+    /// Fuses as [`filter`](Array::filter) does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -54,8 +58,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("pack").pack(self.node(), tags.node()))
     }
 
-    /// The elements for which `keep` is true, and the others, each in order: two filters that share a
-    /// loop.
+    /// Splits the elements into those for which `keep` is true and the rest.
+    ///
+    /// Both results keep the order. They are two filters that share a loop.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -77,10 +82,10 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The test that is true where this one is false.
+/// Negates a test.
 pub(super) fn negated(mut test: Body) -> Body {
     if *test.result_types_or_none() != [Ty::Bool] {
-        // The mistake comes out of whoever asks for a test.
+        // The combinator that checks the test reports the error.
         return test;
     }
     let parts = &mut *test;

@@ -1,4 +1,4 @@
-//! Several elements for each: `flat_map`, `combinations`, `cartesian`.
+//! Several results per element: `flat_map`, `combinations`, `cartesian`.
 
 use crate::array::Array;
 use crate::ast::{Body, Builder, Field, Fields, Node, trace};
@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Builder {
-    /// For each element so many others as `count` of it says (`u64`): `f` of the element's fields and the index among these.
+    /// Expands each element into `count(element)` elements (`u64`).
+    ///
+    /// `f` takes the fields of the element and the index within its expansion.
     pub fn flat_map(self, xs: &Arc<Node>, count: Body, f: &Body) -> Arc<Node> {
         self.flat_mapped(xs, count, f).data
     }
 
-    /// As [`flat_map`](Builder::flat_map); what is made of an element is a segment.
+    /// As [`flat_map`](Builder::flat_map), with the expansion of each element as a segment.
     pub(crate) fn flat_mapped(self, xs: &Arc<Node>, count: Body, f: &Body) -> Segments {
         let lengths = self.map(std::slice::from_ref(xs), count);
         let params: Vec<Ty> = [Ty::U64].iter().chain(&xs.types).copied().collect();
@@ -28,12 +30,12 @@ impl Builder {
         Segments { lengths, data }
     }
 
-    /// All pairs of an element and one behind it.
+    /// Returns all pairs of an element and a later element.
     pub fn combinations(self, xs: &Arc<Node>) -> Arc<Node> {
         let (n, loc) = (self.len(xs), self.loc());
         let op = |op, a, b| Field::op(op, &[a, b], loc);
         let next = |i| op(Op::Add, i, Field::literal(Const::u64(1)));
-        // The first of a pair comes in order, the second is read behind it.
+        // The first of a pair comes in order. The second is read at a later index.
         let firsts = self.zip(&[xs.clone(), self.places(xs)]);
         let rest = trace(&firsts.types, |p| {
             let all = Field::value(&n, loc);
@@ -54,7 +56,7 @@ impl Builder {
         self.flat_map(&firsts, rest, &pair)
     }
 
-    /// All pairs of an element of the first array and one of the second.
+    /// Returns all pairs of an element of `xs` and an element of `ys`.
     pub fn cartesian(self, xs: &Arc<Node>, ys: &Arc<Node>) -> Arc<Node> {
         let (n, loc) = (self.len(ys), self.loc());
         let all = trace(&xs.types, |_| Field::value(&n, loc));
@@ -71,8 +73,11 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// For each element so many others as `count` of it says: `f` of the element and the index among these, one after the other. A
-    /// rate in a rate: the loop over the elements has one over what each makes in it, and whatever uses the result fuses there.
+    /// Expands each element into `count(element)` elements.
+    ///
+    /// They are `f(element, i)` for `i` below the count, concatenated. This is a nested rate: the
+    /// loop over the elements contains a loop over each expansion. Consumers of the result fuse
+    /// into the inner loop.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -85,8 +90,8 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Fuses with what makes the elements, and with everything that uses the result. If nothing but the counts says
-    /// how many elements there are, and they are wanted in memory, a first loop adds the counts up.
+    /// *Cost and fusion.* Fuses with its producer and all its consumers. If the result goes to
+    /// memory and only the counts give its length, a first loop adds up the counts.
     ///
     /// *Source.* `concatMap` of Haskell's lists; `expand` of Accelerate.
     #[doc(alias("concatMap", "expand", "explode"))]
@@ -102,8 +107,10 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.flat_map(self.node(), count, &f))
     }
 
-    /// All pairs of an element and one behind it: `(xs[0], xs[1]), (xs[0], xs[2]), .., (xs[1], xs[2]), ..`. Of n elements n (n - 1) / 2
-    /// pairs, which are in no memory unless they are wanted there.
+    /// Returns all pairs of an element and a later element.
+    ///
+    /// The order is `(xs[0], xs[1]), (xs[0], xs[2]), .., (xs[1], xs[2]), ..`. There are n (n - 1) /
+    /// 2 pairs of n elements. They are stored only if the pairs themselves are forced.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -114,20 +121,23 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A [`flat_map`](Array::flat_map): two loops, one in the other, with whatever uses the pairs in them. The second
-    /// of a pair is read at an index: the elements are in memory, or cheap functions of the index, or made so by an earlier loop.
+    /// *Cost and fusion.* A [`flat_map`](Array::flat_map): two nested loops that also contain the
+    /// consumers of the pairs. The second element of a pair is read at an index. So the array is in
+    /// memory, or its elements are cheap index functions, or an earlier loop stores it.
     ///
     /// # Errors
-    /// When forced: [`ErrorKind::Memory`](crate::ErrorKind::Memory) if there is no room for all pairs. A filter behind them needs
-    /// room for the kept elements.
+    /// When forced: [`ErrorKind::Memory`](crate::ErrorKind::Memory) if there is not enough memory
+    /// for all pairs. If a filter consumes the pairs, only the kept pairs need memory.
     #[doc(alias("tuple_combinations", "triu_indices", "pdist", "pairs"))]
     #[track_caller]
     pub fn combinations(&self) -> Array<(T, T)> {
         Array::wrap(Builder::named("combinations").combinations(self.node()))
     }
 
-    /// All pairs of an element and one of another array: `(xs[0], ys[0]), (xs[0], ys[1]), .., (xs[1], ys[0]), ..`. With an operator, as
-    /// a matrix, it is [`outer`](Array::outer).
+    /// Returns all pairs of an element of this array and one of another.
+    ///
+    /// The order is `(xs[0], ys[0]), (xs[0], ys[1]), .., (xs[1], ys[0]), ..`. To apply an operator
+    /// to each pair and get a matrix, use [`outer`](Array::outer).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -136,7 +146,7 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`combinations`](Array::combinations); this array may be a stream.
+    /// *Cost and fusion.* As for [`combinations`](Array::combinations). This array may be a stream.
     #[doc(alias("cartesian_product", "product", "cross_join"))]
     #[track_caller]
     pub fn cartesian<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {

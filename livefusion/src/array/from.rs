@@ -1,4 +1,4 @@
-//! Arrays from what is in memory.
+//! Arrays from data in memory.
 
 use crate::array::{Array, IntoShape, Ix0, Ix2, Ix3};
 use crate::ast::{Builder, Shape};
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 impl<T: Elt> From<Vec<T>> for Array<T> {
-    /// Wraps a vector: no copy for scalars; tuples and structs are taken apart into columns.
+    /// Wraps a vector. Scalars are not copied; tuples and structs are split into columns.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -71,7 +71,7 @@ impl<T: Elt, const N: usize, const M: usize> From<[[T; M]; N]> for Array<T, Ix2>
 impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; N]>
     for Array<T, Ix3>
 {
-    /// Copies arrays of arrays of arrays.
+    /// Copies the planes of an array of rank 3.
     #[track_caller]
     fn from(planes: [[[T; K]; M]; N]) -> Array<T, Ix3> {
         let all = planes.into_iter().flatten().flatten().collect();
@@ -80,10 +80,12 @@ impl<T: Elt, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; 
 }
 
 impl<T: Scalar> Array<T> {
-    /// Wraps memory that belongs to somebody else, without a copy. It is only read: results that could take its place (of
-    /// [`update`](Array::update), of loops over arrays) are made elsewhere. When nothing needs it any more, neither this array
-    /// nor what was made of it, `owner` is dropped, on whichever thread that happens: a function that frees the memory is
-    /// the `Drop` of a type.
+    /// Wraps foreign memory without a copy.
+    ///
+    /// The memory is only read. Results that could reuse it (of [`update`](Array::update), or of
+    /// loops over arrays) are stored elsewhere. `owner` is dropped when neither this array nor a
+    /// result that reads it is needed any more. The drop can happen on any thread. To free the
+    /// memory by a function, call that function in the `Drop` of the owner's type.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -97,8 +99,8 @@ impl<T: Scalar> Array<T> {
     /// ```
     ///
     /// # Safety
-    /// As long as `owner` lives there are `len` initialised elements at `ptr`, in one allocation, which nobody writes to; `bool`s
-    /// are bytes 0 or 1.
+    /// While `owner` lives, `ptr` points to `len` initialised elements in one allocation, and
+    /// nobody writes to them. `bool`s are bytes 0 or 1.
     ///
     /// # Errors
     /// When forced: if `ptr` is not aligned for `T`.
@@ -110,7 +112,7 @@ impl<T: Scalar> Array<T> {
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Array<T> {
         let builder = Builder::named("foreign");
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller guarantees the same conditions that `Buffer::foreign` requires.
         let elements = unsafe { Buffer::foreign(T::TY, len, ptr.cast(), owner) };
         Array::wrap(match elements {
             Some(elements) => builder.manifest(vec![Arc::new(elements)]),
@@ -141,7 +143,7 @@ impl<T: Elt, const M: usize> From<Vec<[T; M]>> for Array<T, Ix2> {
     }
 }
 
-/// Elements in memory under a shape.
+/// Wraps elements in memory under a shape.
 #[track_caller]
 fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> Arc<crate::ast::Node> {
     let builder = Builder::named("manifest");
@@ -150,7 +152,9 @@ fn shaped<T: Elt>(values: Vec<T>, shape: &[usize]) -> Arc<crate::ast::Node> {
 }
 
 impl<T: Elt, D: crate::array::Dim> Array<T, D> {
-    /// The elements of a vector, row by row, under a shape. Scalars are not copied.
+    /// Wraps a vector under a shape, row by row.
+    ///
+    /// Scalars are not copied.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -160,7 +164,8 @@ impl<T: Elt, D: crate::array::Dim> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there are not as many elements as the shape has, or a length is negative.
+    /// When forced: if the vector does not have as many elements as the shape, or a length is
+    /// negative.
     #[track_caller]
     pub fn from_vec(shape: impl IntoShape<Rank = D>, values: Vec<T>) -> Array<T, D> {
         let builder = Builder::named("from_vec");
@@ -185,7 +190,7 @@ impl<T: Elt> FromIterator<T> for Array<T> {
 }
 
 impl<T: Elt> Array<T, Ix0> {
-    /// A delayed scalar of a value that is known already, or that is made of delayed scalars.
+    /// Wraps a known value, or an expression of delayed scalars, as a delayed scalar.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -199,7 +204,7 @@ impl<T: Elt> Array<T, Ix0> {
         Array::of_value(x)
     }
 
-    /// As [`scalar`](Array::scalar), where the type is known.
+    /// As [`scalar`](Array::scalar), with a given type.
     #[track_caller]
     pub(crate) fn of_value(x: impl ToExp<T>) -> Array<T, Ix0> {
         Array::wrap(Builder::named("scalar").compute(value::<T>(|| x.to_exp())))

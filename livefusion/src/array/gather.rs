@@ -7,9 +7,11 @@ use crate::exp::{Field, exp_of, trace};
 use crate::ranked::{Coordinate, Where};
 use std::sync::Arc;
 
-/// Indices are of an integer type; one outside is an error.
+/// Untyped forms. Indices have an integer type. An index out of range is an error.
 impl Builder {
-    /// The elements at the indices, one per index; of an index that is a delayed scalar, a delayed scalar.
+    /// Reads the elements at the indices, one per index.
+    ///
+    /// An index that is a delayed scalar gives a delayed scalar.
     pub fn gather(self, xs: &Arc<Node>, indices: &Arc<Node>) -> Arc<Node> {
         match indices.types[..] {
             [ty] if ty.is_int() => {}
@@ -27,7 +29,9 @@ impl Builder {
         self.map(std::slice::from_ref(indices), read)
     }
 
-    /// The element at an index, which is a body without parameters: as many integers as the array has axes.
+    /// Reads the element at an index.
+    ///
+    /// The index is a body without parameters that gives one integer per axis.
     pub fn item(self, xs: &Arc<Node>, index: &Body) -> Arc<Node> {
         let loc = self.loc();
         let read = |_: &[Field]| Field::at(xs, &Field::apply(index, &[], loc), loc);
@@ -38,8 +42,8 @@ impl Builder {
 impl<T: Elt> Array<T> {
     /// Reads the elements at the indices, one per index.
     ///
-    /// It is NumPy's `take`, and the `bpermute` of the literature on segments. With a function of the index in the place of indices it
-    /// is [`backpermute`](Array::backpermute).
+    /// This is `take` in NumPy, and `bpermute` in the literature on segments. To compute the
+    /// indices by a function, use [`backpermute`](Array::backpermute).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -48,9 +52,9 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A map over `indices`: it fuses with their producer and with the consumers of the result. The array that is
-    /// read is in memory, or its elements are computed where they are read, if each is a cheap function of its index; else it is
-    /// put in memory first.
+    /// *Cost and fusion.* A map over `indices`, which fuses with their producer and with the
+    /// consumers of the result. The source array is in memory, or its elements are recomputed at
+    /// each read if they are cheap index functions. Otherwise it is stored first.
     ///
     /// # Errors
     /// When forced: if an index is negative, or not below the length.
@@ -60,9 +64,11 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("gather").gather(self.node(), indices.node()))
     }
 
-    /// The element at an index. With an expression as index, inside of a closure, it is an
-    /// expression; with an integer or a delayed scalar it is a delayed scalar. For an array of indices
-    /// there is [`gather`](Array::gather), from the end [`last`](Array::last).
+    /// Reads the element at an index.
+    ///
+    /// An expression as index, inside a closure, gives an expression. An integer or a delayed
+    /// scalar gives a delayed scalar. For an array of indices use [`gather`](Array::gather); for
+    /// the last element use [`last`](Array::last).
     ///
     /// ```
     /// use livefusion::prelude::*;

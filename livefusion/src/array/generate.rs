@@ -1,4 +1,4 @@
-//! Arrays that are functions of the index: `generate`, `iota`, `enum_from_step`, `linspace`, `replicate`.
+//! Index functions: `generate`, `iota`, `enum_from_step`, `linspace`, `replicate`.
 
 use crate::array::length::IntoLen;
 use crate::array::{Array, Dim, IntoShape, Ix1, Spread, extent};
@@ -12,14 +12,16 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Beside [`Builder::generate`].
+/// Untyped forms besides [`Builder::generate`].
 impl Builder {
-    /// `0, 1, ...`: so many `u64`s.
+    /// Returns the `n` numbers `0, 1, ...` of type `u64`.
     pub fn iota(self, n: Len) -> Arc<Node> {
         self.generate(n, identity(&[Ty::U64]))
     }
 
-    /// `start, start + step, ...`: so many numbers. Both are bodies without parameters that give a number of one type.
+    /// Returns `n` numbers `start, start + step, ...`.
+    ///
+    /// `start` and `step` are bodies without parameters that give one number of the same type.
     pub fn enum_from_step(self, n: Len, start: &Body, step: &Body) -> Arc<Node> {
         let loc = self.loc();
         let body = trace(&[Ty::U64], |i| {
@@ -35,7 +37,9 @@ impl Builder {
         self.generate(n, body)
     }
 
-    /// So many floats evenly spread from one to another, which is the last one. Both are bodies without parameters.
+    /// Returns `n` floats evenly spread from `start` to `stop`, both included.
+    ///
+    /// `start` and `stop` are bodies without parameters.
     pub fn linspace(self, n: Axis, start: &Body, stop: &Body) -> Arc<Node> {
         let loc = self.loc();
         let ty = start
@@ -62,7 +66,9 @@ impl Builder {
     }
 }
 
-/// `n` elements `f(0), f(1), ...`. Costs nothing where it is fused: it is computed where it is used.
+/// Returns the array of `f(0), f(1), ..., f(n - 1)`.
+///
+/// Fused elements cost nothing extra: each is computed where it is used.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -70,8 +76,9 @@ impl Builder {
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// With a tuple of lengths (or an array of them, or a `Vec` for rank [`IxDyn`](crate::array::IxDyn)) it is an array of
-/// higher rank, and the function gets a tuple of indices. Each length is a number or a delayed scalar.
+/// A tuple of lengths gives an array of higher rank, and the function gets a tuple of indices. An
+/// array of lengths does the same, as does a `Vec` for rank [`IxDyn`](crate::array::IxDyn). Each
+/// length is a number or a delayed scalar.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -81,7 +88,7 @@ impl Builder {
 /// ```
 ///
 /// # Errors
-/// When forced: if a length is negative, or the result is beyond the memory limit.
+/// When forced: if a length is negative, or the result exceeds the memory limit.
 #[doc(alias("fromfunction", "from_shape_fn", "from_fn", "tabulate"))]
 #[track_caller]
 pub fn generate<S: IntoShape, R: IntoExp>(
@@ -94,7 +101,7 @@ pub fn generate<S: IntoShape, R: IntoExp>(
     })
 }
 
-/// `0, 1, ..., n - 1`.
+/// Returns `0, 1, ..., n - 1`.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -108,8 +115,9 @@ pub fn iota(n: impl IntoLen) -> Array<u64> {
     build(Builder::named("iota"), n, |b, n| b.iota(n))
 }
 
-/// `start, start + step, ...`: `n` elements. Integers wrap; a float element is `start + i * step`,
-/// so errors do not add up.
+/// Returns `n` elements `start, start + step, ...`.
+///
+/// Integers wrap. A float element is `start + i * step`, so errors do not accumulate.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -132,9 +140,10 @@ where
     build(builder, n, |b, n| b.enum_from_step(n, &start, &step))
 }
 
-/// Spreads `n` numbers evenly from `start` to `stop`, which is the last one.
+/// Spreads `n` numbers evenly from `start` to `stop`, both included.
 ///
-/// Of one number it is `start`. Between finite ends all numbers are finite, and in order. An infinite end makes numbers NaN.
+/// If `n` is 1, the result is `start`. Between finite ends all numbers are finite and in order. An
+/// infinite end makes numbers NaN.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -145,8 +154,9 @@ where
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// *Cost and fusion.* A function of the index, as [`enum_from_step`], which goes by the step. Of `f64` the bits are those of NumPy,
-/// where the distance of neighbours is a normal number and that of the ends does not overflow.
+/// *Cost and fusion.* An index function, as is [`enum_from_step`], which takes the step instead of
+/// the end. For `f64` the result is bitwise equal to NumPy's under two conditions: the spacing is a
+/// normal number, and `stop - start` does not overflow.
 ///
 /// # Errors
 /// When forced: if `n` is negative.
@@ -164,7 +174,9 @@ where
     })
 }
 
-/// `n` times the same element: a value, a delayed scalar, a tuple of such.
+/// Repeats an element `n` times.
+///
+/// The element is a value, a delayed scalar, or a tuple of these.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -191,8 +203,8 @@ fn build<T: Elt>(
     })
 }
 
-/// The body that reads all fields of an element of `source` at an index made from its parameter. The
-/// index is in range by construction.
+/// Builds a body that reads all fields of an element of `source`. The index is computed from the
+/// parameter and is in range by construction.
 pub(crate) fn reading(
     builder: Builder,
     source: &Arc<Node>,

@@ -1,4 +1,4 @@
-//! How many elements are where: `bincount`, `histogram`, `histogram_uniform`.
+//! Counting: `bincount`, `histogram`, `histogram_uniform`.
 
 use crate::array::{Array, Bins, IntoLen, Spread, extent, number, one, step_of};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, fits, trace};
@@ -10,12 +10,13 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Bins of `f32` whose places are computed: so many times the rounding error of an `f32` is a quarter of a bin.
+/// Most bins for which the bin of an `f32` is computed. With this many bins the rounding error is a
+/// quarter of a bin.
 const MOST_OF_F32: u64 = 1 << 20;
 
 /// Untyped forms.
 impl Builder {
-    /// How often each index (an integer) below a number is there (`u64`).
+    /// Counts the occurrences of each index below a bound (`u64`).
     pub fn bincount(self, indices: &Arc<Node>, n: Len) -> Arc<Node> {
         let ones = self.each_once(indices);
         let zero = self.zero();
@@ -26,8 +27,10 @@ impl Builder {
         self.reduce_by_index(&ones, indices, bins, step_of(Op::Add, Ty::U64))
     }
 
-    /// How many elements, of one number each, are between neighbours of ascending edges (`u64`). An element at an edge is above it, but
-    /// at the last one below.
+    /// Counts the elements between neighbouring ascending edges (`u64`).
+    ///
+    /// Each element is one number. An element equal to an edge belongs to the bin above it; one
+    /// equal to the last edge belongs to the last bin.
     pub fn histogram(self, xs: &Arc<Node>, edges: &Arc<Node>) -> Arc<Node> {
         if let Err(kind) = number(xs) {
             return self.instead(&[xs], (&[Ty::U64], 1), kind);
@@ -42,7 +45,7 @@ impl Builder {
             let n = len.value(loc);
             let is_before = |edge: &[Field], x: &[Field]| op(Op::Le, &[edge[0], x[0]]);
             let before = places_before(edges, n, x, is_before, loc);
-            // Behind all edges is what is at the last one, and what is outside.
+            // Elements after all edges: those equal to the last edge, and those outside.
             let behind = op(Op::Eq, &[before, n]);
             let some = op(Op::Ne, &[before, Field::literal(Const::u64(0))]);
             let bin = op(Op::Sub, &[before, one]);
@@ -60,8 +63,9 @@ impl Builder {
         self.counted(&self.map(std::slice::from_ref(xs), bin), &bins)
     }
 
-    /// How many elements, of one float each, are in each of so many bins of one width from a number to another (`u64`): bodies without
-    /// parameters.
+    /// Counts the floats in each of `n` bins of equal width (`u64`).
+    ///
+    /// Elements are one float each. `low` and `high` are bodies without parameters.
     pub fn histogram_uniform(self, xs: &Arc<Node>, low: &Body, high: &Body, n: Axis) -> Arc<Node> {
         let ty = match xs.types[..] {
             [ty] if ty.is_float() => ty,
@@ -71,7 +75,7 @@ impl Builder {
         if let Some(kind) = ends.into_iter().find_map(Result::err) {
             return self.instead(&[xs], (&[Ty::U64], 1), kind);
         }
-        // Of so many bins, the place of an `f32` may be more than one bin off.
+        // With more bins, the computed bin of an `f32` may be off by more than one.
         if ty == Ty::F32 && n.known().is_none_or(|n| n > MOST_OF_F32) {
             let known = n.known().map(|n| n.saturating_add(1));
             let edges = self.computed(known, || {
@@ -90,14 +94,14 @@ impl Builder {
         self.counted(&self.map(std::slice::from_ref(xs), bin), &n)
     }
 
-    /// How often each bin is there; what is in none is left out.
+    /// Counts the occurrences of each bin. Elements outside all bins are left out.
     fn counted(self, bins: &Arc<Node>, n: &Axis) -> Arc<Node> {
         let counts = self.bins(n.len(), &self.zero());
         let ones = self.each_once(bins);
         self.scatter_within(&counts, bins, &ones, Some(step_of(Op::Add, Ty::U64)))
     }
 
-    /// A one for each element.
+    /// Maps each element to a one.
     fn each_once(self, xs: &Arc<Node>) -> Arc<Node> {
         let mut b = BodyBuilder::new(&xs.types);
         let one = b.lit(one(Ty::U64));
@@ -109,11 +113,12 @@ impl Builder {
     }
 }
 
-/// The bin of an element that is behind all edges: the last one if it lies between its edges, else none.
+/// Returns the bin of an element after all edges: the last bin if it contains the element, else
+/// none.
 fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: Loc) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
-    // Of one edge there is no bin, and this is none.
+    // With a single edge there is no bin, and this wraps to a number out of range.
     let bin = op(Op::Sub, &[last, one]);
     let lower = op(Op::Min, &[bin, last]);
     let [lower, upper] = [lower, last].map(|k| Field::at_unchecked(edges, k, loc)[0]);
@@ -121,12 +126,13 @@ fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: Loc) -> Field {
     op(Op::Select, &[at, bin, outside])
 }
 
-/// The bin of an element between even edges, of which there are two at least; a bin is not below its lower edge, and below its upper
-/// one, but for the last bin.
+/// Returns the bin of an element between two or more even edges. A bin includes its lower edge and
+/// excludes its upper edge, but the last bin includes both.
 ///
-/// It is the last edge that is not above the element: the last one that is rounded to this float, or to one below. So it is looked
-/// for halfway to the next float, and one bin off at most. Counted from the end, it is the last bin where the edges are all equal, or
-/// no numbers.
+/// The result is the last edge that is at most the element, that is, the last edge that rounds to
+/// this float or a lower one. The estimate therefore uses the midpoint to the next float, and is
+/// off by at most one bin. The estimate counts from the end. So if all edges are equal, or are NaN,
+/// it gives the last bin.
 fn bin_between(edges: &Spread, [low, high]: [Field; 2], x: Field, loc: Loc) -> Field {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let ty = x.ty();
@@ -136,7 +142,7 @@ fn bin_between(edges: &Spread, [low, high]: [Field; 2], x: Field, loc: Loc) -> F
     let scale = op(Op::Div, &[edges.steps.cast(ty, loc), edges.width]);
     let behind = op(Op::Mul, &[op(Op::Sub, &[left, half]), scale]).cast(Ty::U64, loc);
     let near = op(Op::Sub, &[last, op(Op::Min, &[behind, last])]);
-    // The edges themselves decide.
+    // Compare with the actual edges to correct the estimate.
     let next = op(Op::Add, &[near, one]);
     let below = op(Op::Lt, &[x, edges.at(near)]);
     let is_last = op(Op::Eq, &[near, last]);
@@ -144,14 +150,14 @@ fn bin_between(edges: &Spread, [low, high]: [Field; 2], x: Field, loc: Loc) -> F
     let above = op(Op::And, &[reaches, op(Op::Not, &[is_last])]);
     let up = op(Op::Add, &[near, above.cast(Ty::U64, loc)]);
     let bin = op(Op::Sub, &[up, below.cast(Ty::U64, loc)]);
-    // With a bound that is infinite or NaN, edges are NaN: the last bin alone may have both of its own.
+    // An infinite or NaN bound makes edges NaN. Then only the last bin may have two valid edges.
     let first = op(Op::Select, &[edges.is_finite(), low, edges.at(last)]);
     let inside = op(Op::And, &[op(Op::Ge, &[x, first]), op(Op::Le, &[x, high])]);
     op(Op::Select, &[inside, bin, outside])
 }
 
 impl<T: Int> Array<T> {
-    /// How often each number from 0 on and below `n` is there.
+    /// Counts the occurrences of each number below `n`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -160,8 +166,8 @@ impl<T: Int> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A [`reduce_by_index`](Array::reduce_by_index), which is there for weights and other operators: it
-    /// fuses with what makes the numbers.
+    /// *Cost and fusion.* A [`reduce_by_index`](Array::reduce_by_index), which also supports
+    /// weights and other operators. Fuses with the producer of the numbers.
     ///
     /// # Errors
     /// When forced: if an element is negative, or not below `n`.
@@ -177,8 +183,10 @@ impl<T: Int> Array<T> {
 }
 
 impl<T: Num> Array<T> {
-    /// How many elements are in each bin between neighbours of `edges`, which are in ascending order. A bin has its lower edge in it, the
-    /// last one its upper edge, too. What is outside of all, and NaN, is left out.
+    /// Counts the elements in each bin between neighbouring `edges`.
+    ///
+    /// The edges are in ascending order. A bin includes its lower edge, and the last bin its upper
+    /// edge too. Elements outside all bins, and NaN, are not counted.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -188,11 +196,11 @@ impl<T: Num> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* For each element a search by halves, and an addition, in the loop that makes the element.
-    /// [`histogram_uniform`](Array::histogram_uniform) does without the search.
+    /// *Cost and fusion.* One binary search and one addition per element, in the loop that makes
+    /// the element. [`histogram_uniform`](Array::histogram_uniform) avoids the search.
     ///
     /// # Errors
-    /// None of its own. With edges that are not in order the counts are of no use.
+    /// None of its own. If the edges are not in order, the counts are meaningless.
     #[doc(alias("hist", "cut"))]
     #[track_caller]
     pub fn histogram(&self, edges: &Array<T>) -> Array<u64> {
@@ -202,12 +210,16 @@ impl<T: Num> Array<T> {
 }
 
 impl<T: Float> Array<T> {
-    /// Counts the elements in each of `n` bins of one width from `low` to `high`.
+    /// Counts the elements in each of `n` equally wide bins from `low` to `high`.
     ///
-    /// It is the [`histogram`](Array::histogram) with the edges `linspace(low, high, n + 1)`, element by element, without a search.
-    /// Where bins are narrower than floats are apart, several edges are one float, and the last bin of these has its elements. So
-    /// with `low == high` the last bin has the elements equal to both. With `low` above `high` no element is counted. An infinite or NaN bound
-    /// makes edges NaN, and at most the last bin has elements: those equal to an infinite `high`. Without bins there are no counts.
+    /// The counts equal those of [`histogram`](Array::histogram) with the edges
+    /// `linspace(low, high, n + 1)`, but need no search.
+    ///
+    /// Bins can be narrower than the spacing of floats. Then several edges are the same float, and
+    /// the last of these bins gets the elements. So if `low == high`, the last bin counts the
+    /// elements equal to both. If `low` is above `high`, nothing is counted. An infinite or NaN
+    /// bound makes edges NaN. Then only the last bin can have elements: those equal to an infinite
+    /// `high`. If `n` is 0, the result is empty.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -217,8 +229,9 @@ impl<T: Float> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Some operators and an addition for each element, in the loop that makes it: no element is in memory. Of `f32`
-    /// there is a search where `n` is above 2^20, or known only when it is forced.
+    /// *Cost and fusion.* A few operators and an addition per element, in the loop that makes the
+    /// element. Elements are not stored. For `f32` there is a search if `n` is above 2^20, or known
+    /// only when forced.
     ///
     /// # Errors
     /// When forced: if `n` is negative.

@@ -1,4 +1,4 @@
-//! Two arrays element by element: `interleave`.
+//! Interleaving of two arrays: `interleave`.
 
 use crate::array::Array;
 use crate::array::append::total;
@@ -11,7 +11,7 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// The elements of two arrays of equal length and of one type in turn.
+    /// Alternates the elements of two arrays of equal length and type.
     pub fn interleave(self, xs: &Arc<Node>, ys: &Arc<Node>) -> Arc<Node> {
         let inputs = [xs.clone(), ys.clone()];
         if xs.types != ys.types {
@@ -41,12 +41,17 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements of two arrays of equal length in turn: `x0, y0, x1, y1, ...`.
+    /// Alternates the elements of two arrays of equal length.
     ///
-    /// Of arrays in memory and of index functions an index function, which fuses with what uses the result. Of streams
-    /// (filters, scans, elements of segments, ...) one pass over both, each of which is advanced where it is its turn: it
-    /// fuses with what makes them, too. Streams that are made in the same steps (maps of one filter, say, or two folds of the
-    /// same segments) are the index function: an element of one cannot be had without that of the other.
+    /// The order is `x0, y0, x1, y1, ...`.
+    ///
+    /// Arrays in memory and index functions give an index function, which fuses with its consumers.
+    /// Streams (filters, scans, elements of segments, ...) take one pass over both, and fuse with
+    /// their producers too. The loop advances each stream in its turn.
+    ///
+    /// Some streams advance in the same steps, such as two maps of one filter or two folds of the
+    /// same segments. Neither can be advanced without the other, so the result is the index
+    /// function.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -63,17 +68,17 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// So many nodes are looked at to find out whether two arrays advance together.
+/// Most nodes visited to find out if two arrays advance together.
 const MOST_STEPS: usize = 64;
 
-/// Whether two arrays are made in the steps of one: each element of both is there before any further one of either, so that
-/// they cannot be advanced in turn.
+/// Tests if two arrays advance in the same steps. Then they cannot be advanced in turn, because
+/// each step makes an element of both.
 fn advance_together([xs, ys]: &[Arc<Node>; 2]) -> bool {
     let behind = in_step(xs);
     in_step(ys).iter().any(|n| behind.contains(n))
 }
 
-/// An array, and those in whose steps it is made.
+/// Returns an array and the arrays that advance in the same steps.
 fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
     let (mut found, mut stack) = (Vec::new(), vec![array]);
     while let Some(node) = stack.pop() {
@@ -86,7 +91,7 @@ fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
         match facts.length {
             _ if node.is_leaf() => {}
             AsLong::Inputs => stack.extend(&node.inputs),
-            // Of segments there is one element each, in step with the lengths.
+            // There is one result per segment, in step with the lengths.
             _ if facts.by_segments == BySegments::Each => stack.extend(node.inputs.first()),
             _ => {}
         }
@@ -94,7 +99,7 @@ fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
     found
 }
 
-/// The step of a merge of streams in turn. Both must end when it is the first one's turn.
+/// The step of a merge of streams in turn. Both must end when it is the first stream's turn.
 fn in_turn(types: &[Ty], loc: Loc) -> Body {
     let params = [types, types, &[Ty::Bool, Ty::Bool, Ty::U64]].concat();
     trace(&params, |params| {
@@ -107,7 +112,7 @@ fn in_turn(types: &[Ty], loc: Loc) -> Body {
         let is_first = op(Op::Eq, &[op(Op::And, &[i, one]), zero]);
         let ended = cond(more_x, yes, op(Op::Not, &[more_y]));
         let fits = cond(is_first, ended, more_y);
-        // Of the one that goes on there is an element more than of the one that has ended.
+        // The longer stream has one more element than the ended one.
         let short = op(Op::Shr, &[i, one]);
         let long = op(Op::Add, &[short, one]);
         let got = cond(is_first, long, short);

@@ -1,4 +1,4 @@
-//! `len`, and lengths as arguments: numbers known now, or delayed scalars.
+//! `len`, and lengths as arguments: known numbers or delayed scalars.
 
 use crate::array::{Array, Ix0};
 use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId, show_node};
@@ -8,8 +8,10 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
-    /// The number of elements, as a delayed scalar. Fuses with whatever computes the array; computes
-    /// no elements if only the length is wanted and it does not depend on them.
+    /// Returns the number of elements, as a delayed scalar.
+    ///
+    /// Fuses with the loop that computes the array. If only the length is needed and does not
+    /// depend on the elements, no elements are computed.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -24,13 +26,16 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// A length or a position: an integer of Rust's, or a delayed one such as `xs.len()`. A negative one is an error when it is forced.
+/// Describes a length or a position as an argument.
+///
+/// It is a Rust integer, or a delayed one such as `xs.len()`. A negative length is an error when
+/// forced.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a length",
     note = "lengths are integers, or delayed scalars of an integer type; convert with `.map(|n| n.cast::<u64>())`"
 )]
 pub trait IntoLen {
-    /// The length.
+    /// Returns the length.
     fn into_len(self) -> Extent;
 }
 
@@ -40,18 +45,18 @@ impl IntoLen for Extent {
     }
 }
 
-/// A length, known or delayed.
+/// Holds a known or delayed length.
 #[derive(Clone, Debug)]
 pub struct Extent(pub(crate) Amount);
 
-/// What a length or a position is.
+/// Describes the value of a length or a position.
 #[derive(Clone, Debug)]
 pub enum Amount {
     /// A number.
     Known(u64),
     /// A delayed `u64`.
     Delayed(Arc<Node>),
-    /// A number that is no length. As a position it counts from the end.
+    /// A negative number, which is not a length. As a position it counts from the end.
     Negative(i128),
 }
 
@@ -62,7 +67,7 @@ impl From<i64> for Amount {
 }
 
 impl Amount {
-    /// The amount as a term.
+    /// Converts the amount to a term.
     pub(crate) fn term(&self, b: &mut BodyBuilder) -> TermId {
         match self {
             Amount::Known(n) => b.lit(Const::u64(*n)),
@@ -71,7 +76,7 @@ impl Amount {
         }
     }
 
-    /// The amount as a length; the mistake that it is negative.
+    /// Converts the amount to a length. Fails if it is negative.
     pub(crate) fn len(self) -> Result<Len, ErrorKind> {
         match self {
             Amount::Known(n) => Ok(Len::Known(n)),
@@ -80,7 +85,7 @@ impl Amount {
         }
     }
 
-    /// The mistake that it is negative, or no `u64`.
+    /// Fails if the amount is negative or not a `u64`.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         match self {
             Amount::Negative(n) => Err(negative(*n)),
@@ -97,7 +102,7 @@ impl Amount {
     }
 }
 
-/// The mistake that a length is negative.
+/// The error of a negative length.
 pub(crate) fn negative(n: i128) -> ErrorKind {
     ErrorKind::Malformed {
         expected: "a number of 0 or more".to_string(),
@@ -105,7 +110,7 @@ pub(crate) fn negative(n: i128) -> ErrorKind {
     }
 }
 
-/// Lengths are below this. A larger one was negative before it was a `u64`.
+/// Lengths are below this bound. A larger `u64` was cast from a negative number.
 pub(crate) const MOST_LENGTH: u64 = 1 << 63;
 
 macro_rules! numbers {
@@ -135,7 +140,8 @@ impl<I: Int> IntoLen for &Array<I, Ix0> {
     }
 }
 
-/// A delayed integer as a `u64`. A negative one is an error of the scalar itself, when it is computed.
+/// Converts a delayed integer to `u64`. A negative one is an error of the scalar itself, when
+/// computed.
 fn length_of(n: &Arc<Node>) -> Arc<Node> {
     let Some(ty) = n.types.first().filter(|ty| **ty != Ty::U64) else {
         return n.clone();

@@ -1,4 +1,4 @@
-//! `map`: a function of each element.
+//! `map`: applies a function to each element.
 
 use crate::array::{Array, Rank};
 use crate::ast::Builder;
@@ -6,8 +6,9 @@ use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
 
 impl<T: Elt, D: Rank> Array<T, D> {
-    /// `f` of each element; of a delayed scalar, `f` of it. The closure runs once, on expressions.
-    /// Fuses with everything.
+    /// Applies `f` to each element, or to a delayed scalar.
+    ///
+    /// The closure runs once, on expressions. Fuses with every producer and consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -18,7 +19,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: integer division by zero and indices out of range that `f` meets.
+    /// When forced: if `f` divides an integer by zero, or reads at an index out of range.
     #[doc(alias("mapv", "vectorize"))]
     #[track_caller]
     pub fn map<R: IntoExp>(&self, f: impl FnOnce(T::Exp) -> R) -> Array<R::Elt, D> {

@@ -1,4 +1,4 @@
-//! Two sorted arrays as one: `merge`.
+//! Merging of two sorted arrays: `merge`.
 
 use crate::array::Array;
 use crate::array::append::total;
@@ -11,8 +11,10 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// The elements of two sorted arrays of one type, sorted: `in_order` of two elements says whether the first one may stand
-    /// before the second. It is [`Array::merge`]; [`Builder::merge`] is what merges streams.
+    /// Merges two sorted arrays of one type, by the order `in_order`.
+    ///
+    /// `in_order` takes two elements and tells if the first may precede the second. This is the
+    /// untyped [`Array::merge`]; [`Builder::merge`] merges streams by any step.
     pub fn merge_sorted(self, xs: &Arc<Node>, ys: &Arc<Node>, in_order: &Body) -> Arc<Node> {
         let (inputs, types) = ([xs.clone(), ys.clone()], &xs.types);
         if xs.types != ys.types {
@@ -30,17 +32,20 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements of two arrays that are sorted by the same order, sorted by it. `in_order(a, b)`
-    /// says whether `a` may stand before `b`. Give `le` or `ge`, not `lt`: then of equal elements
-    /// those of this array come first, and each array's own stay in their order.
+    /// Merges two arrays that are sorted by the same order.
     ///
-    /// If an array is not sorted the result has all elements all the same, each array's in their
-    /// order.
+    /// `in_order(a, b)` tells if `a` may precede `b`. Give `le` or `ge`, not `lt`. Then the merge
+    /// is stable: equal elements of this array come first, and elements of one array keep their
+    /// order. If an array is not sorted, the result still has all elements, and those of each array
+    /// in their order.
     ///
-    /// One pass over the result, which fuses with what uses it; one comparison per element. A loop
-    /// that holds one runs on one thread. Fuses with streams (filters, scans, elements of segments, further merges, ...):
-    /// each is advanced where its last element was taken. Where neither is a stream both are read at random: index
-    /// functions of arrays in memory are computed in place, whatever else is computed goes through memory.
+    /// One pass over the result, with one comparison per element. It fuses with its consumers. A
+    /// loop with a merge runs on one thread.
+    ///
+    /// Fuses with streams (filters, scans, elements of segments, further merges, ...). The loop
+    /// advances a stream when it takes an element from it. If neither input is a stream, both are
+    /// read at random. Then index functions of arrays in memory are computed in place, and all
+    /// other inputs go through memory.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -65,7 +70,8 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The step of a merge of streams: the element that may stand first, or what one still has when the other has ended.
+/// The step of a merge of streams: takes the element that may come first, or the remaining one
+/// after an end.
 fn take_one(types: &[Ty], in_order: &Body, loc: Loc) -> Body {
     let params = [types, types, &[Ty::Bool, Ty::Bool, Ty::U64]].concat();
     trace(&params, |params| {
@@ -73,7 +79,7 @@ fn take_one(types: &[Ty], in_order: &Body, loc: Loc) -> Body {
         let (pair, rest) = params.split_at(2 * types.len());
         let (xs, ys) = pair.split_at(types.len());
         let (more_x, more_y) = (rest[0], rest[1]);
-        // The order is not asked about elements behind an end.
+        // `in_order` is not called on elements after an end.
         let no_more = Field::op(Op::Not, &[more_y], loc);
         let either = cond(no_more, truth(true), test(in_order, pair, loc));
         let ordered = cond(more_x, either, truth(false));
@@ -85,8 +91,8 @@ fn take_one(types: &[Ty], in_order: &Body, loc: Loc) -> Body {
     })
 }
 
-/// The step of a scan over the result's indices. Its state: how many elements of `xs` are taken,
-/// and the last element of the result.
+/// The step of a scan over the indices of the result. The state is the number of elements taken
+/// from `xs` and the last element of the result.
 fn next_of_two(builder: Builder, [xs, ys]: [&Arc<Node>; 2], in_order: &Body) -> Body {
     let loc = builder.loc();
     let [n, m] = [xs, ys].map(|a| builder.len(a));
@@ -98,7 +104,7 @@ fn next_of_two(builder: Builder, [xs, ys]: [&Arc<Node>; 2], in_order: &Body) -> 
         let right = op(Op::Sub, &[params[params.len() - 1], left]);
         let x = Field::at_unchecked(xs, left, loc);
         let y = Field::at_unchecked(ys, right, loc);
-        // The order is not asked about elements behind an end.
+        // `in_order` is not called on elements after an end.
         let n = exp::scalar(&n, 0, Ty::U64, loc);
         let is_there = op(Op::Lt, &[left, n]);
         let pair: Fields = x.iter().chain(&y).copied().collect();
@@ -113,7 +119,7 @@ fn next_of_two(builder: Builder, [xs, ys]: [&Arc<Node>; 2], in_order: &Body) -> 
     })
 }
 
-/// What a test says.
+/// Applies a test and returns its result.
 pub(super) fn test(test: &Body, args: &[Field], loc: Loc) -> Field {
     match Field::apply(test, args, loc)[..] {
         [says] => says,

@@ -1,4 +1,4 @@
-//! Delayed arrays. Each combinator is in the file that is named after it or its family:
+//! Delayed arrays. Each file holds one combinator or a family of combinators:
 //!
 //! | file | combinators |
 //! | --- | --- |
@@ -27,11 +27,11 @@
 //! | `extents` | `shape`, `rank`, `into_dyn`, `into_rank`, and shapes as arguments |
 //! | `rank` | `Ix0` to `Ix6`, `IxDyn` |
 //!
-//! In each file the untyped forms come first, as methods of [`Builder`](crate::ast::Builder): the typed ones trace their
-//! closures and call them.
+//! In each file the untyped forms come first, as methods of [`Builder`](crate::ast::Builder). The
+//! typed forms trace their closures and call the untyped ones.
 //!
-//! Folds and scans are in [`over`](crate::over); combinators of arrays of rank 2 and more, and `slice` of every rank, are in
-//! [`ranked`](crate::ranked).
+//! Folds and scans are in [`over`](crate::over). Combinators for rank 2 and higher, and `slice` for
+//! every rank, are in [`ranked`](crate::ranked).
 
 mod adjacent;
 mod append;
@@ -95,14 +95,16 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A delayed array of elements `T` and rank `D`: `Ix1`, `Ix0` for a delayed scalar, `Ix2` for a matrix, and so on.
+/// Holds a delayed array of elements `T` and rank `D`.
 ///
-/// A combinator computes nothing: it adds a node to a graph that its arrays share. [`force`] fuses the
-/// graph into as few loops as possible and runs them; the result stays with the node, so that a later
+/// `Ix1` is the default rank, `Ix0` is a delayed scalar, `Ix2` a matrix, and so on.
+///
+/// A combinator computes nothing: it adds a node to a graph that arrays share. [`force`] fuses the
+/// graph into as few loops as possible and runs them. The result stays with the node, so a later
 /// graph finds it in memory. An array is cheap to clone, and `Send + Sync`.
 ///
-/// Mistakes (lengths that differ, ranges out of range) do not panic; they come out of [`force`] with
-/// the combinator's name and the place where you called it.
+/// Mistakes (lengths that differ, ranges out of bounds) do not panic. [`force`] returns them with
+/// the name of the combinator and the source location of its call.
 ///
 /// [`force`]: Array::force
 ///
@@ -120,10 +122,10 @@ pub struct Array<T: Elt, D: Rank = Ix1> {
 }
 
 impl<T: Elt, D: Rank> Array<T, D> {
-    /// The array that a node of the untyped graph is.
+    /// Wraps a node of the untyped graph.
     ///
     /// # Errors
-    /// If the node's element type or rank is another.
+    /// If the node has another element type or rank.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -146,7 +148,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
         Ok(Array::wrap(node))
     }
 
-    /// The array of a node that is known to be of this type.
+    /// Wraps a node that is known to be of this type.
     pub(crate) fn wrap(node: Arc<Node>) -> Array<T, D> {
         debug_assert!(
             node.error.is_some() || (node.types == types_of::<T>() && D::fits(node.rank))
@@ -157,22 +159,25 @@ impl<T: Elt, D: Rank> Array<T, D> {
         }
     }
 
-    /// As [`from_node`](Array::from_node); a mistake stays in the array and comes out of `force`.
+    /// As [`from_node`](Array::from_node), but an error stays in the array and is returned by
+    /// `force`.
     pub(crate) fn checked(builder: crate::ast::Builder, node: Arc<Node>) -> Array<T, D> {
         Array::from_node(node)
             .unwrap_or_else(|e| Array::wrap(builder.fault(&types_of::<T>(), D::RANK, e.kind)))
     }
 
-    /// The node of the untyped graph.
+    /// Returns the node of the untyped graph.
     pub fn node(&self) -> &Arc<Node> {
         &self.node
     }
 }
 
 impl<T: Elt> Array<T, Ix0> {
-    /// The delayed scalar as an expression, for use in another combinator's closure. Operators and
-    /// arguments take `&total` as it is; this is for calling methods, or for tuples' fields. It is
-    /// computed once, before the loop that uses it.
+    /// Returns the delayed scalar as an expression, for use in another combinator's closure.
+    ///
+    /// Operators and arguments take `&total` directly. Use this method to call methods of the
+    /// expression, or to access the fields of a tuple. The scalar is computed once, before the loop
+    /// that uses it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -227,7 +232,7 @@ impl<T: Elt, D: Rank> Clone for Array<T, D> {
 }
 
 impl<T: Elt, D: Rank> fmt::Debug for Array<T, D> {
-    /// The elements if they are in memory, else the combinators; never forces.
+    /// Shows the elements if they are in memory, else the combinators. Never forces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Array<{}, {}>(", show_types(&types_of::<T>()), D::NAME)?;
         crate::show::node::<T>(f, &self.node)?;
@@ -236,7 +241,7 @@ impl<T: Elt, D: Rank> fmt::Debug for Array<T, D> {
 }
 
 impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
-    /// The elements if they are in memory, else the combinators; never forces.
+    /// Shows the elements if they are in memory, else the combinators. Never forces.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -249,7 +254,7 @@ impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
     }
 }
 
-/// Keeps the scalar type of an index array's elements in one place: indices are `u64` in the graph.
+/// Casts the indices of an array to `u64`, which the graph uses for all indices.
 pub(crate) fn as_indices(builder: crate::ast::Builder, indices: &Arc<Node>) -> Arc<Node> {
     use loop_lang::types::Ty;
     if *indices.types == [Ty::U64] || indices.error.is_some() {

@@ -1,6 +1,7 @@
-//! Operators between arrays, scalars and delayed scalars: element by element, in step. A scalar or a
-//! delayed scalar meets each element. They fuse with everything; lengths that differ are an error when
-//! forced.
+//! Elementwise operators between arrays, scalars and delayed scalars.
+//!
+//! A scalar or a delayed scalar is combined with each element. Operators fuse with every producer
+//! and consumer. If lengths differ, forcing fails.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -22,13 +23,15 @@ use std::ops::*;
 use std::sync::Arc;
 
 impl Builder {
-    /// An operator of arrays in step, element by element. A delayed scalar beside arrays meets each element.
+    /// Applies an operator element by element.
+    ///
+    /// A delayed scalar is combined with each element of an array.
     pub fn operator(self, op: Op, args: &[Arc<Node>]) -> Arc<Node> {
         self.applied(op, &args.iter().map(Side::Array).collect::<Vec<_>>())
     }
 
-    /// An operator between sides. Arrays are inputs in step; delayed scalars beside an array, and
-    /// numbers, are captured.
+    /// Applies an operator to its sides. Arrays are inputs in step. Numbers, and delayed scalars
+    /// next to an array, are captured.
     fn applied(self, op: Op, sides: &[Side<'_>]) -> Arc<Node> {
         let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
         let rank = sides.iter().map(rank_of).max().unwrap_or(0);
@@ -94,8 +97,10 @@ fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
     Builder::named(op.name()).applied(op, &[Side::Array(input)])
 }
 
-/// What an operator or a comparison takes on the right of an array of elements `T` and rank `D`: a number, an array, a delayed
-/// scalar. A delayed scalar takes an expression, too, in a closure.
+/// Describes the right side of an operator or a comparison.
+///
+/// For an array of elements `T` and rank `D` it is a number, an array or a delayed scalar. If the
+/// left side is a delayed scalar, it can also be an expression in a closure.
 #[diagnostic::on_unimplemented(
     message = "elements of type `{T}` cannot meet `{Self}` in an operator or a comparison",
     label = "neither a number nor an array of type `{T}`",
@@ -103,9 +108,11 @@ fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
     note = "elements that are no scalars are joined and compared in a closure"
 )]
 pub trait Operand<T: Elt, D: Rank> {
-    /// The result, with elements `U`: an array; of an expression, an expression.
+    /// Names the type of the result, with elements `U`.
+    ///
+    /// It is an array, or an expression if this is one.
     type Out<U: Scalar>;
-    /// The result of an operator with this on its right.
+    /// Returns the result of an operator with this on its right.
     #[doc(hidden)]
     #[track_caller]
     fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Self::Out<U>;

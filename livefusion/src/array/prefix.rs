@@ -1,4 +1,4 @@
-//! Parts that a test begins or ends: `take_while`, `drop_while`.
+//! Prefixes and suffixes by a test: `take_while`, `drop_while`.
 
 use crate::array::Array;
 use crate::array::filter::negated;
@@ -11,7 +11,7 @@ use loop_lang::types::Const;
 use std::sync::Arc;
 
 impl Builder {
-    /// The elements from the first one on for which the test is false.
+    /// Drops the elements before the first one that fails the test.
     pub fn drop_while(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let fails = self.tags(xs, negated(test));
         let any = by(Op::Or, Const::bool(false));
@@ -21,11 +21,12 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// The elements before the first one for which `test` is false.
+    /// Takes the elements before the first one for which `test` is false.
     ///
-    /// The loop that makes the elements ends there, whether a filter, a scan or a walk over segments makes them,
-    /// if nobody else in it goes on. Where others do, they go on without what is needed for these elements alone. So
-    /// what comes behind is neither computed nor can it fail, unless somebody else asks for it.
+    /// The loop that makes the elements ends there, unless it has other consumers that continue.
+    /// This holds for filters, scans and walks over segments too. If other consumers continue, they
+    /// do so without the computations needed for these elements alone. So later elements are
+    /// neither computed nor can fail, unless another consumer needs them.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -43,12 +44,13 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.take_while(self.node(), body, false))
     }
 
-    /// The elements from the first one on for which `test` is false; none if there is no such
-    /// element.
+    /// Drops the elements before the first one for which `test` is false.
     ///
-    /// `test` is asked about every element, also behind the first one that fails, so that the work
-    /// can be shared among threads: guard in it what can fail. At a rate of its own, as a
-    /// [`filter`](Array::filter): fuses with its input and with what uses the result.
+    /// If no element fails the test, the result is empty.
+    ///
+    /// `test` is called on every element, even after the first failure, so that threads can share
+    /// the work. It must therefore guard operations that can fail. The result has a rate of its
+    /// own, as that of [`filter`](Array::filter). Fuses with its producer and its consumers.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -1,4 +1,4 @@
-//! Ranks: how many dimensions an array has, and what indices, shapes and results of each rank are.
+//! Ranks of arrays, and the index, shape and result types of each rank.
 
 use crate::array::Array;
 use crate::ast::{Axis, Builder, Node, Shape, Value};
@@ -15,75 +15,83 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Rank 0: a delayed scalar.
+/// Marks rank 0, a delayed scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct Ix0;
 
-/// A rank that is known at run time only: one axis or more.
+/// Marks a rank of one or more axes known only at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct IxDyn;
 
-/// The rank of an array: [`Ix0`] to [`Ix6`], or [`IxDyn`].
+/// Describes the rank of an array, [`Ix0`] to [`Ix6`] or [`IxDyn`].
 pub trait Rank:
     Sealed + Sized + 'static + Join<Self, Joined = Self> + Join<Ix0, Joined = Self>
 {
-    /// Number of dimensions; of [`IxDyn`] the least.
+    /// Gives the number of axes, or the least number for [`IxDyn`].
     const RANK: u8;
-    /// The name for people.
+    /// Gives the name for messages.
     const NAME: &'static str;
-    /// What forcing gives: a value, or a [`Manifest`].
+    /// Names the type of a forced result: a value, or a [`Manifest`].
     type Out<T: Elt>;
-    /// Whether an array with so many axes is of this rank.
+    /// Tests if an array with this many axes has this rank.
     fn fits(rank: u8) -> bool {
         rank == Self::RANK
     }
-    /// Takes a computed result of a node: its elements, then the lengths of its axes that are delayed.
+    /// Takes the computed values of a node: its elements, then the lengths of its delayed axes.
     fn take<T: Elt>(node: &Node, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out<T>>;
-    /// The arrays that a result consists of: a column per field, none of a value.
+    /// Returns the arrays of a result: a column per field, or none for a value.
     fn columns<T: Elt>(out: Self::Out<T>) -> Vec<Arc<Buffer>>;
 }
 
-/// The rank of an operator's result: a delayed scalar beside an array meets each element.
+/// Gives the rank of an operator's result.
+///
+/// A delayed scalar is combined with each element of an array.
 #[diagnostic::on_unimplemented(
     message = "arrays of these ranks cannot be joined by an operator",
     note = "both have one rank, or one is a delayed scalar; `broadcast` repeats an array along new axes"
 )]
 pub trait Join<E> {
-    /// The larger of the two.
+    /// Names the larger of the two ranks.
     type Joined: Rank;
 }
 
-/// A rank of one axis or more: [`Ix1`] to [`Ix6`], or [`IxDyn`].
+/// Describes a rank of one axis or more: [`Ix1`] to [`Ix6`], or [`IxDyn`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rank of one axis or more",
     note = "delayed scalars have no axes: join them by operators, `&a + &b`, or use one within a closure, `a.map(|a| a.max(&b))`"
 )]
 pub trait Dim: Rank {
-    /// An index, as closures get it: an expression, a tuple of expressions, of [`IxDyn`] a `Vec`.
+    /// Names the index type of closures.
+    ///
+    /// It is an expression, a tuple of expressions, or a `Vec` for [`IxDyn`].
     type Index;
-    /// An index that may lie outside of an array, as closures get it: its parts are signed.
+    /// Names the type of an index that may lie outside an array.
+    ///
+    /// Its parts are signed.
     type Signed;
-    /// Lengths of the axes that are known.
+    /// Names the type of known axis lengths.
     type Counts: AsRef<[usize]> + Clone + fmt::Debug + PartialEq + Send + Sync;
-    /// Lengths of the axes that are delayed.
+    /// Names the type of delayed axis lengths.
     type Lens;
-    /// One axis less.
+    /// Names the rank with one axis less.
     type Smaller: Rank;
-    /// One axis more.
+    /// Names the rank with one axis more.
     type Larger: Multi;
-    /// The index of these parts.
+    /// Builds an index from its parts.
     fn index(parts: &[Field]) -> Self::Index;
-    /// The signed index of these parts.
+    /// Builds a signed index from its parts.
     fn signed(parts: &[Field]) -> Self::Signed;
-    /// As many lengths as there are axes; none if there are others.
+    /// Converts lengths of axes to counts; `None` if the number of axes is wrong.
     fn counts(axes: &[usize]) -> Option<Self::Counts>;
-    /// The counts of an array without elements.
+    /// Returns the counts of an array without elements.
     fn none() -> Self::Counts;
-    /// As many delayed lengths as there are axes.
+    /// Collects one delayed length per axis.
     fn lens(axes: &mut dyn Iterator<Item = Array<u64, Ix0>>) -> Self::Lens;
 }
 
-/// A rank of two axes or more, or one that is known at run time only: [`Ix2`] to [`Ix6`], [`IxDyn`].
+/// Describes a rank of two or more axes, [`Ix2`] to [`Ix6`], or [`IxDyn`].
+///
+/// [`IxDyn`] is included although it may have a single axis.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a rank of two axes or more")]
 pub trait Multi: Dim {}
 
@@ -183,17 +191,17 @@ macro_rules! tuple {
 }
 
 ranks! {
-    /// Rank 1: an array with one index.
+    /// Marks rank 1: an array with one index.
     Ix1 1 "Ix1": one(0) Ix0 Ix2;
-    /// Rank 2: a matrix.
+    /// Marks rank 2: a matrix.
     Ix2 2 "Ix2": tuple(0 1) Ix1 Ix3;
-    /// Rank 3.
+    /// Marks rank 3.
     Ix3 3 "Ix3": tuple(0 1 2) Ix2 Ix4;
-    /// Rank 4.
+    /// Marks rank 4.
     Ix4 4 "Ix4": tuple(0 1 2 3) Ix3 Ix5;
-    /// Rank 5.
+    /// Marks rank 5.
     Ix5 5 "Ix5": tuple(0 1 2 3 4) Ix4 Ix6;
-    /// Rank 6.
+    /// Marks rank 6.
     Ix6 6 "Ix6": tuple(0 1 2 3 4 5) Ix5 IxDyn;
 }
 
@@ -258,19 +266,19 @@ impl Dim for IxDyn {
     }
 }
 
-/// A part of an index; zero if there are fewer.
+/// Returns a part of an index, or zero if there are fewer parts.
 fn part<T: Int>(parts: &[Field], k: usize) -> Exp<T> {
     parts
         .get(k)
         .map_or(Exp::lit(T::from_word(0)), |f| Exp::of(*f))
 }
 
-/// A delayed 0, for what is not there.
+/// A delayed 0, for a missing length.
 fn nothing() -> Array<u64, Ix0> {
     Array::wrap(Axis::from(0).node().clone())
 }
 
-/// The length of an array of rank 1.
+/// Returns the length of an array of rank 1.
 pub(crate) fn length_of(builder: Builder, node: &Arc<Node>) -> Axis {
     match node.known_len() {
         Some(n) => builder.length(n),
@@ -278,21 +286,22 @@ pub(crate) fn length_of(builder: Builder, node: &Arc<Node>) -> Axis {
     }
 }
 
-/// The delayed lengths that a force of a node asks for, beside its elements. Which these are never changes.
+/// Returns the delayed lengths that a force computes besides the elements. The set is fixed for a
+/// node.
 pub(crate) fn delayed_axes(node: &Node) -> impl Iterator<Item = &Arc<Node>> {
     let axes = node.shape.as_ref().map_or(&[][..], Shape::axes);
     let delayed = |axis: &&Axis| axis.node().literal().is_none();
     axes.iter().filter(delayed).map(Axis::node)
 }
 
-/// The next value; every node has one.
+/// Returns the next value. Every node has one.
 fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
     values
         .next()
         .ok_or_else(|| wrong("one value per result", "fewer"))
 }
 
-/// The elements of a node with its shape.
+/// Combines the elements of a node with its shape.
 fn manifest<T: Elt, D: Dim>(
     node: &Node,
     values: &mut dyn Iterator<Item = Value>,
@@ -326,7 +335,7 @@ fn manifest<T: Elt, D: Dim>(
     Manifest::of(columns, D::counts(&counts))
 }
 
-/// How many elements axes of these lengths have, if a `usize` counts them.
+/// Counts the elements of a shape; `None` if a `usize` overflows.
 pub(crate) fn size_of_counts(counts: &[usize]) -> Option<usize> {
     match counts.contains(&0) {
         true => Some(0),
@@ -334,7 +343,7 @@ pub(crate) fn size_of_counts(counts: &[usize]) -> Option<usize> {
     }
 }
 
-/// `(3, 4)`.
+/// Formats counts as `(3, 4)`.
 pub(crate) fn show_counts(counts: &[usize]) -> String {
     let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
     format!("({})", counts.join(", "))

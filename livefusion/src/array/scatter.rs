@@ -1,5 +1,4 @@
-//! Writing at computed indices: `scatter`, `update`, `scatter_with`, `reduce_by_index`; running folds there: `scan_by_index`,
-//! `scan_exclusive_by_index`.
+//! Writes at computed indices: scatters, and folds and scans by index.
 
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
@@ -9,16 +8,21 @@ use crate::exp::{IntoExp, ToExp, closure, value as value_of};
 use crate::over::operator_of;
 use std::sync::Arc;
 
-/// Beside [`Builder::scatter`], which is `scatter` and `scatter_with`, and [`Builder::scan_by_index`].
+/// Untyped forms besides [`Builder::scatter`], which is `scatter` and `scatter_with`, and
+/// [`Builder::scan_by_index`].
 impl Builder {
-    /// An array with another element at one index: an integer and an element, of which each is a body without parameters.
+    /// Replaces the element at one index.
+    ///
+    /// The index and the new element are bodies without parameters.
     pub fn update(self, xs: &Arc<Node>, index: &Body, value: &Body) -> Arc<Node> {
         let index = self.indices_of(&self.repeated(Len::Known(1), index));
         let value = self.repeated(Len::Known(1), value);
         self.scatter(xs, &index, &value, None)
     }
 
-    /// Joins each value onto the bin that its index names, in order, by `step` of (bin, value).
+    /// Folds each value into the bin given by its index, in order.
+    ///
+    /// `step` takes (bin, value).
     pub fn reduce_by_index(
         self,
         values: &Arc<Node>,
@@ -30,13 +34,16 @@ impl Builder {
         self.scatter(&bins, &self.indices_of(indices), values, Some(step))
     }
 
-    /// Bins, so many, that begin with a value, which is a body without parameters: the base of a
-    /// [`scan_by_index`](Builder::scan_by_index).
+    /// Returns `n` bins with the same start value, a body without parameters.
+    ///
+    /// They are the base of a [`scan_by_index`](Builder::scan_by_index).
     pub fn bins(self, n: Len, start: &Body) -> Arc<Node> {
         self.renamed("replicate").repeated(n, start)
     }
 
-    /// Indices of any integer type as `u64`s, which those of scatters are in the graph. What is none is left as it is.
+    /// Casts indices of any integer type to `u64`, which scatters require.
+    ///
+    /// Other arrays are returned unchanged.
     pub fn indices_of(self, indices: &Arc<Node>) -> Arc<Node> {
         match indices.types[..] {
             [ty] if ty.is_int() => as_indices(self, indices),
@@ -46,8 +53,10 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// This array with `values` put at `indices`, in order: the last value put at an index stays. Fuses
-    /// with what makes the indices and values; the result is in memory before others read it.
+    /// Writes `values` at `indices` of this array, in order.
+    ///
+    /// The last value written at an index stays. Fuses with the producers of the indices and
+    /// values. The result is stored before consumers read it.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -67,8 +76,10 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.scatter(self.node(), &indices, values.node(), None))
     }
 
-    /// This array with another element at one index. If this array is computed in the same force, and
-    /// nobody else needs it, it is changed in place: the update costs one write.
+    /// Replaces the element at one index.
+    ///
+    /// If this array is computed in the same force and has no other consumer, it is updated in
+    /// place. Then the update costs one write.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -88,8 +99,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.update(self.node(), &index, &value))
     }
 
-    /// This array with `values` joined onto what is at `indices`, in order, by `op` of (what is there,
-    /// value).
+    /// Combines `values` into the elements at `indices` by `op`, in order.
+    ///
+    /// `op` takes the old element and the value.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -116,7 +128,9 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The bins of a combinator by index: how many there are, and what each of them starts with.
+/// Describes the bins of a combinator by index.
+///
+/// They have a number and a common start value.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -127,17 +141,17 @@ impl<T: Elt> Array<T> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Bins<N, S> {
-    /// The number of bins: an integer, or a delayed one.
+    /// Gives the number of bins: an integer, or a delayed one.
     pub count: N,
-    /// The first value of every bin.
+    /// Gives the start value of every bin.
     pub start: S,
 }
 
 impl<V: Elt> Array<V> {
-    /// Joins each element onto the bin that its index names, in order.
+    /// Folds each element into the bin given by its index, in order.
     ///
-    /// `op` takes the bin and the element. Unlike [`scatter_with`](Array::scatter_with), of which the receiver is the base, the
-    /// receiver here are the values.
+    /// `op` takes the bin and the element. Here the receiver is the array of values. In
+    /// [`scatter_with`](Array::scatter_with) it is the base.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -148,7 +162,8 @@ impl<V: Elt> Array<V> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Fuses with the producers of the indices and values; the result is in memory before others read it.
+    /// *Cost and fusion.* Fuses with the producers of the indices and values. The result is stored
+    /// before consumers read it.
     ///
     /// # Errors
     /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
@@ -166,10 +181,10 @@ impl<V: Elt> Array<V> {
         Array::wrap(builder.scatter(base.node(), &indices, self.node(), Some(op)))
     }
 
-    /// Joins each element onto the bin that its index names, and gives the bin as it is then.
+    /// Folds each element into its bin, and returns the bin after each step.
     ///
-    /// `op` takes the bin and the element. There is an element for each one; the last of each bin is what
-    /// [`reduce_by_index`](Array::reduce_by_index) gives.
+    /// `op` takes the bin and the element. The result has one element per input element. The last
+    /// result of each bin is that of [`reduce_by_index`](Array::reduce_by_index).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -180,8 +195,8 @@ impl<V: Elt> Array<V> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Fuses with the producers of the indices and values and with the consumers of the elements; the bins are
-    /// memory of the loop's own.
+    /// *Cost and fusion.* Fuses with the producers of the indices and values, and with the
+    /// consumers of the result. The bins are memory local to the loop.
     ///
     /// # Errors
     /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
@@ -203,7 +218,7 @@ impl<V: Elt> Array<V> {
         )
     }
 
-    /// Joins each element onto the bin that its index names, and gives the bin as it was before.
+    /// Folds each element into its bin, and returns the bin before each step.
     ///
     /// Otherwise as [`scan_by_index`](Array::scan_by_index).
     ///
@@ -237,7 +252,7 @@ impl<V: Elt> Array<V> {
 }
 
 impl<N: IntoLen, S: IntoExp> Bins<N, S> {
-    /// The bins before any value.
+    /// The bins with their start value.
     #[track_caller]
     fn array(self) -> Array<S::Elt> {
         replicate(self.count, self.start)

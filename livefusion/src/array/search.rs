@@ -1,4 +1,4 @@
-//! Single elements: `first`, `last`, and the first of a kind: `find`, `position`.
+//! Single elements: `first`, `last`, `find`, `position`.
 
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
@@ -8,9 +8,9 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Each is an error if there is no such element.
+/// Untyped forms. Each fails if there is no such element.
 impl Builder {
-    /// The first element.
+    /// Returns the first element.
     pub fn first(self, xs: &Arc<Node>) -> Arc<Node> {
         let mut b = BodyBuilder::new(&xs.types);
         let goes_on = b.lit(Const::bool(false));
@@ -18,7 +18,7 @@ impl Builder {
         self.kept(&until)
     }
 
-    /// The last element.
+    /// Returns the last element.
     pub fn last(self, xs: &Arc<Node>) -> Arc<Node> {
         match xs.is_leaf() {
             true => self.first(&self.reverse(xs)),
@@ -26,18 +26,18 @@ impl Builder {
         }
     }
 
-    /// The first element for which the test is true.
+    /// Returns the first element that passes the test.
     pub fn find(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         self.first_of(xs, xs, test)
     }
 
-    /// The index of the first element for which the test is true.
+    /// Returns the index of the first element that passes the test.
     pub fn position(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         self.first_of(xs, &self.places(xs), test)
     }
 
-    /// The first of some values for whose element the test is true, as a fold that keeps what it has, over
-    /// nothing behind it.
+    /// Returns the value of the first element that passes the test. It is a fold that keeps its
+    /// state, over a stream that ends at that element.
     fn first_of(self, xs: &Arc<Node>, values: &Arc<Node>, test: Body) -> Arc<Node> {
         let tags = self.tags(xs, test);
         let pairs = self.zip(&[values.clone(), tags]);
@@ -50,13 +50,13 @@ impl Builder {
         self.kept(&found)
     }
 
-    /// A fold that keeps what it has.
+    /// A fold that keeps its state.
     fn kept(self, xs: &Arc<Node>) -> Arc<Node> {
         self.fold(xs, Fold::first(side(&xs.types, 0)))
     }
 }
 
-/// The operator whose result is one of its sides: 0 for the left one, 1 for the right one.
+/// The operator that returns one of its sides: 0 for the left one, 1 for the right one.
 pub(super) fn side(types: &[Ty], side: usize) -> Body {
     let b = BodyBuilder::new(&[types, types].concat());
     let first = side * types.len();
@@ -65,8 +65,10 @@ pub(super) fn side(types: &[Ty], side: usize) -> Body {
 }
 
 impl<T: Elt> Array<T> {
-    /// The first element. Fuses with its input and with other consumers of it; a loop in which nothing else
-    /// is left to do ends there.
+    /// Returns the first element.
+    ///
+    /// Fuses with its producer and with other consumers of it. The loop ends there if it has no
+    /// other work.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -84,8 +86,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("first").first(self.node()))
     }
 
-    /// The last element. Of an array in memory it is read there; else it is a fold that fuses with what
-    /// makes the elements.
+    /// Returns the last element.
+    ///
+    /// It is read from an array in memory. Otherwise it is a fold that fuses with the producer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -102,8 +105,10 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("last").last(self.node()))
     }
 
-    /// The first element for which `test` is true. Fuses with its input and with other consumers of it;
-    /// a loop in which nothing else is left to do ends there.
+    /// Returns the first element for which `test` is true.
+    ///
+    /// Fuses with its producer and with other consumers of it. The loop ends there if it has no
+    /// other work.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -123,8 +128,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.find(self.node(), body))
     }
 
-    /// The index of the first element for which `test` is true. Fuses as [`find`](Array::find)
-    /// does.
+    /// Returns the index of the first element for which `test` is true.
+    ///
+    /// Fuses as [`find`](Array::find) does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -144,7 +150,7 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// The elements up to and with the first one whose last field is `wanted`.
+/// Takes the elements up to and including the first one whose last field is `wanted`.
 pub(crate) fn up_to_first(builder: Builder, xs: &Arc<Node>, wanted: bool) -> Arc<Node> {
     let mut b = BodyBuilder::new(&xs.types);
     let tag = b.param(xs.types.len() as u32 - 1);

@@ -1,7 +1,8 @@
-//! Parts and rearrangements that keep neighbours: `take`, `drop`, `reverse`, `shift`. Each
-//! is an index function: it costs nothing but the read where it is used. A source that is itself a
-//! function of the index is not made first, but computed where it is read, unless that would do
-//! costly work twice; of its elements that nobody reads none is computed, and none can be an error.
+//! Parts and reorderings by index: `take`, `drop`, `reverse`, `shift`.
+//!
+//! Each is an index function and costs only the read where it is used. A source that is an index
+//! function too is not stored, but recomputed at each read, unless that would repeat costly work.
+//! Unread elements of the source are not computed and cannot fail.
 
 use crate::array::Array;
 use crate::array::generate::reading;
@@ -14,8 +15,9 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// The first elements, so many; all of them if there are fewer. Of what is made one after the other it is
-    /// [`Builder::take`], else an index function.
+    /// Takes the first `n` elements, or all if there are fewer.
+    ///
+    /// For a stream this is [`Builder::take`], else an index function.
     pub fn take_n(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
         if n.check().is_ok() && ends_with(xs, &n) {
             let mut b = BodyBuilder::new(&[]);
@@ -25,12 +27,12 @@ impl Builder {
         self.part(xs, Amount::Known(0), n)
     }
 
-    /// All but the first elements, so many; none if there are fewer.
+    /// Drops the first `n` elements, or all if there are fewer.
     pub fn drop(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
         self.part(xs, n, Amount::Known(u64::MAX))
     }
 
-    /// The elements from last to first.
+    /// Reverses the order of the elements.
     pub fn reverse(self, xs: &Arc<Node>) -> Arc<Node> {
         let len = self.len(xs);
         let body = reading(self, xs, |b, i| {
@@ -41,8 +43,9 @@ impl Builder {
         self.generate(Len::Delayed(len), body)
     }
 
-    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is `fill`, a body without
-    /// parameters that gives an element.
+    /// Moves the elements by `by` places, to higher indices if it is positive.
+    ///
+    /// `fill`, a body without parameters, gives the elements that come in.
     pub fn shift(self, xs: &Arc<Node>, by: i64, fill: &Body) -> Arc<Node> {
         let (len, loc) = (self.len(xs), self.loc());
         let body = trace::trace(&[Ty::U64], |i| {
@@ -54,7 +57,7 @@ impl Builder {
         self.generate(Len::Delayed(len), body)
     }
 
-    /// At most `n` elements after the first `skip`.
+    /// Takes at most `n` elements after the first `skip`.
     fn part(self, xs: &Arc<Node>, skip: Amount, n: Amount) -> Arc<Node> {
         if let Err(kind) = skip.check().and_then(|()| n.check()) {
             return self.fault(&xs.types, 1, kind);
@@ -80,7 +83,7 @@ impl Builder {
         self.starting_at(xs, &skip, Len::Delayed(len))
     }
 
-    /// Elements from `start` on.
+    /// Takes `len` elements from `start` on.
     fn starting_at(self, xs: &Arc<Node>, start: &Amount, len: Len) -> Arc<Node> {
         let body = reading(self, xs, |b, i| {
             let start = start.term(b);
@@ -90,8 +93,8 @@ impl Builder {
     }
 }
 
-/// Whether the loop that makes the elements ends with the last one that is taken. A part of known length
-/// that is most of the elements stays what it is, an array of known length.
+/// Tests if the producing loop should end at the last taken element. If the part has a known length
+/// of more than half of the array, the answer is no: the part stays an array of known length.
 fn ends_with(xs: &Node, n: &Amount) -> bool {
     let most = match (xs.known_len(), n) {
         (Some(len), Amount::Known(n)) => n.saturating_mul(2) > len,
@@ -101,7 +104,7 @@ fn ends_with(xs: &Node, n: &Amount) -> bool {
 }
 
 impl<T: Elt> Array<T> {
-    /// The first `n` elements; all of them if there are fewer.
+    /// Takes the first `n` elements, or all if there are fewer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -110,9 +113,8 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// Of what is made one after the other (by a filter, a scan, a walk over segments), the loop that makes it
-    /// ends with the last element that is taken, if it has nothing else to do; what lies behind is neither
-    /// computed nor can it fail.
+    /// A stream comes from a filter, a scan, or a walk over segments. Its loop ends with the last
+    /// taken element if it has no other work. Later elements are not computed and cannot fail.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -125,7 +127,7 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("take").take_n(self.node(), n.into_len().0))
     }
 
-    /// All but the first `n` elements; none if there are fewer.
+    /// Drops the first `n` elements, or all if there are fewer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -139,9 +141,11 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("drop").drop(self.node(), n.into_len().0))
     }
 
-    /// The elements from last to first. Of a scan, and of maps of one, the loop that makes it writes the reverse
-    /// from the end, and runs maps behind it; of what goes by the order of its elements otherwise (a filter, say),
-    /// and for what does, the source is made first.
+    /// Reverses the order of the elements.
+    ///
+    /// The loop of a scan, or of maps of a scan, writes the reversed result from its end, and also
+    /// runs the maps that consume it. Other ordered producers, such as a filter, are stored first.
+    /// The same holds for consumers that need their input in order.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -154,8 +158,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(Builder::named("reverse").reverse(self.node()))
     }
 
-    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is
-    /// `fill`, what goes out is lost.
+    /// Moves the elements by `by` places, to higher indices if it is positive.
+    ///
+    /// `fill` comes in at one end. The elements that leave the other end are lost.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -172,7 +177,7 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// A delayed `u64`.
+/// Builds a delayed `u64`.
 fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[]);
     let n = f(b.locate(Some(builder.loc())));

@@ -1,22 +1,23 @@
-//! Evenly spread floats as functions of their number: the elements of `linspace`, the edges of `histogram_uniform`.
+//! Evenly spread floats as index functions, for `linspace` and `histogram_uniform`.
 //!
-//! Number `k` is `(first + (k * size) * inner) * outer`, where the factors are powers of two. They are 1 wherever the
-//! distance of neighbours is a normal number. Where the whole distance overflows, all is computed at a quarter. Where the distance of
-//! neighbours is subnormal, it is computed at 2^`LIFT` times its size, for it would have few bits. Each is then rounded to the
-//! floats that lie there once: near zero those of `(k * size) * inner`, elsewhere those of the sum.
+//! Number `k` is `(first + (k * size) * inner) * outer`, where the factors are powers of two. They
+//! are 1 if the spacing is a normal number. If the whole distance overflows, everything is computed
+//! at a quarter of its size. If the spacing is subnormal, it would have few bits. Then it is
+//! computed at 2^`lift` times its size (see `exponents`). Each number is rounded to the floats of
+//! its magnitude once. Near zero, `(k * size) * inner` is rounded; elsewhere the sum is.
 
 use crate::ast::Field;
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Evenly spread numbers, by their common factors.
+/// Evenly spread numbers with their common factors.
 pub(crate) struct Spread {
-    /// How many there are behind the first.
+    /// The number of steps, one less than there are numbers.
     pub steps: Field,
-    /// The distance from the first to the last, scaled by `up`.
+    /// The distance from the first to the last number, scaled by `up`.
     pub width: Field,
-    /// The power of two at which distances are computed.
+    /// The power of two that scales distances.
     pub up: Field,
     start: Field,
     stop: Field,
@@ -39,7 +40,8 @@ fn number(ty: Ty, x: f64) -> Field {
     })
 }
 
-/// The exponent of the smallest normal number of a type, and how far smaller ones are lifted.
+/// Returns the exponent of the smallest normal number, and the exponent by which smaller numbers
+/// are scaled up.
 fn exponents(ty: Ty) -> (i32, i32) {
     match ty {
         Ty::F32 => (f32::MIN_EXP - 1, 100),
@@ -48,7 +50,7 @@ fn exponents(ty: Ty) -> (i32, i32) {
 }
 
 impl Spread {
-    /// Those of so many steps, one at least, from one number to another.
+    /// Spreads numbers from `start` to `stop` by at least one step.
     pub fn new(steps: Field, [start, stop]: [Field; 2], loc: Loc) -> Spread {
         let op = |op, args: &[Field]| Field::op(op, args, loc);
         let ty = start.ty();
@@ -65,7 +67,7 @@ impl Spread {
             &[is_some, below(op(Op::Div, &[all, count]), least)],
         );
         let is_low = op(Op::And, &[below(start, least + 1), below(stop, least + 1)]);
-        // Of fine steps: whether neighbouring floats are everywhere as far apart as subnormal ones.
+        // `is_low` matters for fine steps: all floats in the range are spaced as subnormal floats are.
         let by = |huge: i32, low: i32, high: i32| {
             let lifted = op(Op::Select, &[is_low, power(ty, low), power(ty, high)]);
             let normal = op(Op::Select, &[is_fine, lifted, one]);
@@ -90,7 +92,7 @@ impl Spread {
         }
     }
 
-    /// The number at a step.
+    /// Returns the number at a step.
     pub fn at(&self, step: Field) -> Field {
         let op = |op, args: &[Field]| Field::op(op, args, self.loc);
         let ty = self.start.ty();
@@ -98,7 +100,7 @@ impl Spread {
         let way = op(Op::Mul, &[way, self.inner]);
         let at = op(Op::Mul, &[op(Op::Add, &[self.first, way]), self.outer]);
         let mut is_last = op(Op::Eq, &[step, self.steps]);
-        // The numbers of many steps are rounded as `f32`, so that the last ones may lie behind the end.
+        // Rounding many steps to `f32` can put the last numbers past the end.
         if ty == Ty::F32 {
             let rises = op(Op::Le, &[self.start, self.stop]);
             let [above, below] = [Op::Gt, Op::Lt].map(|is| op(is, &[at, self.stop]));
@@ -107,14 +109,16 @@ impl Spread {
         op(Op::Select, &[is_last, self.stop, at])
     }
 
-    /// Whether the ends are finite.
+    /// Tests if both ends are finite.
     pub fn is_finite(&self) -> Field {
         let infinite = number(self.start.ty(), f64::INFINITY);
         let size = Field::op(Op::Abs, &[self.width], self.loc);
         Field::op(Op::Lt, &[size, infinite], self.loc)
     }
 
-    /// How far a number lies before the end, and half of how far the next larger float lies behind that number, both scaled by `up`.
+    /// Returns the distance from `x` to the end, and a half gap.
+    ///
+    /// The gap is that from `x` to the next larger float. Both are scaled by `up`.
     pub fn to_end(&self, x: Field) -> [Field; 2] {
         let op = |op, args: &[Field]| Field::op(op, args, self.loc);
         let ty = x.ty();

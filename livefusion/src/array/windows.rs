@@ -1,4 +1,4 @@
-//! `windows`: a function of each element and its neighbours; `sliding_windows`: neighbours as rows.
+//! Windows of neighbours: `windows`, `sliding_windows`.
 
 use crate::array::{Array, IntoLen, Ix2, extent, length_of};
 use crate::ast::{Axis, Body, Builder, Len, Node, Shape};
@@ -10,21 +10,21 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// What a neighbour outside of the array is.
+/// Describes the neighbours outside of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Boundary<T> {
-    /// The element at the nearest end.
+    /// The nearest element of the array.
     Clamp,
-    /// The array goes on from its other end.
+    /// The array repeats from its other end.
     Wrap,
-    /// The array goes back from its end, which is not repeated: `.. c b | a b c | b a ..`.
+    /// The array is reflected at its end, which is not repeated: `.. c b | a b c | b a ..`.
     Mirror,
-    /// Always this.
+    /// A constant.
     Constant(T),
 }
 
 impl<T: Elt> Boundary<T> {
-    /// The same with what is constant as a body.
+    /// Converts the constant to a body.
     pub(crate) fn untyped(self) -> Boundary<Body> {
         match self {
             Boundary::Clamp => Boundary::Clamp,
@@ -35,12 +35,14 @@ impl<T: Elt> Boundary<T> {
     }
 }
 
-/// The most elements of a window: each is an expression of its own.
+/// The largest size of a window. Each element of a window is a separate expression.
 pub(crate) const MOST_OF_A_WINDOW: usize = 1 << 16;
 
 impl Builder {
-    /// `f` of each element's neighbours, so many, the first one `size / 2` places before it. A constant of the boundary is a body
-    /// without parameters that gives an element.
+    /// Applies `f` to the `size` neighbours of each element.
+    ///
+    /// The first neighbour is `size / 2` places before the element. The constant of a boundary is a
+    /// body without parameters.
     pub fn windows(
         self,
         xs: &Arc<Node>,
@@ -64,9 +66,11 @@ impl Builder {
     }
 }
 
-/// Windows whose width is known when they are computed.
+/// Windows whose width is known only at run time.
 impl Builder {
-    /// The windows of a width that are whole, one every so many elements: a matrix with a row for each. Both are delayed `u64`s.
+    /// Returns the complete windows of a width, one every `stride` elements.
+    ///
+    /// They are the rows of a matrix. Width and stride are delayed `u64`s.
     pub fn sliding_windows(self, xs: &Arc<Node>, width: Axis, stride: Axis) -> Arc<Node> {
         if stride.known() == Some(0) {
             let (expected, got) = ("a stride of 1 or more".to_string(), "0".to_string());
@@ -94,7 +98,7 @@ impl Builder {
     }
 }
 
-/// The element `offset` places from `i` in an array of `n` elements.
+/// Reads the element at `i + offset` in an array of `n` elements.
 fn neighbour(
     xs: &Arc<Node>,
     [i, n]: [Field; 2],
@@ -119,10 +123,11 @@ fn neighbour(
 }
 
 impl<T: Elt> Array<T> {
-    /// `f` of each element's `K` neighbours, itself among them: for K = 3 `[before, here, after]`.
-    /// In general the first one is `K / 2` places before. The result is as long as the array. Fuses
-    /// with what uses the result, and with a source whose elements are cheap to compute from their
-    /// index; others are read from memory.
+    /// Applies `f` to the `K` neighbours of each element, which is one of them.
+    ///
+    /// For `K` = 3 they are `[before, here, after]`. In general the first neighbour is `K / 2`
+    /// places before. The result is as long as the array. Fuses with its consumers, and with a
+    /// source whose elements are cheap index functions. Other sources are read from memory.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -151,9 +156,10 @@ impl<T: Elt> Array<T> {
 }
 
 impl<T: Elt> Array<T> {
-    /// The windows of a width that are whole, the first elements of which are `stride` apart: a matrix with a row for each. Width and
-    /// stride may be known only when it is computed; where a closure is to see all elements of a small window,
-    /// [`windows`](Array::windows) has them without a loop.
+    /// Returns the complete windows of a width, one every `stride` elements.
+    ///
+    /// They are the rows of a matrix. Width and stride may be delayed. For a closure that sees all
+    /// elements of a small window, use [`windows`](Array::windows), which needs no loop.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -164,11 +170,11 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A function of the index, in no memory: what is done with the rows reads the array, which is in memory or a cheap
-    /// function of the index itself.
+    /// *Cost and fusion.* An index function, which is never stored. Consumers of the rows read the
+    /// array, so it is in memory or a cheap index function itself.
     ///
     /// # Errors
-    /// When forced: if the stride is 0, or one of them is negative.
+    /// When forced: if the stride is 0, or width or stride is negative.
     #[doc(alias("rolling", "sliding_window_view", "unfold"))]
     #[track_caller]
     pub fn sliding_windows(&self, width: impl IntoLen, stride: impl IntoLen) -> Array<T, Ix2> {
@@ -189,7 +195,7 @@ fn op(op: Op, args: &[Field], loc: Loc) -> Field {
     trace::op(op, args, Ty::U64, loc)
 }
 
-/// `i + offset`, kept within the array.
+/// `i + offset`, clamped to the array.
 pub(crate) fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     let far = number(offset.unsigned_abs() as u64);
     if offset < 0 {
@@ -201,8 +207,9 @@ pub(crate) fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
     op(Op::Min, &[there, last], loc)
 }
 
-/// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop. Each side asks for the end that
-/// it may pass, so that in the middle of a long array what is read is at a fixed distance.
+/// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop. A
+/// negative offset tests only for the start, and a positive one only for the end. So in the middle
+/// of a long array the reads are at a fixed distance.
 fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
     let far = number(offset.unsigned_abs() as u64);
     let far = op(Op::Rem, &[far, period], loc);
@@ -219,13 +226,13 @@ fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
 }
 
 pub(crate) fn wrapped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
-    // An empty array has no element that would need the period, but it must not divide by zero.
+    // An empty array has no elements to read, but the period must not be zero.
     let period = op(Op::Max, &[n, number(1)], loc);
     modulo(i, period, offset, loc)
 }
 
 pub(crate) fn mirrored(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
-    // There and back again without the ends repeated: 2 (n - 1) places, at least one.
+    // There and back without repeating the ends: 2 (n - 1) places, at least one.
     let twice = op(Op::Add, &[n, n], loc);
     let period = op(Op::Max, &[twice, number(3)], loc);
     let period = op(Op::Sub, &[period, number(2)], loc);

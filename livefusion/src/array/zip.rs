@@ -8,9 +8,11 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Beside [`Builder::zip`] and [`Builder::map`] of several arrays, which is `zip_with`.
+/// Untyped forms besides [`Builder::zip`]. For `zip_with` use [`Builder::map`] of several arrays.
 impl Builder {
-    /// Each element with its index before it, of which there is one part (`u64`) per axis.
+    /// Pairs each element with its index, which comes first.
+    ///
+    /// The index has one part (`u64`) per axis.
     pub fn enumerate(self, xs: &Arc<Node>) -> Arc<Node> {
         match xs.rank {
             0 | 1 => self.zip(&[self.places(xs), xs.clone()]),
@@ -18,7 +20,9 @@ impl Builder {
         }
     }
 
-    /// Arrays side by side, cut to the length of the shortest: in order, if one of them has its elements in order only.
+    /// Zips arrays, cut to the length of the shortest.
+    ///
+    /// If an input is a stream, the result is in order too.
     pub fn zip_cut(self, arrays: &[Arc<Node>]) -> Arc<Node> {
         let lens = arrays.iter().map(|n| n.known_len());
         let known: Option<Vec<u64>> = lens.collect();
@@ -36,21 +40,23 @@ impl Builder {
     }
 }
 
-/// Tuples of 2 to 6 arrays of one rank.
+/// Describes tuples of 2 to 6 arrays of one rank.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be zipped",
     note = "give a tuple of 2 to 6 references to arrays of one rank: `zip((&xs, &ys))`"
 )]
 pub trait ZipArgs {
-    /// The tuple of their elements.
+    /// Names the tuple of the element types.
     type Elt: Elt;
-    /// Their rank.
+    /// Names the rank of all arrays.
     type Rank: Rank;
-    /// Their nodes.
+    /// Returns the nodes of the arrays.
     fn nodes(self) -> Vec<Arc<Node>>;
 }
 
-/// Arrays as one array of tuples. Copies nothing, and fuses with everything.
+/// Zips arrays into one array of tuples.
+///
+/// Copies nothing, and fuses with every producer and consumer.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -67,7 +73,9 @@ pub fn zip<Z: ZipArgs>(arrays: Z) -> Array<Z::Elt, Z::Rank> {
 }
 
 impl<T: Elt> Array<T> {
-    /// Each element with its index before it. Copies nothing, and fuses with everything.
+    /// Pairs each element with its index, which comes first.
+    ///
+    /// Copies nothing, and fuses with every producer and consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -85,17 +93,19 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// Arrays as one array of tuples, as long as the shortest of them: what the others have more is
-/// left out.
+/// Zips arrays into one array of tuples, as long as the shortest.
 ///
-/// Fuses with streams whose lengths only their elements tell (filters, elements of segments, what ends early): each is
-/// advanced until it has an element, in one loop, in the order in which they are given, and where one ends so does the
-/// loop. Of the others no more than the next element has been computed then, and nothing of those behind the one that
-/// ended. What else uses such a stream needs all of it, so that it goes through memory.
+/// Extra elements of longer arrays are left out.
 ///
-/// Of arrays that are known to be equally long when this is called it is [`zip()`]. Else, where no input is a stream or
-/// all lengths are known, the longer ones are read at random: index functions of them may be computed in place, whatever
-/// else is computed goes through memory.
+/// Fuses with streams whose length is known only at their end (filters, elements of segments, early
+/// exits). One loop advances each stream to its next element, in argument order, and ends when a
+/// stream ends. By then, earlier arguments have computed at most one extra element, and later
+/// arguments none. Another consumer of such a stream needs all of its elements, so that stream goes
+/// through memory.
+///
+/// If all arrays are known to have the same length at the call, this is [`zip()`]. Otherwise the
+/// longer arrays are read at random if no input is a stream, or all lengths are known. Then index
+/// functions of arrays in memory are computed in place; other computed inputs go through memory.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -110,12 +120,12 @@ pub fn zip_shortest<Z: ZipArgs<Rank = Ix1>>(arrays: Z) -> Array<Z::Elt> {
     Array::wrap(Builder::named("zip_shortest").zip_cut(&arrays.nodes()))
 }
 
-/// Arrays side by side, as long as the shortest, each element read at its index.
+/// Zips arrays, cut to the shortest, by reading each element at its index.
 pub(crate) fn shortest_by_index(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     cut(builder, nodes, Len::Delayed(least(builder, nodes)))
 }
 
-/// The smallest of the arrays' lengths.
+/// Returns the smallest length.
 fn least(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let lens: Vec<_> = nodes.iter().map(|n| builder.len(n)).collect();
     let mut b = BodyBuilder::new(&[]);
@@ -127,7 +137,7 @@ fn least(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     builder.compute(b.finish(&[least]))
 }
 
-/// The first elements of arrays, none of which is shorter than `len`, side by side.
+/// Zips the first `len` elements of arrays that all have at least that many.
 fn cut(builder: Builder, nodes: &[Arc<Node>], len: Len) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[Ty::U64]);
     let i = b.locate(Some(builder.loc())).param(0);
@@ -139,7 +149,7 @@ fn cut(builder: Builder, nodes: &[Arc<Node>], len: Len) -> Arc<Node> {
 }
 
 impl<T: Elt> Array<T, Ix1> {
-    /// Pairs of elements, as many as the shorter array has, as [`zip_shortest()`].
+    /// Zips two arrays, cut to the length of the shorter, as [`zip_shortest()`].
     #[track_caller]
     pub fn zip_shortest<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
         let nodes = [self.node().clone(), other.node().clone()];
@@ -148,7 +158,9 @@ impl<T: Elt> Array<T, Ix1> {
 }
 
 impl<T: Elt, D: Rank> Array<T, D> {
-    /// Pairs of elements, as [`zip()`]. Copies nothing, and fuses with everything.
+    /// Zips two arrays into pairs, as [`zip()`].
+    ///
+    /// Copies nothing, and fuses with every producer and consumer.
     ///
     /// # Errors
     /// When forced: if lengths or shapes differ.
@@ -160,8 +172,9 @@ impl<T: Elt, D: Rank> Array<T, D> {
         Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
     }
 
-    /// `f` of the elements of two arrays in step; for up to six arrays see [`ZipWith3`] and so on.
-    /// Fuses with everything.
+    /// Applies `f` to the elements of two arrays in step.
+    ///
+    /// For up to six arrays see [`ZipWith3`] and so on. Fuses with every producer and consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -195,7 +208,8 @@ impl<T: Elt, D: Rank> Array<T, D> {
     }
 }
 
-/// A function of arrays' fields in step. Delayed scalars beside an array are captured, so that each is read once.
+/// Applies a function to the fields of arrays in step. Delayed scalars next to an array are
+/// captured, so that each is read once.
 #[track_caller]
 fn zipped_with(nodes: &[Arc<Node>], f: impl FnOnce(&[Field]) -> Fields) -> Arc<Node> {
     let builder = Builder::named("zip_with");
@@ -222,17 +236,19 @@ fn zipped_with(nodes: &[Arc<Node>], f: impl FnOnce(&[Field]) -> Fields) -> Arc<N
     builder.map(&inputs, body)
 }
 
-/// The rank of arrays in step, some of which may be delayed scalars.
+/// Gives the rank of arrays in step, some of which may be delayed scalars.
 pub trait InStep {
-    /// The largest of their ranks.
+    /// Names the largest of the ranks.
     type Joined: Rank;
 }
 
-/// Arrays of tuples, which can be taken apart.
+/// Describes arrays of tuples, which can be split.
 pub trait Unzip {
-    /// One array per element of the tuple.
+    /// Names one array per field of the tuple.
     type Parts;
-    /// One array per element of the tuple. Copies nothing; a part that nobody uses is not computed.
+    /// Splits an array of tuples into one array per field.
+    ///
+    /// Copies nothing. Unused parts are not computed.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -268,16 +284,20 @@ macro_rules! arity {
             }
         }
 
-        /// `zip_with` on a tuple of references to arrays of one rank, and to delayed scalars, which meet each element.
+        /// Applies functions to a tuple of references to arrays.
+        ///
+        /// The arrays have one rank. Delayed scalars are combined with each element.
         pub trait $With: Sized {
             $(
-                /// An element type.
+                /// Names an element type.
                 type $T: Elt;
             )*
-            /// The arrays' rank.
+            /// Names the rank of the arrays.
             type Rank: Rank;
-            /// A function of the arrays' elements in step, and of delayed scalars, each of which is computed once. Fuses
-            /// with everything. Lengths that differ are an error when forced.
+            /// Applies a function to the elements of arrays in step.
+            ///
+            /// Delayed scalars are computed once. Fuses with every producer and consumer. If
+            /// lengths differ, forcing fails.
             ///
             /// ```
             /// use livefusion::prelude::*;
@@ -325,7 +345,7 @@ impl<A: Join<B>, B> InStep for (A, B) {
     type Joined = A::Joined;
 }
 
-/// The rank of more arrays, from that of all but the last one.
+/// The rank of several arrays, computed from that of all but the last one.
 macro_rules! in_step {
     ($($($A:ident)* + $B:ident;)*) => {$(
         impl<$($A,)* $B> InStep for ($($A,)* $B)

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 type Binary<T> = fn(ComplexExp<T>, ComplexExp<T>) -> ComplexExp<T>;
 
-/// An operator of arrays in step. A delayed scalar beside an array meets each element.
+/// Applies an operator to arrays in step. A delayed scalar is combined with each element of an
+/// array.
 fn in_step<T: Float, D: Rank + Join<E>, E: Rank>(
     builder: Builder,
     a: &Array<Complex<T>, D>,
@@ -114,7 +115,8 @@ impl<T: Float, D: Rank> Neg for Array<Complex<T>, D> {
     }
 }
 
-/// Each fuses with everything, as [`map`](Array::map) does; lengths and ranks are those of the array.
+/// Each function fuses with every producer and consumer, as [`map`](Array::map) does. Lengths and
+/// ranks are those of the array.
 ///
 /// ```
 /// use livefusion::complex::Complex;
@@ -134,56 +136,56 @@ impl<T: Float, D: Rank> Array<Complex<T>, D> {
         Array::wrap(builder.map(std::slice::from_ref(self.node()), body))
     }
 
-    /// The real parts.
+    /// Returns the real parts.
     #[doc(alias = "real")]
     #[track_caller]
     pub fn re(&self) -> Array<T, D> {
         self.mapped(Builder::named("re"), |z| z.re)
     }
 
-    /// The imaginary parts.
+    /// Returns the imaginary parts.
     #[doc(alias = "imag")]
     #[track_caller]
     pub fn im(&self) -> Array<T, D> {
         self.mapped(Builder::named("im"), |z| z.im)
     }
 
-    /// The distances from 0.
+    /// Returns the absolute values.
     #[doc(alias("norm", "magnitude"))]
     #[track_caller]
     pub fn abs(&self) -> Array<T, D> {
         self.mapped(Builder::named("abs"), ComplexExp::abs)
     }
 
-    /// The squares of the distances from 0.
+    /// Returns the squares of the absolute values.
     #[doc(alias("abs2", "power"))]
     #[track_caller]
     pub fn norm_sqr(&self) -> Array<T, D> {
         self.mapped(Builder::named("norm_sqr"), ComplexExp::norm_sqr)
     }
 
-    /// The angles, from -pi to pi.
+    /// Returns the angles, from -pi to pi.
     #[doc(alias("angle", "phase"))]
     #[track_caller]
     pub fn arg(&self) -> Array<T, D> {
         self.mapped(Builder::named("arg"), ComplexExp::arg)
     }
 
-    /// The numbers mirrored at the real axis.
+    /// Returns the complex conjugates.
     #[doc(alias = "conjugate")]
     #[track_caller]
     pub fn conj(&self) -> Array<Complex<T>, D> {
         self.mapped(Builder::named("conj"), ComplexExp::conj)
     }
 
-    /// `e` to the power of each.
+    /// Returns `e` to the power of each element.
     #[track_caller]
     pub fn exp(&self) -> Array<Complex<T>, D> {
         self.mapped(Builder::named("exp"), ComplexExp::exp)
     }
 }
 
-/// Both parts are added up, in one loop.
+/// Sums both parts, in one loop.
 #[diagnostic::do_not_recommend]
 impl<T: Float> Summed for Complex<T> {
     fn sum_of(builder: Builder, of: Domain<'_>) -> Arc<Node> {

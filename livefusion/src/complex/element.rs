@@ -1,4 +1,4 @@
-//! A complex number as an element: two columns, the real parts and the imaginary ones.
+//! A complex number as an element: columns of real and of imaginary parts.
 
 use crate::ast::Types;
 use crate::complex::Complex;
@@ -9,7 +9,9 @@ use loop_lang::types::Ty;
 use std::fmt;
 use std::sync::Arc;
 
-/// A [`Complex`] as closures see it: each part is an expression.
+/// Holds a [`Complex`] in a closure.
+///
+/// Each part is an expression.
 ///
 /// ```
 /// use livefusion::complex::{Complex, ComplexExp};
@@ -20,9 +22,9 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 pub struct ComplexExp<T> {
-    /// The real part.
+    /// Holds the real part.
     pub re: Exp<T>,
-    /// The imaginary part.
+    /// Holds the imaginary part.
     pub im: Exp<T>,
 }
 

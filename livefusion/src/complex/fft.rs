@@ -1,5 +1,7 @@
-//! Fourier transforms: functions of whole arrays, and of each of some segments, which run apart. What makes their elements (a window) is in
-//! the loop before, what is made of their results (the power, a scale) in the one behind.
+//! Fourier transforms of whole arrays and of each segment.
+//!
+//! They run outside of fused loops. Their producers (a window, say) are in the loop before. Their
+//! consumers (the power, a scale) are in the loop after.
 
 use super::transform::{Each, Transform, Whole};
 use crate::array::Array;
@@ -14,44 +16,50 @@ use loop_lang::types::{Const, Ty};
 use rustfft::FftDirection;
 use std::sync::Arc;
 
-/// Beside the typed methods. Complex numbers are pairs of floats.
+/// Untyped forms. Complex numbers are pairs of floats.
 impl Builder {
-    /// The Fourier transform of an array of pairs.
+    /// Returns the Fourier transform of an array of pairs.
     pub fn fft(self, zs: &Arc<Node>) -> Arc<Node> {
         self.transformed(Transform::Of(FftDirection::Forward), None, zs, None)
     }
 
-    /// Its inverse: what [`fft`](Builder::fft) gave back, the factor `1/n` included.
+    /// Inverts [`fft`](Builder::fft), with the factor `1/n`.
     pub fn ifft(self, zs: &Arc<Node>) -> Arc<Node> {
         let of = Transform::Of(FftDirection::Inverse);
         self.shared_out(&self.transformed(of, None, zs, None))
     }
 
-    /// The first half of the Fourier transform of an array of floats, as pairs; the other half mirrors it.
+    /// Returns the first half of the Fourier transform of floats, as pairs.
+    ///
+    /// The other half is its mirror image.
     pub fn rfft(self, xs: &Arc<Node>) -> Arc<Node> {
         self.transformed(Transform::Real, None, xs, None)
     }
 
-    /// What [`rfft`](Builder::rfft) gave back, of so many floats (a body without parameters that gives a `u64`).
+    /// Inverts [`rfft`](Builder::rfft) to an array of `len` floats.
+    ///
+    /// `len` is a body without parameters that gives a `u64`.
     pub fn irfft(self, zs: &Arc<Node>, len: &Body) -> Arc<Node> {
         let len = self.compute(len.clone());
         self.shared_out(&self.transformed(Transform::ToReal, None, zs, Some(&len)))
     }
 }
 
-/// Of segments.
+/// Transforms of segments.
 impl Segments {
-    /// The Fourier transform of each segment of pairs.
+    /// Returns the Fourier transform of each segment of pairs.
     pub fn fft(&self, builder: Builder) -> Segments {
         builder.of_each(self, |row| builder.fft(row))
     }
 
-    /// The inverse of each segment's.
+    /// Returns the inverse transform of each segment.
     pub fn ifft(&self, builder: Builder) -> Segments {
         builder.of_each(self, |row| builder.ifft(row))
     }
 
-    /// The first half of the Fourier transform of each segment of floats, as pairs.
+    /// Returns the first half of the Fourier transform of each segment of floats.
+    ///
+    /// The results are pairs.
     pub fn rfft(&self, builder: Builder) -> Segments {
         let loc = builder.loc();
         let op = |op, n: Field, by| Field::op(op, &[n, Field::literal(Const::u64(by))], loc);
@@ -66,7 +74,7 @@ impl Segments {
         }
     }
 
-    /// What [`rfft`](Segments::rfft) gave back, of segments of these lengths, one integer each.
+    /// Inverts [`rfft`](Segments::rfft) to segments of these lengths, one integer each.
     pub fn irfft(&self, builder: Builder, lengths: &Arc<Node>) -> Segments {
         let wanted = builder.segments(lengths, &self.data).lengths;
         let to_real = Transform::ToReal;
@@ -79,7 +87,8 @@ impl Segments {
 }
 
 impl Builder {
-    /// A transform of an array, or of segments of these lengths, to one that is as long, or as long as is wanted.
+    /// Transforms an array, or segments of these lengths. The result has the same length, or the
+    /// `wanted` one.
     fn transformed(
         self,
         of: Transform,
@@ -115,7 +124,7 @@ impl Builder {
         self.external(&inputs, gives, function)
     }
 
-    /// Each float over the number of elements.
+    /// Divides each float by the number of elements.
     fn shared_out(self, xs: &Arc<Node>) -> Arc<Node> {
         let (count, loc) = (self.len(xs), self.loc());
         let share = trace::trace(&xs.types, |parts| {
@@ -128,7 +137,9 @@ impl Builder {
 }
 
 impl<T: Float> Array<Complex<T>> {
-    /// The Fourier transform: number `k` is the sum of all elements `z[j]` times `e^(-2 pi i j k / n)`.
+    /// Computes the Fourier transform.
+    ///
+    /// Element `k` is the sum of all elements `z[j]` times `e^(-2 pi i j k / n)`.
     ///
     /// ```
     /// use livefusion::complex::Complex;
@@ -139,28 +150,34 @@ impl<T: Float> Array<Complex<T>> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* `n log n` steps for any length, on one thread, by `rustfft`, and two passes that put the parts side by side and
-    /// apart. It runs apart, as [`external`](Array::external) functions do: what makes the elements is in the loop before it, what is made
-    /// of the result in the one behind.
+    /// *Cost and fusion.* `n log n` steps for any length, on one thread, by `rustfft`. Two more
+    /// passes interleave the parts and separate them again. It runs outside of fused loops, as
+    /// [`external`](Array::external) functions do. The producer is in the loop before, and the
+    /// consumers are in the loop after.
     ///
     /// # Errors
-    /// When forced: if there is no memory for it.
+    /// When forced: if there is not enough memory.
     #[track_caller]
     pub fn fft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("fft").fft(self.node()))
     }
 
-    /// The inverse of [`fft`](Array::fft): the same sums with `e^(2 pi i j k / n)`, over `n`, which is done where the result is used.
+    /// Inverts [`fft`](Array::fft).
+    ///
+    /// Computes the same sums with `e^(2 pi i j k / n)`, divided by `n`. The division fuses with
+    /// the consumers.
     ///
     /// # Errors
-    /// As of [`fft`](Array::fft).
+    /// As for [`fft`](Array::fft).
     #[track_caller]
     pub fn ifft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("ifft").ifft(self.node()))
     }
 
-    /// The `n` real numbers of which [`rfft`](Array::rfft) gave this. Imaginary parts that are 0 for real numbers, the first one and for even
-    /// `n` the last one, are not looked at.
+    /// Inverts [`rfft`](Array::rfft) to `n` real numbers.
+    ///
+    /// For real numbers some imaginary parts are 0: that of the first element, and for even `n`
+    /// that of the last. These parts are ignored.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -171,7 +188,7 @@ impl<T: Float> Array<Complex<T>> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there are not `n / 2 + 1` elements, or no memory.
+    /// When forced: if there are not `n / 2 + 1` elements, or not enough memory.
     #[track_caller]
     pub fn irfft(&self, n: impl ToExp<u64>) -> Array<T> {
         let len = value::<u64>(|| n.to_exp());
@@ -180,8 +197,9 @@ impl<T: Float> Array<Complex<T>> {
 }
 
 impl<T: Float> Array<T> {
-    /// The first `n / 2 + 1` numbers of the [Fourier transform](Array::fft) of real numbers. The others are their mirror: number `n - k` is
-    /// the conjugate of number `k`.
+    /// Returns the first `n / 2 + 1` elements of a real [Fourier transform](Array::fft).
+    ///
+    /// The other elements mirror them: element `n - k` is the conjugate of element `k`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -196,10 +214,11 @@ impl<T: Float> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`fft`](Array::fft), by `realfft`, which transforms half as many complex numbers.
+    /// *Cost and fusion.* As for [`fft`](Array::fft), by `realfft`, which transforms half as many
+    /// complex numbers.
     ///
     /// # Errors
-    /// As of [`fft`](Array::fft).
+    /// As for [`fft`](Array::fft).
     #[track_caller]
     pub fn rfft(&self) -> Array<Complex<T>> {
         Array::wrap(Builder::named("rfft").rfft(self.node()))
@@ -207,7 +226,7 @@ impl<T: Float> Array<T> {
 }
 
 impl<T: Float> Segmented<Complex<T>> {
-    /// Transforms each segment alone, as [`Array::fft`] does an array.
+    /// Transforms each segment separately, as [`Array::fft`] does an array.
     ///
     /// ```
     /// use livefusion::complex::Complex;
@@ -219,32 +238,33 @@ impl<T: Float> Segmented<Complex<T>> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`Array::fft`], it runs apart: what makes the elements is in the loop before it, what is made of the
-    /// results in the one behind. Segments of one length have one plan; several threads have some of the segments each.
+    /// *Cost and fusion.* As [`Array::fft`], it runs outside of fused loops. The producer is in the
+    /// loop before, and the consumers are in the loop after. Segments of equal length share a plan.
+    /// Threads divide the segments among themselves.
     ///
     /// # Errors
-    /// When forced: if the lengths do not match the data, or there is no memory for it.
+    /// When forced: if the lengths do not match the data, or there is not enough memory.
     #[doc(alias = "fft_s")]
     #[track_caller]
     pub fn fft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().fft(Builder::named("fft")))
     }
 
-    /// Transforms each segment back: the inverse of [`fft`](Segmented::fft).
+    /// Inverts [`fft`](Segmented::fft), segment by segment.
     ///
-    /// The factor is one over the length of each segment, as of [`Array::ifft`].
+    /// The factor is one over the length of each segment, as in [`Array::ifft`].
     ///
     /// # Errors
-    /// As of [`fft`](Segmented::fft).
+    /// As for [`fft`](Segmented::fft).
     #[doc(alias = "ifft_s")]
     #[track_caller]
     pub fn ifft(&self) -> Segmented<Complex<T>> {
         Segmented::wrap(self.nodes().ifft(Builder::named("ifft")))
     }
 
-    /// Transforms each segment back to real numbers.
+    /// Inverts [`rfft`](Segmented::rfft), segment by segment.
     ///
-    /// It is the inverse of [`rfft`](Segmented::rfft), of segments of these lengths, as [`Array::irfft`] is of an array's.
+    /// The segments of the result have the given lengths. Otherwise as [`Array::irfft`].
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -255,8 +275,9 @@ impl<T: Float> Segmented<Complex<T>> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there are not as many lengths as segments, if a segment has not `n / 2 + 1` elements where `n` are wanted (none
-    /// where none are); and as of [`fft`](Segmented::fft).
+    /// When forced: if there are not as many lengths as segments. Also if a segment does not have
+    /// `n / 2 + 1` elements for a length of `n`, or 0 elements for a length of 0. Also as for
+    /// [`fft`](Segmented::fft).
     #[doc(alias = "irfft_s")]
     #[track_caller]
     pub fn irfft<I: Int>(&self, lengths: &Array<I>) -> Segmented<T> {
@@ -265,10 +286,10 @@ impl<T: Float> Segmented<Complex<T>> {
 }
 
 impl<T: Float> Segmented<T> {
-    /// Transforms each segment of real numbers alone.
+    /// Transforms each segment of real numbers separately.
     ///
-    /// Of `n` numbers it gives the first `n / 2 + 1` of the transform, of none none, as [`Array::rfft`]. So the segments have other
-    /// lengths.
+    /// A segment of `n` numbers gives the first `n / 2 + 1` elements of its transform, as
+    /// [`Array::rfft`]. An empty segment gives an empty one. So the lengths of the segments change.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -283,11 +304,12 @@ impl<T: Float> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`fft`](Segmented::fft), of half as many complex numbers: in the example the signal and its window are
-    /// in the loop before, the power and where it is largest in the one behind.
+    /// *Cost and fusion.* As for [`fft`](Segmented::fft), with half as many complex numbers. In the
+    /// example, the loop before makes the signal and its window. The loop after makes the power and
+    /// finds its maximum.
     ///
     /// # Errors
-    /// As of [`fft`](Segmented::fft).
+    /// As for [`fft`](Segmented::fft).
     #[doc(alias("spectrogram", "stft", "rfft_s"))]
     #[track_caller]
     pub fn rfft(&self) -> Segmented<Complex<T>> {

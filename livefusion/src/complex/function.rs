@@ -4,9 +4,10 @@ use crate::complex::{Complex, ComplexExp};
 use crate::elt::Float;
 use crate::exp::{Exp, ToExp};
 
-/// Each is as the one of the same name of `num-complex`; infinities and NaN are what the formula gives.
+/// Each function behaves as the one of that name in `num-complex`. Infinities and NaN follow from
+/// the formulas.
 impl<T: Float> ComplexExp<T> {
-    /// The number of these parts, literals or expressions.
+    /// Makes a number from its parts, literals or expressions.
     #[track_caller]
     pub fn new(re: impl ToExp<T>, im: impl ToExp<T>) -> ComplexExp<T> {
         ComplexExp {
@@ -15,13 +16,13 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// `r * (cos(theta) + i sin(theta))`.
+    /// Returns `r * (cos(theta) + i sin(theta))`.
     #[track_caller]
     pub fn from_polar(r: impl ToExp<T>, theta: impl ToExp<T>) -> ComplexExp<T> {
         ComplexExp::cis(theta).scale(r)
     }
 
-    /// `cos(theta) + i sin(theta)`, a number on the circle around 0.
+    /// Returns `cos(theta) + i sin(theta)`, a number on the unit circle.
     #[track_caller]
     pub fn cis(theta: impl ToExp<T>) -> ComplexExp<T> {
         let theta = theta.to_exp();
@@ -31,28 +32,30 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// The distance from 0, without overflow on the way.
+    /// Returns the absolute value, without intermediate overflow.
     #[doc(alias("norm", "modulus", "magnitude"))]
     #[track_caller]
     pub fn abs(self) -> Exp<T> {
         self.re.hypot(self.im)
     }
 
-    /// The square of the distance from 0: no root, but squares may overflow.
+    /// Returns the square of the absolute value.
+    ///
+    /// It needs no square root, but the squares may overflow.
     #[doc(alias("abs2", "power"))]
     #[track_caller]
     pub fn norm_sqr(self) -> Exp<T> {
         self.re * self.re + self.im * self.im
     }
 
-    /// The angle, from -pi to pi.
+    /// Returns the angle, from -pi to pi.
     #[doc(alias("angle", "phase"))]
     #[track_caller]
     pub fn arg(self) -> Exp<T> {
         self.im.atan2(self.re)
     }
 
-    /// The number mirrored at the real axis.
+    /// Returns the complex conjugate.
     #[doc(alias = "conjugate")]
     #[track_caller]
     pub fn conj(self) -> ComplexExp<T> {
@@ -62,7 +65,7 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// The number times a real one.
+    /// Multiplies the number by a real one.
     #[track_caller]
     pub fn scale(self, by: impl ToExp<T>) -> ComplexExp<T> {
         let by = by.to_exp();
@@ -72,13 +75,13 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// `e` to the power of it.
+    /// Returns `e` to the power of the number.
     #[track_caller]
     pub fn exp(self) -> ComplexExp<T> {
         ComplexExp::from_polar(self.re.exp(), self.im)
     }
 
-    /// The natural logarithm whose imaginary part is from -pi to pi.
+    /// Returns the natural logarithm with imaginary part from -pi to pi.
     #[doc(alias = "log")]
     #[track_caller]
     pub fn ln(self) -> ComplexExp<T> {
@@ -88,10 +91,10 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// The square root whose real part is not negative.
+    /// Returns the square root whose real part is not negative.
     #[track_caller]
     pub fn sqrt(self) -> ComplexExp<T> {
-        // The part that has no cancellation, and the other one by `2 re im = self.im`.
+        // Compute the part without cancellation, and the other part by `2 re im = self.im`.
         let large = ((self.abs() + self.re.abs()) * T::lit(0.5)).sqrt();
         let is_zero = large.eq(T::lit(0.0));
         let small = is_zero.cond(T::lit(0.0), self.im.abs() / (large + large));
@@ -102,14 +105,14 @@ impl<T: Float> ComplexExp<T> {
         }
     }
 
-    /// Whether both parts are equal.
+    /// Tests if both parts are equal.
     #[track_caller]
     pub fn eq(self, other: impl ToExp<Complex<T>>) -> Exp<bool> {
         let other = other.to_exp();
         self.re.eq(other.re) & self.im.eq(other.im)
     }
 
-    /// Whether a part differs.
+    /// Tests if a part differs.
     #[track_caller]
     pub fn ne(self, other: impl ToExp<Complex<T>>) -> Exp<bool> {
         !self.eq(other)

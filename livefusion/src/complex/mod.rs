@@ -1,5 +1,7 @@
-//! Complex numbers as elements: [`Complex`] of `f32` or `f64`, a pair of columns. Operators and functions fuse as those of floats do.
-//! (Feature `complex`; `fft` has the transforms too.)
+//! Complex numbers as elements: [`Complex`] of `f32` or `f64`.
+//!
+//! A complex array is a pair of columns. Operators and functions fuse as those of floats do. This
+//! module needs the feature `complex`; the transforms need the feature `fft`.
 //!
 //! ```
 //! use livefusion::complex::{Complex, ComplexExp};
@@ -14,14 +16,14 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! | file | room for |
+//! | file | contents |
 //! | --- | --- |
 //! | `element` | the number as an element, and its parts in closures |
 //! | `function` | `abs`, `exp`, `ln`, `sqrt`, ... |
 //! | `operator` | `+ - * /` of expressions |
 //! | `array` | the same, of arrays |
 //! | `fft` | `fft`, `ifft`, `rfft`, `irfft`, also of segments (feature `fft`) |
-//! | `transform`, `stretch` | the functions that these call; the segments that these make, for several threads |
+//! | `transform`, `stretch` | the external functions of the transforms; their segments, divided among threads |
 
 mod array;
 mod element;

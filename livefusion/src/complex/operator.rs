@@ -1,11 +1,13 @@
-//! `+ - * /` of complex expressions, with complex or real numbers on either side. A real one stays real: it costs what it costs by hand.
+//! `+ - * /` of complex expressions, with complex or real operands.
+//!
+//! A real operand stays real, so it costs no more than handwritten code.
 
 use crate::complex::{Complex, ComplexExp};
 use crate::elt::Float;
 use crate::exp::{Exp, ToExp};
 use std::ops::*;
 
-/// Forwards the caller's place, which `Exp`'s operators take.
+/// Forwards the caller's location to the operators of `Exp`.
 macro_rules! complex {
     ($($Trait:ident $method:ident: $f:ident;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -120,8 +122,9 @@ fn times<T: Float>(a: ComplexExp<T>, b: ComplexExp<T>) -> ComplexExp<T> {
     }
 }
 
-/// By the smaller part of the divisor over the larger one, so that no square overflows ("Algorithm 116: Complex division", R. L. Smith).
-/// Over 0 both parts are NaN.
+/// Divides by the ratio of the divisor's smaller part to its larger one, so that no square
+/// overflows ("Algorithm 116: Complex division", R. L. Smith). A division by 0 makes both parts
+/// NaN.
 #[track_caller]
 fn over<T: Float>(a: ComplexExp<T>, b: ComplexExp<T>) -> ComplexExp<T> {
     let is_flat = b.re.abs().ge(b.im.abs());

@@ -1,21 +1,23 @@
-//! Segments that a function makes, shared out among threads.
+//! Segments of an external function, divided among threads.
 
 use crate::error::ErrorKind;
 use std::ops::Range;
 
-/// Below so many elements one thread is faster.
+/// With fewer elements one thread is faster.
 const MANY: usize = 100_000;
 
-/// Some neighbouring segments of those that a function makes.
+/// Holds a run of neighbouring segments of a result.
 pub struct Stretch<'a, T> {
-    /// How many are before them.
+    /// The number of segments before this run.
     first: usize,
     lengths: &'a [u64],
     data: &'a mut [T],
 }
 
 impl<'a, T: Send> Stretch<'a, T> {
-    /// All segments, of these lengths, which fit.
+    /// Holds all segments of `data`.
+    ///
+    /// The lengths must fit.
     pub fn all(lengths: &'a [u64], data: &'a mut [T]) -> Stretch<'a, T> {
         let first = 0;
         Stretch {
@@ -25,7 +27,10 @@ impl<'a, T: Send> Stretch<'a, T> {
         }
     }
 
-    /// Each segment, and which elements it is made of: those of the segment of the same number, of all that have these lengths.
+    /// Iterates over the segments, each with the range of its input.
+    ///
+    /// Input and output segments have the same index. The lengths of all input segments are in
+    /// `of`.
     pub fn segments(self, of: &'a [u64]) -> impl Iterator<Item = (Range<usize>, &'a mut [T])> {
         let (before, of) = of.split_at_checked(self.first).unwrap_or_default();
         let (mut begin, mut rest) = (before.iter().sum::<u64>() as usize, self.data);
@@ -38,7 +43,7 @@ impl<'a, T: Send> Stretch<'a, T> {
         })
     }
 
-    /// Does something to all of them; each of several threads has a stretch.
+    /// Splits the segments among threads and runs `act` on each part.
     pub fn shared_out(
         self,
         threads: usize,

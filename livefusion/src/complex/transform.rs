@@ -1,4 +1,4 @@
-//! The functions that transform: whole columns of floats, and each of some segments of them, by `rustfft` and `realfft`.
+//! Fourier transforms of columns and of segments, by `rustfft` and `realfft`.
 
 use super::stretch::Stretch;
 use crate::ast::{Buffer, Function, OfSegments, Value};
@@ -13,21 +13,21 @@ use rustfft::num_traits::Zero;
 use rustfft::{FftDirection, FftPlanner};
 use std::sync::Arc;
 
-/// What is computed.
+/// Selects a transform.
 #[derive(Clone, Copy)]
 pub enum Transform {
-    /// Pairs of pairs.
+    /// Complex to complex.
     Of(FftDirection),
-    /// Pairs of floats.
+    /// Real to complex.
     Real,
-    /// Floats of pairs and a length, not divided by that.
+    /// Complex to real, for a given length, without the division by it.
     ToReal,
 }
 
-/// A transform of an array.
+/// Transforms an array.
 pub struct Whole(pub Transform);
 
-/// A transform of each segment.
+/// Transforms each segment.
 pub struct Each(pub Transform);
 
 impl Function for Whole {
@@ -79,7 +79,8 @@ fn unfit() -> ErrorKind {
 }
 
 impl Transform {
-    /// Of segments of these lengths, which fit, in these columns; wanted are lengths of what is real.
+    /// Transforms the segments of these lengths, which fit the columns. `wanted` gives the lengths
+    /// of a real result.
     fn call(
         self,
         columns: &[Arc<Buffer>],
@@ -121,7 +122,7 @@ fn all<T: Prim + FftNum>(
 ) -> Result<Value, ErrorKind> {
     let mut zs = room(re.len())?;
     zs.extend(pairs(re, im));
-    // Each thread plans for itself, and a planner knows what it has planned.
+    // Each thread has its own planner, which caches its plans.
     Stretch::all(lengths, &mut zs).shared_out(threads, &|some| {
         let (mut planner, mut scratch) = (FftPlanner::new(), Vec::new());
         for (_, zs) in some.segments(lengths).filter(|(_, zs)| !zs.is_empty()) {
@@ -175,7 +176,8 @@ fn real<T: Prim + FftNum>(
             let work = part(&mut work, place.len())?;
             let zs = pairs(&re[place.clone()], &im[place]);
             work.iter_mut().zip(zs).for_each(|(to, z)| *to = z);
-            // Numbers that are their own mirrors have no imaginary part, where the signal is real.
+            // These elements are their own conjugates, so their imaginary parts are 0 for a real
+            // signal.
             if let [first, ..] = work {
                 first.im = T::zero();
             }
@@ -191,7 +193,7 @@ fn real<T: Prim + FftNum>(
     Ok(Value::Array(vec![Arc::new(Buffer::from_vec(xs))]))
 }
 
-/// How many numbers are the first half of the transform of so many.
+/// The length of the first half of a transform of `n` numbers.
 fn halved(n: u64) -> u64 {
     n / 2 + u64::from(n > 0)
 }
@@ -201,7 +203,8 @@ fn pairs<T: Prim>(re: &[T], im: &[T]) -> impl Iterator<Item = Complex<T>> {
     parts.map(|(re, im)| Complex { re: *re, im: *im })
 }
 
-/// So many elements to work in, whatever they are, of memory that is kept from one segment to the next.
+/// Returns `len` elements of scratch memory, with arbitrary contents. The memory is reused between
+/// segments.
 fn part<Z: Zero + Clone>(kept: &mut Vec<Z>, len: usize) -> Result<&mut [Z], ErrorKind> {
     if kept.len() < len {
         *kept = zeros(len)?;

@@ -1,4 +1,4 @@
-//! Scalars as elements, and the classes of scalars that operators ask for.
+//! Scalars as elements, and classes of scalars for operators.
 
 use crate::ast::Types;
 use crate::elt::{Elt, collected};
@@ -11,7 +11,9 @@ use std::{fmt, slice};
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("livefusion needs a machine with 64-bit pointers");
 
-/// A one-word element. Generic code over `T: Scalar` uses `Exp<T>`.
+/// Describes a one-word element.
+///
+/// Generic code over `T: Scalar` uses `Exp<T>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar",
     note = "scalars are bool, integers up to 64 bits, f32 and f64"
@@ -21,43 +23,43 @@ pub trait Scalar:
 {
 }
 
-/// Integers and floats.
+/// Describes numbers: integers and floats.
 #[diagnostic::on_unimplemented(
     message = "arithmetic needs numbers, and `{Self}` is none",
     note = "to count with a `bool`, `.cast::<u64>()` it; of tuples and structs, take the fields"
 )]
 pub trait Num: Scalar {
-    /// 1.
+    /// The number 1.
     const ONE: Self;
-    /// The type of means: `f64` for integers, a float's own.
+    /// Names the type of means: `f64` for integers, the float type itself for floats.
     type Mean: Float;
 }
 
-/// Integers.
+/// Describes integers.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not an integer type")]
 pub trait Int: Num {}
 
-/// Integers and `bool`: what `&`, `|`, `^`, `!` work on.
+/// Describes `bool` and integers, the operands of `&`, `|`, `^` and `!`.
 #[diagnostic::on_unimplemented(
     message = "`&`, `|`, `^` and `!` need `bool` or integers, and `{Self}` is neither"
 )]
 pub trait Bits: Scalar {}
 
-/// `f32` and `f64`.
+/// Describes `f32` and `f64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a float",
     note = "convert with `.cast::<f64>()`"
 )]
 pub trait Float: Num<Mean = Self> {
-    /// The unsigned integers of the same width.
+    /// Names the unsigned integer type of the same width.
     type Bits: Int;
     /// 180 / pi, rounded to this type.
     const DEGREES_PER_RADIAN: Self;
-    /// pi / 180, as std computes it in this type.
+    /// pi / 180, computed in this type as std does.
     const RADIANS_PER_DEGREE: Self;
-    /// The least positive normal number.
+    /// The smallest positive normal number.
     const MIN_POSITIVE: Self;
-    /// A literal, rounded to this type, for generic code.
+    /// Rounds a literal to this type, for generic code.
     ///
     /// ```
     /// use livefusion::prelude::*;

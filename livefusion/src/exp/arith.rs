@@ -1,7 +1,7 @@
 //! Arithmetic, bit and shift operators on expressions.
 //!
-//! There is one implementation per operator for `Exp op anything`, and one per scalar type for
-//! `literal op Exp`, which is what lets Rust infer the types of literals.
+//! There is one implementation per operator for `Exp op operand`. There is also one per scalar type
+//! for `literal op Exp`, so that Rust can infer the types of literals.
 
 use crate::elt::{Bits, Int, Num, Scalar};
 use crate::exp::{Exp, Field, ToExp, apply};

@@ -1,4 +1,4 @@
-//! Comparisons, and what is made of them: minimum, maximum, clamp, absolute value, sign.
+//! Comparisons and related functions: minimum, maximum, clamp, absolute value, sign.
 
 use crate::elt::{Num, Scalar};
 use crate::exp::{Exp, ToExp, apply};
@@ -7,8 +7,8 @@ use loop_lang::op::Op;
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
-        /// Comparisons. On floats they are IEEE's: NaN is unequal to all, and the zeros are equal.
-        /// `false` is less than `true`.
+        /// Comparisons. On floats they follow IEEE 754: NaN is unequal to every value, and the two
+        /// zeros are equal. `false` is less than `true`.
         impl<T: Scalar> Exp<T> {
             $($(#[$doc])*
             #[track_caller]
@@ -20,13 +20,13 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    /// `self == other`.
+    /// Tests `self == other`.
     #[doc(alias = "equal")]
     eq Eq;
-    /// `self != other`.
+    /// Tests `self != other`.
     #[doc(alias = "not_equal")]
     ne Ne;
-    /// `self < other`.
+    /// Tests `self < other`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -36,19 +36,21 @@ comparisons! {
     /// ```
     #[doc(alias = "less")]
     lt Lt;
-    /// `self <= other`.
+    /// Tests `self <= other`.
     #[doc(alias = "less_equal")]
     le Le;
-    /// `self > other`.
+    /// Tests `self > other`.
     #[doc(alias = "greater")]
     gt Gt;
-    /// `self >= other`.
+    /// Tests `self >= other`.
     #[doc(alias = "greater_equal")]
     ge Ge;
 }
 
 impl<T: Num> Exp<T> {
-    /// The smaller one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    /// Returns the smaller value.
+    ///
+    /// For floats NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
     #[doc(alias = "minimum")]
     #[track_caller]
     pub fn min(self, other: impl ToExp<T>) -> Exp<T> {
@@ -59,7 +61,9 @@ impl<T: Num> Exp<T> {
         )
     }
 
-    /// The larger one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    /// Returns the larger value.
+    ///
+    /// For floats NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
     #[doc(alias = "maximum")]
     #[track_caller]
     pub fn max(self, other: impl ToExp<T>) -> Exp<T> {
@@ -70,7 +74,9 @@ impl<T: Num> Exp<T> {
         )
     }
 
-    /// `low` if below it, else `high` if above it, else itself (NaN too).
+    /// Limits the value to the range from `low` to `high`.
+    ///
+    /// A value below `low` gives `low`, and one above `high` gives `high`. NaN stays NaN.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -89,14 +95,18 @@ impl<T: Num> Exp<T> {
         apply(Op::Select, &[below.field(), low, upper.field()], loc)
     }
 
-    /// Absolute value; the smallest integer of a signed type stays itself.
+    /// Returns the absolute value.
+    ///
+    /// The smallest integer of a signed type stays itself.
     #[doc(alias("absolute", "fabs"))]
     #[track_caller]
     pub fn abs(self) -> Exp<T> {
         apply(Op::Abs, &[self.field()], Loc::caller())
     }
 
-    /// Rust's `signum`: integers give -1, 0 or 1; floats 1.0 or -1.0 by their sign bit, NaN for NaN.
+    /// Returns the sign, as Rust's `signum`.
+    ///
+    /// Integers give -1, 0 or 1. Floats give 1.0 or -1.0 by their sign bit, and NaN for NaN.
     #[doc(alias = "sign")]
     #[track_caller]
     pub fn signum(self) -> Exp<T> {
@@ -104,8 +114,9 @@ impl<T: Num> Exp<T> {
     }
 }
 
-/// Makes `x == y` and `x < y` on expressions and arrays say what to write instead: no type is `Known`. (The bound is
-/// on what stands for the right side, because the compiler would not show the message of one on `Exp` itself.)
+/// Error messages for `x == y` and `x < y` on expressions and arrays. They name the methods to use,
+/// because no type is `Known`. The bound is on a stand-in for the right side, because the compiler
+/// would not show the message of a bound on `Exp`.
 mod hint {
     use crate::array::{Array, Rank};
     use crate::elt::Elt;
@@ -123,12 +134,12 @@ mod hint {
     )]
     pub trait InMemory {}
 
-    /// Any type, on the right side of a comparison.
+    /// Matches any type, on the right side of a comparison.
     pub trait Side {
         type Of;
     }
 
-    /// What stands for it.
+    /// Stands in for the right side.
     pub struct Beside<R>(std::marker::PhantomData<R>);
 
     impl<R> Side for R {

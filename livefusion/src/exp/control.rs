@@ -1,13 +1,15 @@
-//! Choice and repetition in expressions.
+//! Conditions and loops in expressions.
 
 use crate::elt::Elt;
 use crate::exp::{Exp, Field, IntoExp, ToExp, exp_of, fields_of, trace};
 use crate::loc::Loc;
 
 impl Exp<bool> {
-    /// `if self { then } else { otherwise }`. Only the arm that is taken is computed, so it may guard
-    /// a division or an index. Arms are expressions, literals, tuples or derived structs of one type.
-    /// Conditions and scalar loops nest up to 90 deep.
+    /// Returns `then` if this is true, else `otherwise`.
+    ///
+    /// Only the selected arm is computed, so a condition can guard a division or an index. Arms are
+    /// expressions, literals, tuples or derived structs of one type. Conditions and scalar loops
+    /// nest up to 90 deep.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -18,20 +20,24 @@ impl Exp<bool> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if conditions and loops nest deeper.
+    /// When forced: if conditions and loops nest deeper than that.
     #[doc(alias("where", "if"))]
     #[track_caller]
     pub fn cond<T: Elt, A: ToExp<T>, B: ToExp<T>>(self, then: A, otherwise: B) -> T::Exp {
         choose::<T>(self, then.to_exp(), otherwise.to_exp(), Loc::caller())
     }
 
-    /// `self && other`: `other` is computed only if `self` is true. (`&` computes both.)
+    /// Computes `self && other`, with `other` only if `self` is true.
+    ///
+    /// `&` always computes both.
     #[track_caller]
     pub fn and(self, other: impl ToExp<bool>) -> Exp<bool> {
         choose::<bool>(self, other.to_exp(), Exp::lit(false), Loc::caller())
     }
 
-    /// `self || other`: `other` is computed only if `self` is false. (`|` computes both.)
+    /// Computes `self || other`, with `other` only if `self` is false.
+    ///
+    /// `|` always computes both.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -54,10 +60,10 @@ fn choose<T: Elt>(c: Exp<bool>, a: T::Exp, b: T::Exp, loc: Loc) -> T::Exp {
     exp_of::<T>(&trace::cond(c.field(), &arms, loc))
 }
 
-/// `while test(state) { state = step(state) }`; gives the state for which the test failed.
+/// Repeats `state = step(state)` while `test(state)`, and returns the last state.
 ///
-/// Both closures are traced once. Nothing bounds the number of turns: a test that never fails makes
-/// the force run forever.
+/// For that state the test is false. Both closures are traced once. The number of iterations is
+/// unbounded: if the test never fails, the force runs forever.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -87,7 +93,9 @@ pub fn while_loop<I: IntoExp, C: ToExp<bool>, S: ToExp<I::Elt>>(
     exp_of::<I::Elt>(&end)
 }
 
-/// `step` applied `n` times to `start`. The closure is traced once.
+/// Applies `step` to `start`, `n` times.
+///
+/// The closure is traced once.
 ///
 /// ```
 /// use livefusion::prelude::*;

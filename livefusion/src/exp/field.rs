@@ -1,4 +1,6 @@
-//! Expressions whose types are known at run time only: what the closures of a front end's own language are traced with.
+//! Expressions whose types are known only at run time.
+//!
+//! Front ends for other languages trace their closures with them.
 
 use super::trace::{self, Field, Fields};
 use crate::ast::{Builder, Node, show_types};
@@ -7,16 +9,18 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Each of these takes the place that it is blamed on. Types are checked: a mistake does not panic, but is an expression that the
-/// node which is made with it carries on to `force`.
+/// Each function takes the location that errors refer to. Types are checked, but a mistake does not
+/// panic. It gives an expression that carries the error through the node that uses it to `force`.
 impl Field {
-    /// An operator applied to expressions; for conversions see [`cast`](Field::cast) and [`bitcast`](Field::bitcast).
-    /// [`Op::Select`] computes both of its arms, [`cond`](Field::cond) the one that is taken.
+    /// Applies an operator to expressions.
+    ///
+    /// For conversions see [`cast`](Field::cast) and [`bitcast`](Field::bitcast). [`Op::Select`]
+    /// computes both arms; [`cond`](Field::cond) computes only the selected one.
     pub fn op(op: Op, args: &[Field], loc: Loc) -> Field {
         Field::op_to(op, args, None, loc)
     }
 
-    /// Conversion to another type, as Rust's `as`.
+    /// Converts to another type, as Rust's `as`.
     pub fn cast(self, to: Ty, loc: Loc) -> Field {
         match self.ty() == to {
             true => self,
@@ -24,7 +28,9 @@ impl Field {
         }
     }
 
-    /// The same bits as another type (floats and unsigned integers of equal width).
+    /// Reinterprets the bits as another type.
+    ///
+    /// The types are floats and unsigned integers of equal width.
     pub fn bitcast(self, to: Ty, loc: Loc) -> Field {
         Field::op_to(Op::Bitcast, &[self], Some(to), loc)
     }
@@ -39,8 +45,9 @@ impl Field {
         wrong(args, to, expected, show_types(&types), loc)
     }
 
-    /// `if self { then } else { otherwise }`, field by field. Only the arm that is taken is computed, so it may guard a
-    /// division or an index.
+    /// Returns `then` if this is true, else `otherwise`, field by field.
+    ///
+    /// Only the selected arm is computed, so a condition can guard a division or an index.
     pub fn cond(self, then: &[Field], otherwise: &[Field], loc: Loc) -> Fields {
         let types = |fields: &[Field]| -> Vec<Ty> { fields.iter().map(|f| f.ty()).collect() };
         let (left, right) = (types(then), types(otherwise));
@@ -63,7 +70,7 @@ impl Field {
         then.iter().map(one).collect()
     }
 
-    /// The fields of a delayed scalar.
+    /// Returns the fields of a delayed scalar.
     pub fn value(scalar: &Arc<Node>, loc: Loc) -> Fields {
         let fields = (0..).zip(&scalar.types);
         fields
@@ -71,8 +78,9 @@ impl Field {
             .collect()
     }
 
-    /// The fields of an element of an array, at an index of as many integers as the array has axes. An index outside is an
-    /// error when forced.
+    /// Reads the fields of an array element.
+    ///
+    /// The index has one integer per axis. An index out of range is an error when forced.
     pub fn at(array: &Arc<Node>, index: &[Field], loc: Loc) -> Fields {
         let fields = (0..).zip(array.types.iter().copied());
         let fits = index.iter().all(|f| f.ty().is_int()) && index.len() == usize::from(array.rank);
@@ -97,8 +105,8 @@ impl Field {
             .collect()
     }
 
-    /// As [`at`](Field::at), of an array of one axis, for an index (`u64`) that is in range by construction wherever the value is
-    /// used.
+    /// As [`at`](Field::at) for an array of one axis, without a bounds check. The index (`u64`)
+    /// must be in range wherever the value is used.
     pub(crate) fn at_unchecked(array: &Arc<Node>, index: Field, loc: Loc) -> Fields {
         let fields = (0..).zip(&array.types);
         fields
@@ -106,7 +114,9 @@ impl Field {
             .collect()
     }
 
-    /// `while test(state) { state = next(state) }`; gives the state for which the test failed. Both closures are traced once.
+    /// Repeats `state = next(state)` while `test(state)`, and returns the last state.
+    ///
+    /// For that state the test is false. Both closures are traced once.
     pub fn while_loop(
         start: &[Field],
         test: impl FnOnce(&[Field]) -> Field,
@@ -116,7 +126,9 @@ impl Field {
         trace::while_loop(start, test, next, loc).into()
     }
 
-    /// `next` applied `n` times (a `u64`) to `start`. The closure is traced once.
+    /// Applies `next` to `start`, `n` times.
+    ///
+    /// `n` is a `u64`. The closure is traced once.
     pub fn iterate(
         n: Field,
         start: &[Field],
@@ -137,7 +149,9 @@ impl Field {
         end
     }
 
-    /// Whether `|self - other| <= atol + rtol * |other|`, all floats of one type, as [`Exp::isclose`](crate::Exp::isclose) says.
+    /// Tests if `|self - other| <= atol + rtol * |other|`.
+    ///
+    /// All operands are floats of one type. [`Exp::isclose`](crate::Exp::isclose) has the details.
     pub fn isclose(
         self,
         other: Field,
@@ -151,7 +165,7 @@ impl Field {
         let away = op(Op::Abs, &[op(Op::Sub, &[self, other])]);
         let relative = op(Op::Mul, &[rtol, op(Op::Abs, &[other])]);
         let near = op(Op::Le, &[away, op(Op::Add, &[atol, relative])]);
-        // To an infinity nothing is close but itself.
+        // An infinity is close only to itself.
         let finite = op(
             Op::Eq,
             &[
@@ -165,13 +179,14 @@ impl Field {
         op(Op::Or, &[both(near, finite), same])
     }
 
-    /// An expression of a type that stands for a mistake of the closure which uses it.
+    /// Returns an expression that reports a mistake in the closure that uses it.
     pub fn mistake(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
         trace::malformed(ty, expected, got, loc)
     }
 }
 
-/// What stands for a malformed use of expressions: the first mistake among them, if there is one.
+/// Reports a malformed use of expressions. If an operand already carries a mistake, that one is
+/// kept.
 fn wrong(args: &[Field], ty: Ty, expected: String, got: String, loc: Loc) -> Field {
     let known = args.iter().find_map(|f| f.as_mistake(ty));
     known.unwrap_or_else(|| trace::malformed(ty, expected, got, loc))

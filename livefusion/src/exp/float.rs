@@ -1,10 +1,12 @@
-//! The float functions of std. Each transcendental function has one implementation, shared by the CPU
-//! backends ([`loop_lang::math`]): the same operand gives the same bits on every backend and machine.
-//! Special cases (zeros, infinities, NaN, powers of 0 and 1) are those of the C standard; results may be
+//! The float functions of std.
+//!
+//! Each transcendental function has one implementation, shared by the CPU backends
+//! ([`loop_lang::math`]). The same operand gives the same bits on every backend and machine.
+//! Special cases (zeros, infinities, NaN, powers of 0 and 1) follow the C standard. Results may be
 //! subnormal.
 //!
-//! Largest errors in units in the last place, over the whole range of operands (0.5 is the nearest
-//! number):
+//! The table lists the largest error in units in the last place, over the whole range of operands.
+//! An error of 0.5 means the nearest number.
 //!
 //! | function | `f32` | `f64` |
 //! | --- | --- | --- |
@@ -19,7 +21,8 @@
 //! | `exp_m1` | 2 | 2.5 |
 //! | `tanh` | 3 | 3 |
 //!
-//! `powi` multiplies repeatedly, in one order everywhere; its error is below `|n|` units for the exponent `n`.
+//! `powi` multiplies repeatedly, in one order everywhere. Its error is below `|n|` units for the
+//! exponent `n`.
 
 use crate::elt::Float;
 use crate::exp::{Exp, Field, ToExp, apply, trace};
@@ -29,12 +32,12 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::num::NonZeroU32;
 
-/// The largest literal exponent of which `powi` makes multiplications.
+/// The largest literal exponent that `powi` expands to multiplications.
 const UNROLLED: u32 = 16;
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
-        /// Functions of one float; each is as the method of the same name of `f64`.
+        /// Functions of one float. Each behaves as the method of that name of `f64`.
         impl<T: Float> Exp<T> {
             $($(#[$doc])*
             #[track_caller]
@@ -46,73 +49,73 @@ macro_rules! unary {
 }
 
 unary! {
-    /// Largest integer at most `self`.
+    /// Rounds down to an integer.
     floor Floor;
-    /// Smallest integer at least `self`.
+    /// Rounds up to an integer.
     ceil Ceil;
-    /// Nearest integer, halves away from zero.
+    /// Rounds to the nearest integer, halves away from zero.
     round Round;
-    /// Nearest integer, halves to even.
+    /// Rounds to the nearest integer, halves to even.
     #[doc(alias = "rint")]
     round_ties_even RoundEven;
-    /// Integer part.
+    /// Returns the integer part.
     trunc Trunc;
-    /// Square root; NaN for negative numbers.
+    /// Returns the square root; NaN for negative numbers.
     sqrt Sqrt;
-    /// Cube root.
+    /// Returns the cube root.
     cbrt Cbrt;
-    /// `e` to the power `self`.
+    /// Returns `e` to the power `self`.
     exp Exp;
-    /// 2 to the power `self`.
+    /// Returns 2 to the power `self`.
     exp2 Exp2;
-    /// `e` to the power `self`, minus 1, exact near 0.
+    /// Returns `e` to the power `self`, minus 1, accurate near 0.
     #[doc(alias = "expm1")]
     exp_m1 ExpM1;
-    /// Natural logarithm.
+    /// Returns the natural logarithm.
     #[doc(alias = "log")]
     ln Ln;
-    /// Natural logarithm of `1 + self`, exact near 0.
+    /// Returns the natural logarithm of `1 + self`, accurate near 0.
     #[doc(alias = "log1p")]
     ln_1p Ln1p;
-    /// Logarithm to base 2.
+    /// Returns the logarithm to base 2.
     log2 Log2;
-    /// Logarithm to base 10.
+    /// Returns the logarithm to base 10.
     log10 Log10;
-    /// Sine.
+    /// Returns the sine.
     sin Sin;
-    /// Cosine.
+    /// Returns the cosine.
     cos Cos;
-    /// Tangent.
+    /// Returns the tangent.
     tan Tan;
-    /// Arc sine.
+    /// Returns the arc sine.
     #[doc(alias = "arcsin")]
     asin Asin;
-    /// Arc cosine.
+    /// Returns the arc cosine.
     #[doc(alias = "arccos")]
     acos Acos;
-    /// Arc tangent.
+    /// Returns the arc tangent.
     #[doc(alias = "arctan")]
     atan Atan;
-    /// Hyperbolic sine.
+    /// Returns the hyperbolic sine.
     sinh Sinh;
-    /// Hyperbolic cosine.
+    /// Returns the hyperbolic cosine.
     cosh Cosh;
-    /// Hyperbolic tangent.
+    /// Returns the hyperbolic tangent.
     tanh Tanh;
-    /// Inverse hyperbolic sine.
+    /// Returns the inverse hyperbolic sine.
     #[doc(alias = "arcsinh")]
     asinh Asinh;
-    /// Inverse hyperbolic cosine.
+    /// Returns the inverse hyperbolic cosine.
     #[doc(alias = "arccosh")]
     acosh Acosh;
-    /// Inverse hyperbolic tangent.
+    /// Returns the inverse hyperbolic tangent.
     #[doc(alias = "arctanh")]
     atanh Atanh;
 }
 
 /// Functions of several floats.
 impl<T: Float> Exp<T> {
-    /// To a float power.
+    /// Raises the number to a float power.
     #[doc(alias = "power")]
     #[track_caller]
     pub fn powf(self, exponent: impl ToExp<T>) -> Exp<T> {
@@ -123,11 +126,13 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// To an integer power, by repeated multiplication; of a negative one the reciprocal.
+    /// Raises the number to an integer power, by repeated multiplication.
     ///
-    /// A small literal exponent (up to 16) becomes the multiplications themselves, which fuse and go in vectors;
-    /// another such one compiles anew, as [`explain`](crate::Force::explain) says. Any other exponent is data
-    /// of a call, and so is a delayed scalar. The bits are the same.
+    /// A negative exponent gives the reciprocal.
+    ///
+    /// A literal exponent of at most 16 is expanded to multiplications, which fuse and vectorise.
+    /// Each such exponent compiles separately, as [`explain`](crate::Force::explain) shows. Any
+    /// other exponent, such as a delayed scalar, is an argument of a call. The bits are the same.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -157,7 +162,7 @@ impl<T: Float> Exp<T> {
         }
     }
 
-    /// Four-quadrant arc tangent of `self / x`.
+    /// Returns the four-quadrant arc tangent of `self / x`.
     #[doc(alias = "arctan2")]
     #[track_caller]
     pub fn atan2(self, x: impl ToExp<T>) -> Exp<T> {
@@ -168,7 +173,7 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// Length of the hypotenuse, without overflow on the way.
+    /// Returns the length of the hypotenuse, without intermediate overflow.
     #[track_caller]
     pub fn hypot(self, other: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -178,7 +183,7 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// The magnitude of `self` with the sign of `sign`.
+    /// Returns the magnitude of `self` with the sign of `sign`.
     #[track_caller]
     pub fn copysign(self, sign: impl ToExp<T>) -> Exp<T> {
         apply(
@@ -188,7 +193,7 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// `self * a + b` with one rounding.
+    /// Computes `self * a + b` with one rounding.
     #[doc(alias = "fma")]
     #[track_caller]
     pub fn mul_add(self, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
@@ -196,7 +201,7 @@ impl<T: Float> Exp<T> {
         apply(Op::MulAdd, &args, Loc::caller())
     }
 
-    /// Logarithm to any base: `ln(self) / ln(base)`.
+    /// Returns the logarithm to any base, `ln(self) / ln(base)`.
     #[track_caller]
     pub fn log(self, base: impl ToExp<T>) -> Exp<T> {
         let loc = Loc::caller();
@@ -204,20 +209,20 @@ impl<T: Float> Exp<T> {
         binary(Op::Div, ln(self), ln(base.to_exp()), loc)
     }
 
-    /// Sine and cosine.
+    /// Returns the sine and cosine.
     #[track_caller]
     pub fn sin_cos(self) -> (Exp<T>, Exp<T>) {
         (self.sin(), self.cos())
     }
 
-    /// `1 / self`.
+    /// Returns `1 / self`.
     #[doc(alias = "reciprocal")]
     #[track_caller]
     pub fn recip(self) -> Exp<T> {
         binary(Op::Div, T::lit(1.0), self, Loc::caller())
     }
 
-    /// The fraction: `self - self.trunc()`.
+    /// Returns the fraction, `self - self.trunc()`.
     #[doc(alias = "modf")]
     #[track_caller]
     pub fn fract(self) -> Exp<T> {
@@ -225,7 +230,7 @@ impl<T: Float> Exp<T> {
         binary(Op::Sub, self, apply(Op::Trunc, &[self.field()], loc), loc)
     }
 
-    /// From radians to degrees.
+    /// Converts radians to degrees.
     #[doc(alias = "rad2deg")]
     #[track_caller]
     pub fn to_degrees(self) -> Exp<T> {
@@ -237,7 +242,7 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// From degrees to radians.
+    /// Converts degrees to radians.
     #[doc(alias = "deg2rad")]
     #[track_caller]
     pub fn to_radians(self) -> Exp<T> {
@@ -249,7 +254,7 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// The middle between two numbers, without overflow on the way.
+    /// Returns the midpoint of two numbers, without intermediate overflow.
     #[track_caller]
     pub fn midpoint(self, other: impl ToExp<T>) -> Exp<T> {
         let loc = Loc::caller();
@@ -265,8 +270,10 @@ impl<T: Float> Exp<T> {
         select(fits, binary(Op::Mul, sum, half, loc), halves, loc)
     }
 
-    /// Whether it is close to another number: `|self - other| <= atol + rtol * |other|`. Equal infinities are close, and NaN to NaN if
-    /// `equal_nan` says so. NumPy's tolerances are `1e-5` and `1e-8`.
+    /// Tests if `|self - other| <= atol + rtol * |other|`.
+    ///
+    /// Equal infinities are close. NaN is close to NaN if `equal_nan` is true. NumPy's tolerances
+    /// are `1e-5` and `1e-8`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -297,14 +304,14 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// Whether it is NaN.
+    /// Tests if the number is NaN.
     #[doc(alias = "isnan")]
     #[track_caller]
     pub fn is_nan(self) -> Exp<bool> {
         test(Op::Ne, self, self, Loc::caller())
     }
 
-    /// Whether it is positive or negative infinity.
+    /// Tests if the number is positive or negative infinity.
     #[doc(alias = "isinf")]
     #[track_caller]
     pub fn is_infinite(self) -> Exp<bool> {
@@ -312,14 +319,14 @@ impl<T: Float> Exp<T> {
         test(Op::Eq, absolute(self, loc), T::lit(f64::INFINITY), loc)
     }
 
-    /// Whether it is neither infinite nor NaN.
+    /// Tests if the number is neither infinite nor NaN.
     #[doc(alias = "isfinite")]
     #[track_caller]
     pub fn is_finite(self) -> Exp<bool> {
         finite(self.field(), T::TY, Loc::caller())
     }
 
-    /// Whether it is neither zero, infinite, subnormal nor NaN.
+    /// Tests if the number is neither zero, infinite, subnormal nor NaN.
     #[track_caller]
     pub fn is_normal(self) -> Exp<bool> {
         let loc = Loc::caller();
@@ -327,7 +334,7 @@ impl<T: Float> Exp<T> {
         both(large, finite(self.field(), T::TY, loc), loc)
     }
 
-    /// Whether it is subnormal.
+    /// Tests if the number is subnormal.
     #[track_caller]
     pub fn is_subnormal(self) -> Exp<bool> {
         let loc = Loc::caller();
@@ -335,44 +342,45 @@ impl<T: Float> Exp<T> {
         both(small, test(Op::Ne, self, T::lit(0.0), loc), loc)
     }
 
-    /// Whether the sign bit is set (of -0.0 too).
+    /// Tests if the sign bit is set, as it is for -0.0.
     #[doc(alias = "signbit")]
     #[track_caller]
     pub fn is_sign_negative(self) -> Exp<bool> {
         apply(Op::SignBit, &[self.field()], Loc::caller())
     }
 
-    /// Whether the sign bit is not set.
+    /// Tests if the sign bit is not set.
     #[track_caller]
     pub fn is_sign_positive(self) -> Exp<bool> {
         !self.is_sign_negative()
     }
 
-    /// The bit pattern as an unsigned integer of the same width.
+    /// Returns the bit pattern as an unsigned integer of the same width.
     #[track_caller]
     pub fn to_bits(self) -> Exp<T::Bits> {
         apply(Op::Bitcast, &[self.field()], Loc::caller())
     }
 
-    /// The float with this bit pattern.
+    /// Returns the float with this bit pattern.
     #[track_caller]
     pub fn from_bits(bits: impl ToExp<T::Bits>) -> Exp<T> {
         apply(Op::Bitcast, &[bits.to_exp().field()], Loc::caller())
     }
 
-    /// The least number greater than `self`.
+    /// Returns the smallest number greater than `self`.
     #[track_caller]
     pub fn next_up(self) -> Exp<T> {
         self.neighbour(f64::INFINITY, Loc::caller())
     }
 
-    /// The greatest number less than `self`.
+    /// Returns the largest number less than `self`.
     #[track_caller]
     pub fn next_down(self) -> Exp<T> {
         self.neighbour(f64::NEG_INFINITY, Loc::caller())
     }
 
-    /// The next float towards an infinity. Bit patterns of one sign are ordered by magnitude.
+    /// Returns the next float towards an infinity. Bit patterns of one sign are ordered by
+    /// magnitude.
     fn neighbour(self, towards: f64, loc: Loc) -> Exp<T> {
         let bits: Exp<T::Bits> = apply(Op::Bitcast, &[self.field()], loc);
         let one = Exp::lit(<T::Bits as livefusion_backend::Prim>::from_word(1));
@@ -425,7 +433,7 @@ fn select<T: Float>(c: Exp<bool>, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<T> {
     apply(Op::Select, &[c.field(), a.field(), b.field()], loc)
 }
 
-/// `x - x == 0`: infinities and NaN give NaN.
+/// Tests if `x - x == 0`. For infinities and NaN the difference is NaN.
 fn finite(x: Field, ty: Ty, loc: Loc) -> Exp<bool> {
     let difference = crate::exp::trace::op(Op::Sub, &[x, x], ty, loc);
     let zero = Field::literal(loop_lang::Const::zero(ty));

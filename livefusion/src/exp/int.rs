@@ -1,4 +1,6 @@
-//! Functions of integers. Division and remainder by zero, and `MIN / -1`, are errors when forced.
+//! Functions of integers.
+//!
+//! Division and remainder by zero, and `MIN / -1`, are errors when forced.
 
 use crate::elt::{Int, Num};
 use crate::exp::{Exp, ToExp, apply};
@@ -7,7 +9,7 @@ use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 
 impl<T: Num> Exp<T> {
-    /// Euclidean quotient, as Rust's `div_euclid`.
+    /// Returns the Euclidean quotient, as Rust's `div_euclid`.
     #[doc(alias = "floor_divide")]
     #[track_caller]
     pub fn div_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
@@ -18,7 +20,7 @@ impl<T: Num> Exp<T> {
         )
     }
 
-    /// Euclidean remainder, never negative, as Rust's `rem_euclid`.
+    /// Returns the Euclidean remainder, never negative, as Rust's `rem_euclid`.
     #[doc(alias = "mod")]
     #[track_caller]
     pub fn rem_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
@@ -31,7 +33,9 @@ impl<T: Num> Exp<T> {
 }
 
 impl<T: Int> Exp<T> {
-    /// To the power of `exponent`, wrapping; the exponent is a number of Rust's.
+    /// Raises the number to a power, wrapping.
+    ///
+    /// The exponent is a Rust number.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -45,20 +49,20 @@ impl<T: Int> Exp<T> {
         by_squares(self, exponent, mul).unwrap_or(Exp::lit(T::ONE))
     }
 
-    /// Number of one bits.
+    /// Counts the one bits.
     #[doc(alias("bitwise_count", "popcount"))]
     #[track_caller]
     pub fn count_ones(self) -> Exp<T> {
         apply(Op::CountOnes, &[self.field()], Loc::caller())
     }
 
-    /// Number of leading zero bits.
+    /// Counts the leading zero bits.
     #[track_caller]
     pub fn leading_zeros(self) -> Exp<T> {
         apply(Op::LeadingZeros, &[self.field()], Loc::caller())
     }
 
-    /// Number of trailing zero bits.
+    /// Counts the trailing zero bits.
     #[track_caller]
     pub fn trailing_zeros(self) -> Exp<T> {
         apply(Op::TrailingZeros, &[self.field()], Loc::caller())

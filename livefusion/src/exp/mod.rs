@@ -1,13 +1,13 @@
-//! Scalar expressions: what closures see instead of values.
+//! Scalar expressions, which closures compute with instead of values.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `arith` | `+ - * / % & \| ^ << >> ! -` |
 //! | `compare` | `lt`, `eq`, ..., `min`, `max`, `clamp` |
 //! | `float` | std's float functions |
 //! | `int` | `pow`, bit counting, ... |
 //! | `control` | `cond`, `and`, `or`, `while_loop`, `iterate` |
-//! | `trace` | how a closure becomes a body |
+//! | `trace` | tracing of closures to bodies |
 //! | `field` | expressions whose types are known at run time only |
 
 mod arith;
@@ -29,20 +29,21 @@ use loop_lang::types::Const;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A scalar expression of type `T`.
+/// Represents a scalar expression of type `T`.
 ///
-/// Combinators call your closure once, on expressions that stand for the elements, and write down
-/// what it does. Operators work as on numbers, with literals and delayed scalars on either side;
-/// where Rust does not allow an operator to be given a new meaning there are methods: [`lt`](Exp::lt),
-/// [`eq`](Exp::eq), [`cond`](Exp::cond), [`and`](Exp::and), [`or`](Exp::or), [`cast`](Exp::cast).
+/// Combinators call your closure once, on expressions that represent the elements, and record its
+/// operations. Operators work as on numbers, with literals and delayed scalars on either side.
+/// Operators that Rust does not let a type redefine are methods: [`lt`](Exp::lt), [`eq`](Exp::eq),
+/// [`cond`](Exp::cond), [`and`](Exp::and), [`or`](Exp::or), [`cast`](Exp::cast).
 ///
-/// An expression belongs to the closure that it came from. One that leaked from there is an error
-/// value: the array that uses it says so when it is forced.
+/// An expression belongs to its closure. If it leaks out of the closure, an array that uses it
+/// reports an error when forced.
 ///
-/// A literal that alone decides a type needs a suffix (`1.0f64`); beside an expression it follows that.
+/// A literal needs a suffix (`1.0f64`) if nothing else decides its type. Next to an expression it
+/// takes the type of that expression.
 ///
-/// An expression has no value while the closure runs, so Rust's own control flow cannot look at it. (The
-/// compiler says "expected `bool`, found `Exp<bool>`".)
+/// An expression has no value while the closure runs, so Rust's own control flow cannot test it.
+/// The compiler says "expected `bool`, found `Exp<bool>`".
 ///
 /// | instead of | write |
 /// | --- | --- |
@@ -63,7 +64,7 @@ pub struct Exp<T> {
     scope: u64,
     word: u64,
     ty: PhantomData<fn() -> T>,
-    /// Keeps expressions on the thread whose closure they belong to.
+    /// Keeps expressions on the thread of their closure.
     _not_send: [*const (); 0],
 }
 
@@ -76,7 +77,7 @@ impl<T> Clone for Exp<T> {
 impl<T> Copy for Exp<T> {}
 
 impl<T: Scalar> Exp<T> {
-    /// A literal.
+    /// Makes a literal.
     pub fn lit(x: T) -> Exp<T> {
         Exp::of(Field::literal(Const {
             ty: T::TY,
@@ -84,12 +85,14 @@ impl<T: Scalar> Exp<T> {
         }))
     }
 
-    /// The expression without its static type.
+    /// Returns the expression without its static type.
     pub fn field(self) -> Field {
         Field::new(self.scope, self.word, T::TY)
     }
 
-    /// The expression that a field is; of a field of another type, its value converted, as [`cast`](Exp::cast) does.
+    /// Returns the expression of a field.
+    ///
+    /// A field of another type is converted, as by [`cast`](Exp::cast).
     #[track_caller]
     pub fn of(f: Field) -> Exp<T> {
         let f = f.cast(T::TY, Loc::caller());
@@ -101,8 +104,10 @@ impl<T: Scalar> Exp<T> {
         }
     }
 
-    /// Conversion to another scalar type, as Rust's `as`: integers wrap, floats to integers saturate
-    /// (NaN gives 0), `bool` gives 0 or 1; to `bool` it is `!= 0`.
+    /// Converts to another scalar type, as Rust's `as`.
+    ///
+    /// Integers wrap. Floats to integers saturate, and NaN gives 0. `bool` gives 0 or 1; a
+    /// conversion to `bool` tests `!= 0`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -118,7 +123,7 @@ impl<T: Scalar> Exp<T> {
 }
 
 impl<T: Scalar> From<T> for Exp<T> {
-    /// A literal, as [`lit`](Exp::lit).
+    /// Makes a literal, as [`lit`](Exp::lit).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -138,31 +143,32 @@ impl<T: Scalar> fmt::Debug for Exp<T> {
     }
 }
 
-/// An operator whose result is of type `T`.
+/// Applies an operator whose result has type `T`.
 pub(crate) fn apply<T: Scalar>(op: Op, args: &[Field], loc: crate::loc::Loc) -> Exp<T> {
     Exp::of(trace::op(op, args, T::TY, loc))
 }
 
-/// Everything that may stand where an expression of element type `T` is expected: an expression, a
-/// value of type `T`, a delayed scalar, a tuple of such.
+/// Converts an operand to an expression of element type `T`.
+///
+/// Operands are expressions, values of type `T`, delayed scalars, and tuples of these.
 #[diagnostic::on_unimplemented(
     message = "expected an expression of element type `{T}`, found `{Self}`",
     label = "not an expression of type `{T}`",
     note = "convert an expression with `.cast::<{T}>()`, or write a literal of that type: `2.0` for floats, `2` for integers"
 )]
 pub trait ToExp<T: Elt> {
-    /// The expression.
+    /// Returns the expression.
     fn to_exp(self) -> T::Exp;
 }
 
-/// What a closure may return; it fixes the element type of the result.
+/// Describes the return type of a closure, which fixes the element type of the result.
 #[diagnostic::on_unimplemented(
     message = "a combinator's closure must return an expression, not `{Self}`",
     label = "not an expression",
     note = "return an `Exp`, a value such as `1.0f64`, or a tuple of them; an `if` on expressions is written `test.cond(then, otherwise)`"
 )]
 pub trait IntoExp: ToExp<Self::Elt> {
-    /// The element type.
+    /// Names the element type.
     type Elt: Elt;
 }
 
@@ -176,21 +182,21 @@ impl<T: Scalar> IntoExp for Exp<T> {
     type Elt = T;
 }
 
-/// The types of an element's fields.
+/// Returns the types of an element's fields.
 pub(crate) fn types_of<T: Elt>() -> Types {
     let mut types = Types::new();
     T::types(&mut types);
     types
 }
 
-/// The fields of an expression.
+/// Returns the fields of an expression.
 pub(crate) fn fields_of<T: Elt>(e: T::Exp) -> Fields {
     let mut fields = Fields::new();
     T::fields(e, &mut fields);
     fields
 }
 
-/// The expression that consists of these fields, of which there are enough.
+/// Builds an expression from its fields. Missing fields are zero.
 pub(crate) fn exp_of<T: Elt>(fields: &[Field]) -> T::Exp {
     let mut fields = fields.iter();
     T::of_fields(&mut |ty| match fields.next() {

@@ -1,4 +1,4 @@
-//! The thread-local stack of closures that are being traced, and untyped expressions.
+//! Untyped expressions, and the thread-local stack of closures in tracing.
 
 use crate::ast::{Body, BodyBuilder, Node, Term, TermId, fits};
 use crate::error::{Error, ErrorKind};
@@ -14,14 +14,14 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A scalar expression whose type is known at run time only: a field of what closures see.
+/// Represents a scalar expression whose type is known only at run time.
 ///
-/// It is a literal, a term of the closure that is being traced, or a mistake that the closure which
-/// uses it will report.
+/// A closure sees an element as several of these fields. A field is a literal, a term of the
+/// closure in tracing, or a mistake that the closure reports when it uses the field.
 #[derive(Clone, Copy)]
 pub struct Field {
     pub(super) scope: u64,
-    /// The literal's canonical word, the term's id, or the mistake's number.
+    /// The canonical word of a literal, the id of a term, or the index of a mistake.
     pub(super) word: u64,
     ty: Ty,
     not_send: PhantomData<*const ()>,
@@ -31,7 +31,7 @@ const LITERAL: u64 = 0;
 const MISTAKE: u64 = u64::MAX;
 
 impl Field {
-    /// A constant; it belongs to no closure.
+    /// Makes a constant, which belongs to no closure.
     pub fn literal(c: Const) -> Field {
         Field::new(LITERAL, c.bits, c.ty)
     }
@@ -45,17 +45,17 @@ impl Field {
         }
     }
 
-    /// Its type.
+    /// Returns the type.
     pub fn ty(self) -> Ty {
         self.ty
     }
 
-    /// The mistake that it is, as an expression of a type.
+    /// Returns the mistake in this field, if any, as an expression of type `ty`.
     pub(super) fn as_mistake(self, ty: Ty) -> Option<Field> {
         (self.scope == MISTAKE).then(|| Field::new(MISTAKE, self.word, ty))
     }
 
-    /// The constant that it is, if it is one.
+    /// Returns the constant in this field, if it is a literal.
     pub fn as_literal(self) -> Option<Const> {
         (self.scope == LITERAL).then_some(Const {
             ty: self.ty,
@@ -64,7 +64,9 @@ impl Field {
     }
 }
 
-/// The fields of an expression. Up to four need no memory of their own.
+/// Lists the fields of an expression.
+///
+/// Up to four need no allocation.
 pub type Fields = SmallVec<[Field; 4]>;
 
 impl fmt::Debug for Field {
@@ -77,7 +79,7 @@ impl fmt::Debug for Field {
     }
 }
 
-/// A closure that is being traced. Numbers are never used twice, by any thread.
+/// A closure in tracing. Its number is unique among all threads.
 #[derive(Default)]
 struct Scope {
     number: u64,
@@ -86,17 +88,17 @@ struct Scope {
 
 #[derive(Default)]
 struct Arena {
-    /// Closures under way, as many as are [open](Arena::open), and behind them memory for more.
+    /// The [open](Arena::open) closures, followed by spare scopes whose memory is reused.
     scopes: Vec<Scope>,
     open: usize,
     numbers: std::ops::Range<u64>,
-    /// Mistakes made outside of any closure. Equal ones are kept once.
+    /// Mistakes made outside of any closure, without duplicates.
     mistakes: Vec<Error>,
 }
 
 thread_local!(static ARENA: RefCell<Arena> = RefCell::default());
 
-/// Numbers that a thread takes at a time.
+/// The number of scope numbers that a thread reserves at a time.
 const BLOCK: u64 = 1 << 16;
 static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
 
@@ -109,7 +111,7 @@ impl Arena {
         self.numbers.next().unwrap_or(MISTAKE - 1)
     }
 
-    /// Begins a closure with these parameters; gives its number.
+    /// Begins a closure with these parameters; returns its number.
     fn enter(&mut self, params: &[Ty]) -> u64 {
         let number = self.number();
         if self.open == self.scopes.len() {
@@ -122,7 +124,7 @@ impl Arena {
         number
     }
 
-    /// The innermost scope with these fields as terms of it.
+    /// Returns the innermost scope, and the fields as terms of it.
     #[inline]
     fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
         let Arena {
@@ -143,7 +145,7 @@ impl Arena {
         Some((scope, ids))
     }
 
-    /// An expression that stands for a mistake made outside of any closure.
+    /// Records a mistake made outside of any closure, and returns an expression that refers to it.
     fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
         let error = Error {
             combinator: "closure",
@@ -162,7 +164,8 @@ impl Arena {
         Field::new(MISTAKE, at as u64, ty)
     }
 
-    /// What an operation gives outside of any closure if its operands are not all literals.
+    /// Returns the mistake of an operation outside of any closure with operands that are not
+    /// literals.
     fn outside(&mut self, ty: Ty, args: &[Field], loc: Option<Loc>) -> Field {
         match args.iter().find(|f| f.scope == MISTAKE) {
             Some(f) => Field::new(MISTAKE, f.word, ty),
@@ -173,7 +176,8 @@ impl Arena {
 
 type Ids = SmallVec<[TermId; 4]>;
 
-/// The term of the scope that a field from elsewhere is; a leaked one is a mistake of the scope.
+/// Converts a field from another scope to a term of this scope. A leaked term is a mistake of the
+/// scope.
 fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
     if let Some(c) = f.as_literal() {
         return scope.body.lit(c);
@@ -193,7 +197,7 @@ fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) ->
     scope.body.lit(Const::zero(f.ty))
 }
 
-/// An operator applied to expressions. `to` is the result's type.
+/// Applies an operator to expressions. `to` is the result type.
 pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| {
         if let Some((scope, ids)) = arena.inside(args, Some(loc)) {
@@ -215,7 +219,7 @@ pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
     })
 }
 
-/// Notes that an expression is a power with this exponent, written out as products.
+/// Marks an expression as a power with this exponent, expanded to products.
 pub(crate) fn is_power(product: Field, exponent: NonZeroU32, loc: Loc) {
     ARENA.with_borrow_mut(|arena| {
         if let Some((scope, ids)) = arena.inside(&[product], Some(loc)) {
@@ -224,7 +228,7 @@ pub(crate) fn is_power(product: Field, exponent: NonZeroU32, loc: Loc) {
     });
 }
 
-/// Computes an operator on literals, outside of any closure.
+/// Evaluates an operator on literals, outside of any closure.
 fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
@@ -235,7 +239,7 @@ fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
     Ok(Const::new(to, eval(op, from, to, &words)))
 }
 
-/// `if c { a } else { b }`, field by field; only one arm is computed.
+/// `if c { a } else { b }`, field by field. Only the selected arm is computed.
 pub(crate) fn cond(c: Field, arms: &[(Field, Field)], loc: Loc) -> Vec<Field> {
     ARENA.with_borrow_mut(|arena| {
         let one = |&(a, b): &(Field, Field)| {
@@ -253,7 +257,7 @@ pub(crate) fn cond(c: Field, arms: &[(Field, Field)], loc: Loc) -> Vec<Field> {
     })
 }
 
-/// The mistake of using delayed values where no closure is traced.
+/// The mistake of using delayed values outside of a closure.
 fn no_closure() -> ErrorKind {
     ErrorKind::Malformed {
         expected: "a use inside of a combinator's closure".to_string(),
@@ -261,7 +265,7 @@ fn no_closure() -> ErrorKind {
     }
 }
 
-/// A field of a delayed scalar.
+/// Reads a field of a delayed scalar.
 pub(crate) fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| match arena.inside(&[], Some(loc)) {
         Some((scope, _)) => Field::new(scope.number, scope.body.scalar(node, field).0 as u64, ty),
@@ -269,24 +273,24 @@ pub(crate) fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
     })
 }
 
-/// A field of an element of an array, by random access; an index outside traps.
+/// Reads a field of an array element by random access. An index out of range traps.
 pub(crate) fn at(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
     read(node, field, ty, index, true, loc)
 }
 
-/// As [`at`], for an index that is in range by construction wherever the value is used.
+/// As [`at`], without a bounds check. The index must be in range wherever the value is used.
 pub(crate) fn at_unchecked(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
     read(node, field, ty, index, false, loc)
 }
 
-/// An expression that stands for a malformed use.
+/// Returns an expression that reports a malformed use.
 pub(crate) fn malformed(ty: Ty, expected: String, got: String, loc: Loc) -> Field {
     let kind = ErrorKind::Malformed { expected, got };
     ARENA.with_borrow_mut(|arena| arena.mistake(ty, kind, Some(loc)))
 }
 
-/// Where an element lies among rows of one length: `outer * length + inner`. With `checked`, an inner index that is not
-/// below the length traps.
+/// Returns the position of an element in rows of equal length: `outer * length + inner`. With
+/// `checked`, an inner index that is not below the length traps.
 pub(crate) fn flat([outer, inner, length]: [Field; 3], checked: bool, loc: Loc) -> Field {
     let args = [outer, inner, length];
     ARENA.with_borrow_mut(|arena| match arena.inside(&args, Some(loc)) {
@@ -302,14 +306,14 @@ pub(crate) fn flat([outer, inner, length]: [Field; 3], checked: bool, loc: Loc) 
     })
 }
 
-/// The index `offset` places from `i`, and whether it is in an array of `n` elements.
+/// Returns `i + offset`, and a test if it is within an array of `n` elements.
 pub(crate) fn neighbour(i: Field, n: Field, offset: i128, loc: Loc) -> (Field, Field) {
     let far = Field::literal(Const::u64(offset.unsigned_abs() as u64));
     if offset < 0 {
         let inside = op(Op::Ge, &[i, far], Ty::Bool, loc);
         return (op(Op::Sub, &[i, far], Ty::U64, loc), inside);
     }
-    // Not `i + far < n`, which could wrap.
+    // `i + far < n` could wrap.
     let room = op(Op::Sub, &[n, i], Ty::U64, loc);
     (
         op(Op::Add, &[i, far], Ty::U64, loc),
@@ -369,7 +373,7 @@ fn in_scope(scope: u64, ids: &[TermId], like: &[Field]) -> Vec<Field> {
         .collect()
 }
 
-/// Leaves the scopes that a closure entered when it panics.
+/// On a panic in a closure, leaves the scopes that it entered.
 struct Leave {
     depth: usize,
 }
@@ -384,7 +388,9 @@ impl Drop for Leave {
     }
 }
 
-/// Runs a closure on expressions that stand for parameters of these types, and gives the body that it wrote down.
+/// Traces a closure to a body with parameters of these types.
+///
+/// The closure runs once, on expressions that represent the parameters.
 ///
 /// ```
 /// use livefusion::ast::{Builder, Field, Fields, Len, Op, Ty, trace};
@@ -412,8 +418,9 @@ pub fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
 }
 
 impl Field {
-    /// What a body gives of expressions of its parameters' types, written down in the closure that is traced. Literals
-    /// stay literals; a mistake in it is one of the closure.
+    /// Inlines a body into the closure in tracing, with `args` for its parameters.
+    ///
+    /// Results that are literals stay literals. A mistake in the body becomes one of the closure.
     pub fn apply(body: &Body, args: &[Field], loc: Loc) -> Fields {
         let types = body.result_types_or_none();
         ARENA.with_borrow_mut(|arena| {

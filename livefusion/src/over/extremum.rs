@@ -1,4 +1,4 @@
-//! Where the extremes are: `min_index`, `max_index`.
+//! Index of an extreme element: `min_index`, `max_index`.
 
 use super::{Along, Domain, number};
 use crate::array::{Array, Dim, Ix0};
@@ -9,23 +9,27 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Elements that are not one number each are a mistake.
+/// Untyped forms. Elements must be one number each.
 impl Builder {
-    /// Finds the index of the smallest element; of equal ones, the lowest index.
+    /// Finds the index of the smallest element.
     ///
-    /// It goes along one axis at most.
+    /// Ties give the lowest index.
+    ///
+    /// It goes along at most one axis.
     pub fn min_index<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.extremum(of.into(), Op::Lt)
     }
 
-    /// Finds the index of the largest element; of equal ones, the lowest index.
+    /// Finds the index of the largest element.
     ///
-    /// It goes along one axis at most.
+    /// Ties give the lowest index.
+    ///
+    /// It goes along at most one axis.
     pub fn max_index<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.extremum(of.into(), Op::Gt)
     }
 
-    /// A fold over pairs of value and index.
+    /// Folds pairs of value and index.
     fn extremum(self, of: Domain<'_>, better: Op) -> Arc<Node> {
         if let Domain::Along(xs, axes) = of {
             return self.extremum_along(xs, axes, |xs| Ok(step(better, number(xs)?)));
@@ -41,7 +45,7 @@ impl Builder {
         })
     }
 
-    /// The index of each element.
+    /// Returns the index of each element.
     pub(crate) fn places(self, xs: &Arc<Node>) -> Arc<Node> {
         let len = Len::Delayed(self.len(xs));
         self.generate(len, identity(&[Ty::U64]))
@@ -91,8 +95,9 @@ macro_rules! indices {
 indices! {
     /// Finds the index of the smallest element.
     ///
-    /// Of equal ones it is the lowest index. Floats are compared by `<`, so the zeros are equal; NaN is ignored, and
-    /// of NaN alone it is index 0. Of segments it is the index within the segment.
+    /// Ties give the lowest index. Floats are compared by `<`, so the two zeros are equal. NaN is
+    /// ignored; if all elements are NaN, the index is 0. For segments it is the index within the
+    /// segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -119,8 +124,8 @@ indices! {
     #[doc(alias("argmax", "max_index_axis", "max_index_s"))]
     pub fn max_index() -> u64, "Finds the index of the largest element";
 }
-/// The better of two pairs (value, index). Lanes join elements out of order, so ties are decided by
-/// index, not by side.
+/// Selects the better of two pairs (value, index). Lanes combine elements out of order, so ties are
+/// decided by the index instead of the side.
 pub(crate) fn step(better: Op, ty: Ty) -> Body {
     let mut b = BodyBuilder::new(&[ty, Ty::U64, ty, Ty::U64]);
     let [x, i, y, j] = [0, 1, 2, 3].map(|k| b.param(k));
@@ -130,7 +135,7 @@ pub(crate) fn step(better: Op, ty: Ty) -> Body {
     let earlier = b.op(Op::And, &[ties, before]);
     let mut right = b.op(Op::Or, &[wins, earlier]);
     if ty.is_float() {
-        // A NaN on the left gives way to a number, and to a NaN that comes before it.
+        // A number replaces a NaN on the left, and so does a NaN with a lower index.
         let left_nan = b.op(Op::Ne, &[x, x]);
         let number = b.op(Op::Eq, &[y, y]);
         let gives_way = b.op(Op::Or, &[number, before]);

@@ -1,4 +1,4 @@
-//! Folds with operators of your own: `fold`, `fold1`, `fold_seq`, `aggregate`; of all elements `fold_right`.
+//! General folds: `fold`, `fold1`, `fold_seq`, `aggregate`, `fold_right`.
 
 use super::{Along, Axes, Domain, over};
 use crate::array::{Array, Dim, Ix0};
@@ -11,9 +11,9 @@ use std::sync::Arc;
 impl Builder {
     /// Folds the elements, by any fold.
     ///
-    /// It is [`fold`](crate::Array::fold), [`fold1`](crate::Array::fold1), [`fold_seq`](crate::Array::fold_seq) and
-    /// [`aggregate`](crate::Array::aggregate), as the style of the fold says. Along another axis than the last ones
-    /// each fold goes from left to right.
+    /// The style of the fold selects [`fold`](crate::Array::fold), [`fold1`](crate::Array::fold1),
+    /// [`fold_seq`](crate::Array::fold_seq) or [`aggregate`](crate::Array::aggregate). Along axes
+    /// other than the last ones, each fold goes from left to right.
     ///
     /// ```
     /// use livefusion::ast::{BodyBuilder, Builder, Const, Fold, Op, Ty};
@@ -39,7 +39,9 @@ impl Builder {
     }
 }
 
-/// The start of a fold, and the result of its operator: an expression of the elements' type.
+/// Describes the start and the operator's result of a fold.
+///
+/// Each is an expression of the element type.
 #[diagnostic::on_unimplemented(
     message = "a fold of elements of type `{T}` starts from and gives that type, not `{Self}`",
     label = "not an expression of type `{T}`",
@@ -51,14 +53,14 @@ pub trait Joined<T: Elt>: ToExp<T> {}
 impl<T: Elt, R: ToExp<T>> Joined<T> for R {}
 
 over! { folds T: Elt;
-    /// Joins the elements by `op`, from `start`.
+    /// Combines the elements by `op`, from `start`.
     ///
-    /// `op` must be associative: `(a op b) op c = a op (b op c)`. `start` is joined once, on the left; it need not be
-    /// an identity, and it is the result of no elements.
+    /// `op` must be associative: `(a op b) op c = a op (b op c)`. `start` is combined once, on the
+    /// left, and need not be an identity. Without elements the result is `start`.
     ///
-    /// The operator need not commute, but its calls may be grouped in any way, so float results differ
-    /// in the last bits from a plain loop's. They do not depend on the backend or the number of
-    /// threads. Along another axis than the last one each fold goes from left to right.
+    /// The operator need not commute. Its calls may be grouped in any way, so the last bits of a
+    /// float result may differ from those of a plain loop. They do not depend on the backend or the
+    /// number of threads. Along an axis other than the last, each fold goes from left to right.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -72,9 +74,9 @@ over! { folds T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Memory is read once, in order, whatever the axis is. A fold fuses with the producer of the
-    /// elements and with other folds of arrays in step; of segments and along the last axis also with the consumers of
-    /// the result.
+    /// *Cost and fusion.* Memory is read once, in order, for every axis. A fold fuses with its
+    /// producer and with other folds of arrays in step. Over segments and along the last axis it
+    /// also fuses with the consumers of the result.
     #[doc(alias("reduce", "foldAll", "fold_axis", "fold_axes", "fold_s", "reduceat", "foldSeg"))]
     pub fn fold(start: impl Joined<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: Joined<T>] -> T,
         "Joins the elements by an operator, from a start" => |builder, of| {
@@ -82,9 +84,9 @@ over! { folds T: Elt;
             builder.fold(of, Fold::associative(start, operator_of::<T, R>(op)))
         };
 
-    /// Joins the elements by `op`, with no starting value.
+    /// Combines the elements by `op`, without a start value.
     ///
-    /// `op` must be associative. Along another axis than the last one the elements are read across rows.
+    /// `op` must be associative. Along an axis other than the last, elements are read across rows.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -105,10 +107,11 @@ over! { folds T: Elt;
             builder.fold(of, Fold::first(operator_of::<T, R>(op)))
         };
 
-    /// Joins the elements strictly from left to right.
+    /// Combines the elements strictly from left to right.
     ///
-    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a fold of all elements, or
-    /// of segments, runs on one thread; prefer [`fold`](Array::fold).
+    /// Any operator is allowed. The result is that of the plain loop, bit for bit. A loop with such
+    /// a fold over all elements, or over segments, runs on one thread. Prefer
+    /// [`fold`](Array::fold).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -129,9 +132,10 @@ over! { folds T: Elt;
 
     /// Folds the elements into a state of another type.
     ///
-    /// `start` is the state of no elements, `step` takes one more element in, and `combine` joins the states of
-    /// neighbouring parts (the left one first); `combine(start, s)` must be `s`. Along another axis than the last one
-    /// each fold goes from left to right, and the elements are read across rows.
+    /// `start` is the state without elements. `step` adds one element to a state. `combine` joins
+    /// the states of adjacent parts, the left one first, and `combine(start, s)` must be `s`. Along
+    /// an axis other than the last, each fold goes from left to right, and elements are read across
+    /// rows.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -168,9 +172,10 @@ over! { folds T: Elt;
 }
 
 impl<T: Elt> Array<T> {
-    /// Joins the elements by `op` from the right, `start` behind the last one.
+    /// Combines the elements by `op` from the right, with `start` after the last.
     ///
-    /// `op` must be associative. The loop runs from the end: lanes and chunks of floats are counted from there.
+    /// `op` must be associative. The loop runs from the end, so lanes and chunks of floats are
+    /// counted from the end.
     ///
     /// ```
     /// use livefusion::prelude::*;

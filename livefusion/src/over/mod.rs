@@ -1,16 +1,19 @@
-//! Combinators over all elements of an array, over those along axes, or over those of each segment: `xs.sum()`,
-//! `m.along(1).sum()`, `rows.sum()`. Each is declared once, for all three.
+//! Combinators over all elements, along axes, or over each segment.
+//!
+//! Examples are `xs.sum()`, `m.along(1).sum()` and `rows.sum()`. Each combinator is declared once,
+//! for all three.
 //!
 //! | file | combinators |
 //! | --- | --- |
 //! | `reduce` | `sum`, `product`, `min`, `max`, `mean`, `var`, `std`, `any`, `all`, `count` |
 //! | `extremum` | `min_index`, `max_index` |
-//! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate`; of all elements `fold_right` |
-//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`; of all elements `scan_with_total`, `scan_with_start` |
+//! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate`; over all elements `fold_right` |
+//! | `scan` | `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin` |
+//! | `scan` | over all elements also `scan_with_total`, `scan_with_start` |
 //! | `right` | `scan_right`, `scan1_right`, `scan_exclusive_right` |
-//! | `moments` | the states of `mean`, `var` and `std` |
+//! | `moments` | fold states of `mean`, `var` and `std` |
 //!
-//! The untyped forms are methods of [`Builder`](crate::ast::Builder) that take an [`Domain`].
+//! The untyped forms are methods of [`Builder`](crate::ast::Builder) that take a [`Domain`].
 
 mod extremum;
 mod fold;
@@ -32,9 +35,10 @@ use crate::segmented::Segments;
 use std::fmt;
 use std::sync::Arc;
 
-/// The elements that a combinator of [`Builder`](crate::ast::Builder) goes over.
+/// Selects the elements for a combinator of [`Builder`](crate::ast::Builder).
 ///
-/// A reference to an array's node stands for all of its elements, one to [`Segments`] for each segment.
+/// A reference to the node of an array selects all of its elements. A reference to [`Segments`]
+/// selects each segment.
 ///
 /// ```
 /// use livefusion::ast::Builder;
@@ -49,27 +53,28 @@ use std::sync::Arc;
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// An axis that an array lacks, or that is named twice, is a mistake. The result is an array without these axes, a
-/// delayed scalar if none is left; scans keep the shape, and give the elements alone of segments.
+/// An axis that the array lacks, or that occurs twice, is a mistake. A fold removes these axes, and
+/// gives a delayed scalar if none is left. A scan keeps the shape. For segments it returns only
+/// their elements.
 #[derive(Clone, Copy, Debug)]
 pub enum Domain<'a> {
     /// All elements of an array.
     All(&'a Arc<Node>),
-    /// The elements along axes of an array, for each index along the others. Scans go along one axis.
+    /// The elements along axes of an array, for each index of the others. Scans go along one axis.
     Along(&'a Arc<Node>, &'a [usize]),
-    /// The elements of each segment: lengths, which are `u64`s, and data.
+    /// The elements of each segment: the lengths (`u64`) and the data.
     Segments(&'a Arc<Node>, &'a Arc<Node>),
 }
 
 impl<'a> Domain<'a> {
-    /// The elements.
+    /// Returns the elements.
     pub fn data(self) -> &'a Arc<Node> {
         match self {
             Domain::All(xs) | Domain::Along(xs, _) | Domain::Segments(_, xs) => xs,
         }
     }
 
-    /// Other elements, as many, in the same places.
+    /// Replaces the elements by others in the same positions.
     pub fn with(self, data: &'a Arc<Node>) -> Domain<'a> {
         match self {
             Domain::All(_) => Domain::All(data),
@@ -78,7 +83,7 @@ impl<'a> Domain<'a> {
         }
     }
 
-    /// The rank of a fold.
+    /// Returns the rank of a fold.
     pub(crate) fn rank(self) -> u8 {
         match self {
             Domain::All(_) => 0,
@@ -106,15 +111,15 @@ mod sealed {
     impl<const K: usize> Sealed for [usize; K] {}
 }
 
-/// Axes of an array of rank `D`: one, or an array of several.
+/// Describes axes of an array of rank `D`: one, or an array of several.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name axes of an array of rank `{D}`",
     note = "`m.along(1)` names one axis, `m.along([0, 2])` several, at most as many as there are"
 )]
 pub trait Axes<D: Dim>: sealed::Sealed + Clone {
-    /// The rank without these axes.
+    /// Names the rank without these axes.
     type Rest: Rank;
-    /// The axes in a list.
+    /// Returns the axes as a slice.
     fn axes(&self) -> &[usize];
 }
 
@@ -132,7 +137,9 @@ impl<const K: usize, D: Without<K>> Axes<D> for [usize; K] {
     }
 }
 
-/// An array with the axes that the next combinator goes along: [`Array::along`] makes it.
+/// Holds an array and the axes for the next combinator.
+///
+/// [`Array::along`] makes it.
 #[derive(Clone)]
 #[must_use = "it names axes for a combinator: `m.along(1).sum()`"]
 pub struct Along<T: Elt, D: Dim, A = usize> {
@@ -141,10 +148,11 @@ pub struct Along<T: Elt, D: Dim, A = usize> {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// Names the axes that the next combinator goes along.
+    /// Selects the axes for the next combinator.
     ///
-    /// Folds go along one axis or several, and leave the others; scans and the like go along one, and keep the shape.
-    /// All elements and the elements of segments have the same combinators.
+    /// A fold goes along one axis or several and removes them. Scans and similar combinators go
+    /// along one axis and keep the shape. The same combinators exist for all elements and for
+    /// segments.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -158,12 +166,12 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It costs nothing. Memory is read once, in order, whatever the axes are. Along the last axis
-    /// a combinator fuses with the producer of the elements and with the consumers of its result; along another one a
-    /// fold fuses with the producer, and a scan with both.
+    /// *Cost and fusion.* Costs nothing. Memory is read once, in order, for every choice of axes.
+    /// Along the last axis a combinator fuses with its producer and its consumers. Along another
+    /// axis a fold fuses with its producer, and a scan with both.
     ///
     /// # Errors
-    /// When the result is forced: if there is no such axis, or one is named twice.
+    /// When the result is forced: if there is no such axis, or one occurs twice.
     #[doc(alias("axis", "Axis", "keepdims"))]
     pub fn along<A: Axes<D>>(&self, axes: A) -> Along<T, D, A> {
         let array = self.clone();
@@ -172,7 +180,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
 }
 
 impl<T: Elt, D: Dim, A: Axes<D>> fmt::Debug for Along<T, D, A> {
-    /// The array and the axes; never forces.
+    /// Shows the array and the axes. Never forces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Along");
         shown.field("array", &self.array);
@@ -180,8 +188,8 @@ impl<T: Elt, D: Dim, A: Axes<D>> fmt::Debug for Along<T, D, A> {
     }
 }
 
-/// Declares folds, or scans, of all elements of an array, of those along axes, and of those of each segment. The docs
-/// are the array's method's; the other two say what they go over, and where the docs are.
+/// Declares folds or scans over all elements, along axes, and over each segment. The array's method
+/// has the docs; the other two link to it.
 macro_rules! over {
     (folds $T:ident: $Bound:ident; $(
         $(#[$meta:meta])*
@@ -203,7 +211,7 @@ macro_rules! over {
             #[doc = concat!("[`Array::", stringify!($name), "`] has the details and examples.")]
             ///
             /// # Errors
-            /// Also when forced: if there is no such axis, or one is named twice.
+            /// Also when forced: if there is no such axis, or one occurs twice.
             #[track_caller]
             pub fn $name$(<$($generics)*>)?(&self, $($arg: $A),*) -> Array<$U, Ax::Rest> {
                 let $b = Builder::named(stringify!($name));

@@ -1,10 +1,13 @@
-//! The states of means and variances: `f64`s and pairs of them, so that little is lost far from zero.
+//! Fold states of means and variances.
 //!
-//! * Means of `f32` elements: a plain sum. The 29 bits that an `f64` has beyond an `f32` pay for its rounding.
-//! * Other means: a sum, and the rounding errors of its additions, added up beside it.
-//! * Variances: in the same ways the distances from an element, added up, and their squares. Each lane takes the first element that it meets, so no
-//!   element has to be known before the loop. Such a shift is among the elements: for `n` of them, the squares about it are at most
-//!   `n + 1` times those about the mean. States are joined about their common mean.
+//! States hold `f64`s and pairs of them, to keep precision for numbers far from zero.
+//!
+//! - Means of `f32` elements: a plain sum. The 29 extra bits of an `f64` cover its rounding errors.
+//! - Other means: a sum, and the sum of the rounding errors of its additions.
+//! - Variances: the distances from a shift and their squares, summed in the same ways. Each lane
+//!   takes its first element as the shift, so no element must be known before the loop. For `n`
+//!   elements the squares about such a shift are at most `n + 1` times those about the mean. Joined
+//!   states are about their common mean.
 
 use crate::array::by;
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
@@ -13,22 +16,22 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// A sum, and its missing part.
+/// A sum, and its accumulated rounding error.
 type Pair = (f64, f64);
-/// How many elements, the shift, the sum of the distances from it, and that of their squares.
+/// The count, the shift, the sum of the distances from it, and the sum of their squares.
 type State = (u64, f64, Pair, Pair);
 
-/// A statistic of elements as `f64`s: a fold, and the function that ends its state.
+/// A statistic of `f64` elements: a fold, and a function that finishes its state.
 pub(crate) struct Statistic {
     pub(crate) fold: Fold,
-    /// Of a state and the number of elements, an `f64`.
+    /// Maps a state and the number of elements to an `f64`.
     finish: Body,
-    /// The type of the result.
+    /// The result type.
     ty: Ty,
 }
 
 impl Statistic {
-    /// The mean of elements that were of this type.
+    /// The mean of elements of this original type.
     pub(crate) fn mean(ty: Ty) -> Statistic {
         let (fold, finish) = match ty {
             Ty::F32 => (
@@ -64,21 +67,21 @@ impl Statistic {
         }
     }
 
-    /// The result of a state, over so many elements.
+    /// Finishes a state over `n` elements.
     pub(crate) fn result(&self, b: &mut BodyBuilder, state: &[TermId], n: TermId) -> Vec<TermId> {
         let given = [state, &[n]].concat();
         let found = b.embed(&self.finish, &given).unwrap_or_default();
         found.into_iter().map(|x| b.cast(x, self.ty)).collect()
     }
 
-    /// How many fields a state has.
+    /// The number of fields of a state.
     pub(crate) fn width(&self) -> u32 {
         self.finish.params.len() as u32 - 1
     }
 }
 
 impl Builder {
-    /// A statistic of all elements of an array of one axis, which are numbers of a type.
+    /// Computes a statistic of all elements of an array of one axis. The elements are numbers.
     pub(crate) fn statistic(self, xs: &Arc<Node>, of: &Statistic) -> Arc<Node> {
         let floats = self.floats(xs);
         let state = self.fold(&floats, of.fold.clone());
@@ -90,7 +93,7 @@ impl Builder {
         self.compute(b.finish(&result))
     }
 
-    /// Numbers as `f64`s.
+    /// Casts numbers to `f64`.
     pub(crate) fn floats(self, xs: &Arc<Node>) -> Arc<Node> {
         if *xs.types == [Ty::F64] {
             return xs.clone();
@@ -102,7 +105,7 @@ impl Builder {
     }
 }
 
-/// The type of statistics of elements of a type.
+/// Returns the result type of a statistic, given the element type.
 pub(crate) fn float(ty: Ty) -> Ty {
     match ty {
         Ty::F32 => Ty::F32,
@@ -110,12 +113,12 @@ pub(crate) fn float(ty: Ty) -> Ty {
     }
 }
 
-/// A sum of `f64`s as any other.
+/// An ordinary sum of `f64`s.
 pub(crate) fn plain_sum() -> Fold {
     by(Op::Add, Const::zero(Ty::F64))
 }
 
-/// Sums in pairs.
+/// Sums with accumulated rounding errors.
 pub(crate) fn pairs() -> Fold {
     let join = closure::<(Pair, Pair), Pair>(|((sum, missing), (more, rest))| {
         let (sum, lost) = two_sum(sum, more);
@@ -125,32 +128,34 @@ pub(crate) fn pairs() -> Fold {
     Fold::dealt(value::<Pair>(|| (0.0, 0.0).to_exp()), step, join)
 }
 
-/// Sums in pairs from left to right, of elements that are pairs as well: nothing is missing from them.
+/// Sums from left to right with accumulated rounding errors. Elements are exact pairs.
 pub(crate) fn pairs_in_order() -> Fold {
     let step = closure::<(Pair, Pair), Pair>(|(sum, (x, _))| one_more(sum, x).to_exp());
     Fold::sequential(value::<Pair>(|| (0.0, 0.0).to_exp()), step)
 }
 
-/// An element as a pair.
+/// Converts an element to a pair.
 pub(crate) fn as_pair() -> Body {
     closure::<f64, Pair>(|x| (x, 0.0).to_exp())
 }
 
-/// One more element. Where it is greater than the sum, up to a rounding of its own is lost: over all elements no more than over as
-/// many elements' roundings, however many there are. The six operations that lose nothing take half as long again.
+/// Adds an element to a sum. If the element is larger than the sum, an error of up to one rounding
+/// of that element is lost. In total this is at most one rounding per element, however many there
+/// are. The exact `two_sum` takes six operations and 1.5 times as long.
 fn one_more((sum, missing): Two, x: Exp<f64>) -> Two {
     let more = sum + x;
     (more, missing + (x - (more - sum)))
 }
 
-/// A sum, and its exact rounding error.
+/// Returns a sum and its exact rounding error.
 fn two_sum(a: Exp<f64>, b: Exp<f64>) -> Two {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A sum in a pair over a number: the quotient, and that of the remainder. A sum that is not finite has lost nothing.
+/// Divides a pair by a number: the quotient plus that of the remainder. For a sum that is not
+/// finite the error is ignored.
 fn share((sum, missing): Two, n: Exp<u64>) -> Exp<f64> {
     let n = n.cast::<f64>();
     let quotient = sum / n;
@@ -158,7 +163,8 @@ fn share((sum, missing): Two, n: Exp<u64>) -> Exp<f64> {
     sum.is_finite().cond(quotient + left / n, quotient)
 }
 
-/// Moments about a shift, of elements that were of a type. Of `f32` elements plain sums lose too little to keep.
+/// Moments about a shift, for elements of this original type. For `f32` elements plain sums are
+/// precise enough.
 fn moments(ty: Ty) -> Fold {
     let plus = match ty {
         Ty::F32 => |(sum, missing): Two, x| (sum + x, missing),
@@ -189,15 +195,16 @@ type Two = (Exp<f64>, Exp<f64>);
 /// A state as expressions.
 type Fields = (Exp<u64>, Exp<f64>, Two, Two);
 
-/// Whether a part is the one that another is joined onto, so that joins commute bit for bit: the longer one. Of equally long ones
-/// the shifts and sums tell; where these are equal too, sides make no difference.
+/// Orders two parts, so that a join is commutative bit for bit. The longer part comes first.
+/// Equally long parts are ordered by shift, then by sum. If these are equal too, the order makes no
+/// difference.
 fn comes_first(a: Fields, b: Fields) -> Exp<bool> {
     let (sum, other) = (a.2.0 + a.2.1, b.2.0 + b.2.1);
     let by_sum = a.1.eq(b.1) & sum.lt(other);
     a.0.gt(b.0) | (a.0.eq(b.0) & (a.1.lt(b.1) | by_sum))
 }
 
-/// The moments of two parts that both have elements, about their mean as nearly as an `f64` tells it.
+/// Joins the moments of two non-empty parts, about their mean rounded to `f64`.
 fn joined(left: Fields, right: Fields) -> Fields {
     let (n, shift, sum, squares) = left;
     let (m, other, more, rest) = right;
@@ -210,7 +217,8 @@ fn joined(left: Fields, right: Fields) -> Fields {
     let (mean, left_over) = two_sum(shift, off + apart * part);
     let over = left_over * all.cast::<f64>();
     let (both, rounded) = two_sum(squares.0, rest.0);
-    // To the squares about the parts' means, those of the means, and back to the new shift.
+    // Move the squares to the mean of each part, add the squares of the means' distance, and move
+    // the result to the new shift.
     let terms = [
         -(sum * off),
         -(more * by),
@@ -225,20 +233,22 @@ fn joined(left: Fields, right: Fields) -> Fields {
     (all, mean, (over, Exp::lit(0.0)), found)
 }
 
-/// The mean of the squares of distances from the mean. Rounding may leave less than nothing.
+/// The mean of the squared distances from the mean. A negative result of rounding becomes 0.
 fn variance((_, _, sum, squares): Fields, n: Exp<u64>) -> Exp<f64> {
     let n = n.cast::<f64>();
     about_mean(sum.0 + sum.1, squares, n) / n
 }
 
-/// The sum of squares about the mean, from sums about another number. Squares that are infinite have lost nothing.
+/// Converts the sum of squares about a shift to that about the mean. For infinite squares the error
+/// is ignored.
 fn about_mean(sum: Exp<f64>, (squares, missing): Two, n: Exp<f64>) -> Exp<f64> {
     let found = (squares - sum * (sum / n)) + missing;
     let found = squares.eq(f64::INFINITY).cond(squares, found);
     found.lt(0.0).cond(0.0, found)
 }
 
-/// From the sum of distances from a number near the mean, that of their squares, and how many there are, the variance.
+/// Computes a variance from sums of distances and squares about a number near the mean, and the
+/// count.
 pub(crate) fn corrected() -> Body {
     closure::<(f64, Pair, u64), f64>(|(sum, squares, n)| {
         let n = n.cast::<f64>();

@@ -1,4 +1,4 @@
-//! Folds that everyone knows: `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std`.
+//! Common folds: `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std`.
 
 use super::moments::Statistic;
 use super::{Along, Axes, Domain, over};
@@ -13,7 +13,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Elements that are not one number each are a mistake; a test takes the fields of an element.
+/// Untyped forms. Elements must be one number each. A test takes the fields of an element.
 impl Builder {
     /// Sums the elements, from 0.
     pub fn sum<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
@@ -25,24 +25,32 @@ impl Builder {
         self.joined(of.into(), |ty| by(Op::Mul, one(ty)))
     }
 
-    /// Finds the smallest element; an error if there are none.
+    /// Finds the smallest element.
+    ///
+    /// Fails if there are no elements.
     pub fn min<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.chosen(of.into(), Op::Min)
     }
 
-    /// Finds the largest element; an error if there are none.
+    /// Finds the largest element.
+    ///
+    /// Fails if there are no elements.
     pub fn max<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.chosen(of.into(), Op::Max)
     }
 
-    /// Divides the sum by the number of elements: floats of the elements' type, of integers `f64`s.
+    /// Divides the sum by the number of elements.
+    ///
+    /// The result has the type of float elements, and is `f64` for integers.
     pub fn mean<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.measured(of.into(), Statistic::mean, |xs, axes| {
             self.mean_along(xs, axes)
         })
     }
 
-    /// Averages the squares of the distances from the mean; of the types that means have.
+    /// Averages the squared distances from the mean.
+    ///
+    /// The result type is that of a mean.
     pub fn var<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.measured(of.into(), Statistic::var, |xs, axes| {
             self.var_along(xs, axes)
@@ -64,21 +72,21 @@ impl Builder {
         })
     }
 
-    /// Tells whether a test is true for some element.
+    /// Tests if any element passes a test.
     pub fn any<'a>(self, of: impl Into<Domain<'a>>, test: Body) -> Arc<Node> {
         let of = of.into();
         let tags = self.tags_up_to(of, test, true);
         self.fold(of.with(&tags), by(Op::Or, Const::bool(false)))
     }
 
-    /// Tells whether a test is true for every element.
+    /// Tests if every element passes a test.
     pub fn all<'a>(self, of: impl Into<Domain<'a>>, test: Body) -> Arc<Node> {
         let of = of.into();
         let tags = self.tags_up_to(of, test, false);
         self.fold(of.with(&tags), by(Op::And, Const::bool(true)))
     }
 
-    /// Counts the elements for which a test is true (`u64`).
+    /// Counts the elements that pass a test (`u64`).
     pub fn count<'a>(self, of: impl Into<Domain<'a>>, test: Body) -> Arc<Node> {
         let of = of.into();
         let ones = match of {
@@ -88,19 +96,19 @@ impl Builder {
         self.fold(of.with(&ones), by(Op::Add, Const::u64(0)))
     }
 
-    /// A fold of numbers by a single operator, which lowering recognises.
+    /// Folds numbers by a single operator, which lowering recognises.
     fn joined(self, of: Domain<'_>, fold: impl FnOnce(Ty) -> Fold) -> Arc<Node> {
         let like = (&of.data().types[..], of.rank());
         self.numbers(of.data(), like, |ty| self.fold(of, fold(ty)))
     }
 
-    /// A fold of numbers without a start, by an operator that gives one of its operands.
+    /// Folds numbers without a start, by an operator that returns one of its operands.
     fn chosen(self, of: Domain<'_>, op: Op) -> Arc<Node> {
         let like = (&of.data().types[..], of.rank());
         self.numbers(of.data(), like, |ty| self.fold_chosen(of, step_of(op, ty)))
     }
 
-    /// A fold without a start, by a step of which an element joined with itself is itself.
+    /// Folds without a start, by an idempotent step.
     pub(super) fn fold_chosen(self, of: Domain<'_>, step: Body) -> Arc<Node> {
         match of {
             Domain::Along(xs, axes) => self.chosen_along(xs, axes, step),
@@ -108,7 +116,7 @@ impl Builder {
         }
     }
 
-    /// A statistic of numbers. Along axes it has an order of its own.
+    /// Computes a statistic of numbers. Along axes it uses another algorithm.
     fn measured(
         self,
         of: Domain<'_>,
@@ -125,7 +133,7 @@ impl Builder {
         })
     }
 
-    /// A statistic of each segment.
+    /// Computes a statistic of each segment.
     fn statistic_of_each(
         self,
         lengths: &Arc<Node>,
@@ -142,7 +150,7 @@ impl Builder {
         self.map(&[states, lengths.clone()], b.finish(&result))
     }
 
-    /// The results of a test; of all elements those up to the first that decides.
+    /// Returns the results of a test. Over all elements they end at the first decisive one.
     fn tags_up_to(self, of: Domain<'_>, test: Body, decides: bool) -> Arc<Node> {
         match of {
             Domain::All(xs) => up_to_first(self, &self.tags(&self.row_by_row(xs), test), decides),
@@ -150,7 +158,7 @@ impl Builder {
         }
     }
 
-    /// The numbers that add up to the count of the elements of which a test is true.
+    /// Maps each element to 1 if it passes the test, else 0. Their sum is the count.
     pub(crate) fn ones(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         if fits(&test, "a test", &xs.types, Some(&[Ty::Bool])).is_err() {
             return self.tags(xs, test);
@@ -163,8 +171,8 @@ impl Builder {
         self.map(std::slice::from_ref(xs), one)
     }
 
-    /// What is made of elements that are one number each, of this type; of others a mistake, of these types and this
-    /// rank.
+    /// Applies `make` to the type of elements that are one number each. For other elements it
+    /// returns a mistake with the types and rank of `like`.
     pub(crate) fn numbers(
         self,
         xs: &Arc<Node>,
@@ -177,7 +185,7 @@ impl Builder {
         }
     }
 
-    /// The result of a test for each element.
+    /// Returns the result of a test for each element.
     pub(crate) fn tags(self, xs: &Arc<Node>, test: Body) -> Arc<Node> {
         let tags = self.map(std::slice::from_ref(xs), test);
         match *tags.types == [Ty::Bool] {
@@ -186,7 +194,7 @@ impl Builder {
         }
     }
 
-    /// An array of several axes as one of its elements, row by row.
+    /// Flattens an array of several axes, row by row.
     pub(crate) fn row_by_row(self, xs: &Arc<Node>) -> Arc<Node> {
         match xs.rank {
             0 | 1 => xs.clone(),
@@ -195,7 +203,7 @@ impl Builder {
     }
 }
 
-/// The one type of an array's elements, which are numbers.
+/// Returns the type of elements that are one number each.
 pub(crate) fn number(node: &Node) -> Result<Ty, ErrorKind> {
     match node.types[..] {
         [ty] if ty.is_num() => Ok(ty),
@@ -206,16 +214,16 @@ pub(crate) fn number(node: &Node) -> Result<Ty, ErrorKind> {
     }
 }
 
-/// What elements of a combinator on numbers are.
+/// The requirement on the elements of a numeric combinator.
 pub(crate) const NUMBERS: &str = "elements of one number each";
 
-/// Elements that can be added up: numbers, and complex ones.
+/// Describes elements that can be summed: numbers and complex numbers.
 #[diagnostic::on_unimplemented(
     message = "only numbers are added up, and `{Self}` is none",
     note = "to count with a `bool`, `.cast::<u64>()` it; of tuples and structs, take the fields"
 )]
 pub trait Summed: Elt {
-    /// Sums such elements.
+    /// Sums the elements of a domain.
     fn sum_of(builder: Builder, of: Domain<'_>) -> Arc<Node>;
 }
 
@@ -228,8 +236,9 @@ impl<T: Num> Summed for T {
 over! { folds T: Summed;
     /// Sums the elements.
     ///
-    /// Sums go from 0, which is that of no elements; integers wrap. Floats are added in several lanes, see
-    /// [`fold`](Array::fold), or, along another axis than the last one, from left to right.
+    /// A sum starts from 0, so without elements it is 0. Integers wrap. Floats are added in several
+    /// lanes, see [`fold`](Array::fold). Along an axis other than the last, they are added from
+    /// left to right.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -252,7 +261,8 @@ over! { folds T: Summed;
 over! { folds T: Num;
     /// Multiplies the elements.
     ///
-    /// Products go from 1, which is that of no elements; integers wrap. Otherwise as [`sum`](Array::sum).
+    /// A product starts from 1, so without elements it is 1. Integers wrap. Otherwise as
+    /// [`sum`](Array::sum).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -267,8 +277,8 @@ over! { folds T: Num;
 
     /// Finds the smallest element.
     ///
-    /// Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0. Memory is read in order, along whatever
-    /// axis.
+    /// For floats NaN is ignored (if all are NaN, the result is NaN), and -0.0 is below +0.0.
+    /// Memory is read in order, along every axis.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -298,17 +308,20 @@ over! { folds T: Num;
 
     /// Averages the elements.
     ///
-    /// Of `f32` elements it is summed up in `f64`, of others as a pair of `f64`s: a sum, and the rounding errors of
-    /// its additions. Of integers it is an `f64`, so nothing wraps. One pass, which fuses as [`sum`](Array::sum) does.
-    /// Along another axis than the last one, pairs of `f64`s are added to element by element, without vectors.
+    /// `f32` elements are summed in `f64`. Other elements are summed in a pair of `f64`s: a sum,
+    /// and the rounding errors of its additions. The mean of integers is an `f64`, so nothing
+    /// wraps. One pass, which fuses as [`sum`](Array::sum) does. Along an axis other than the last,
+    /// the pairs are updated element by element, without vectors.
     ///
-    /// *Accuracy.* Let `c` be the mean of the absolute values over the absolute value of the mean; of elements of one
-    /// sign it is 1. Of `f64` the relative error is at most `(2 + 2 c) / 2^53`, however many elements there are. Of
-    /// `f32` the result is within an ulp where `c` is below 4000, of up to `10^9` elements; along another axis than
-    /// the last one, where `c` times the length is below `2^28`. Integers beyond `2^53` are rounded first.
+    /// *Accuracy.* Let `c` be the mean of the absolute values divided by the absolute value of the
+    /// mean. If all elements have one sign, `c` is 1. For `f64` the relative error is at most
+    /// `(2 + 2 c) / 2^53`, for any number of elements. For `f32` the result is within an ulp for up
+    /// to `10^9` elements if `c` is below 4000. Along an axis other than the last, this holds if
+    /// `c` times the length is below `2^28`. Integers beyond `2^53` are rounded first.
     ///
-    /// It is NaN if there are no elements, or a NaN, or infinities of both signs; infinite with infinities of one
-    /// sign. A sum of `f64`s that is beyond the largest one has an infinite mean, or NaN.
+    /// The mean is NaN without elements, with a NaN, or with infinities of both signs. With
+    /// infinities of one sign it is infinite. If the sum exceeds the largest `f64`, the mean is
+    /// infinite or NaN.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -324,24 +337,25 @@ over! { folds T: Num;
     #[doc(alias("average", "mean_axis", "mean_axes", "mean_s"))]
     pub fn mean() -> T::Mean, "Averages the elements" => |builder, of| builder.mean(of);
 
-    /// Averages the squares of the elements' distances from the mean.
+    /// Averages the squared distances of the elements from the mean.
     ///
-    /// The divisor is `n`, not `n - 1` as of a sample. Of integers it is an `f64`. It is computed in one pass, in
-    /// which nothing goes to memory, and which fuses as [`sum`](Array::sum) does: distances from an element of the
-    /// array are added up, and their squares, so that no squares are taken of numbers that are large beside their
-    /// spread.
+    /// The divisor is `n`, not `n - 1` as for a sample. For integers the result is an `f64`. It
+    /// takes one pass, stores nothing, and fuses as [`sum`](Array::sum) does. The pass sums the
+    /// distances from an element of the array, and their squares. So it never squares numbers that
+    /// are large compared with their spread.
     ///
-    /// *Along axes* it takes two passes, of which the first finds a number near each mean. Its error is taken back, so
-    /// that results are as accurate. Along the last axis both passes are over a row while it is in the cache. An array
-    /// that is not in memory is kept there between them, or computed twice, if that is cheap.
+    /// *Along axes* it takes two passes. The first finds a number near each mean, and the second
+    /// corrects for its error, so the results are as accurate. Along the last axis both passes read
+    /// a row while it is in the cache. An array that is not in memory is stored between the passes,
+    /// or computed twice if that is cheap.
     ///
-    /// *Accuracy.* Elements are `f64`s on the way. Where no element is far outside of the others, results are within
-    /// two ulps, however far from 0 the elements are. Let `k` be 1 and the square of an element's distance from the
-    /// mean, over the variance: the relative error is at most `16 k / 2^53` for the greatest `k` there is, and never
-    /// more than for `k = 2049`.
+    /// *Accuracy.* Elements are converted to `f64`. Without far outliers, results are within two
+    /// ulps, however far from 0 the elements are. Let `k` be the largest value of
+    /// `1 + d^2 / variance`, where `d` is an element's distance from the mean. The relative error
+    /// is at most `16 k / 2^53`, and never above its value for `k = 2049`.
     ///
-    /// It is 0 of one element; NaN of none, and if one is infinite or NaN. Distances above `1e154` have an infinite
-    /// variance.
+    /// The variance of one element is 0. It is NaN without elements, or if an element is infinite
+    /// or NaN. Distances above `1e154` give an infinite variance.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -358,9 +372,10 @@ over! { folds T: Num;
     #[doc(alias("variance", "var_axis", "var_axes"))]
     pub fn var() -> T::Mean, "Computes the variance" => |builder, of| builder.var(of);
 
-    /// Takes the square root of the variance: the standard deviation.
+    /// Takes the square root of the variance.
     ///
-    /// It costs what the [variance](Array::var) does. It is NaN if there are no elements.
+    /// This is the standard deviation. It costs as much as the [variance](Array::var). Without
+    /// elements it is NaN.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -375,10 +390,10 @@ over! { folds T: Num;
 }
 
 over! { folds T: Elt;
-    /// Tells whether `test` is true for some element.
+    /// Tests if `test` is true for any element.
     ///
-    /// It is false if there are no elements. A loop over all elements in which nothing else is left to do ends at the
-    /// first such one.
+    /// Without elements the result is false. A loop over all elements ends at the first such
+    /// element if it has no other work.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -398,10 +413,10 @@ over! { folds T: Elt;
             builder.any(of, closure::<T, bool>(|x| test(x).to_exp()))
         };
 
-    /// Tells whether `test` is true for every element.
+    /// Tests if `test` is true for every element.
     ///
-    /// It is true if there are no elements. A loop over all elements in which nothing else is left to do ends at the
-    /// first one for which the test is false. [`any`](Array::any) has examples.
+    /// Without elements the result is true. A loop over all elements ends at the first failure if
+    /// it has no other work. [`any`](Array::any) has examples.
     #[doc(alias("and", "all_axis", "all_axes", "all_s"))]
     pub fn all(test: impl FnOnce(T::Exp) -> R) [R: ToExp<bool>] -> bool,
         "Tells whether a test is true for every element" => |builder, of| {
@@ -441,7 +456,7 @@ pub(crate) fn by(op: Op, start: Const) -> Fold {
     Fold::associative(b.finish(&[value]), step_of(op, start.ty))
 }
 
-/// The step that is a single operator on numbers of a type.
+/// A step that is a single operator on numbers of a type.
 pub(crate) fn step_of(op: Op, ty: Ty) -> Body {
     let mut b = BodyBuilder::new(&[ty, ty]);
     let args = [b.param(0), b.param(1)];

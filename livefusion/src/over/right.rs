@@ -1,4 +1,4 @@
-//! From the last element to the first: `scan_right`, `scan1_right`, `scan_exclusive_right`; untyped `fold_right`.
+//! Scans from the right: `scan_right`, `scan1_right`, `scan_exclusive_right`; untyped `fold_right`.
 
 use super::{Along, Domain, operator_of, over};
 use crate::array::{Array, Dim};
@@ -8,16 +8,17 @@ use crate::exp::{ToExp, value};
 use crate::segmented::{Segmented, Segments};
 use std::sync::Arc;
 
-/// Steps are what the typed forms' operators are: of (an element, the elements behind it).
+/// Untyped forms. As in the typed forms, a step takes (element, state of the later elements).
 impl Builder {
-    /// Joins all elements from the right, by any fold. A join of two states gets that of the elements on the left
-    /// first.
+    /// Folds all elements from the right, by any fold.
+    ///
+    /// A join of two states takes the state of the left part first.
     pub fn fold_right(self, xs: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let fold = self.turned_fold(xs, fold);
         self.fold(&self.reverse(xs), fold)
     }
 
-    /// Folds the elements from each to the last, by an associative step.
+    /// Scans from the right, by an associative or sequential fold.
     ///
     /// ```
     /// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
@@ -53,7 +54,9 @@ impl Builder {
         }
     }
 
-    /// Folds the elements from each to the last, by an associative step, with no starting value.
+    /// Folds each element and all later ones, without a start value.
+    ///
+    /// The step must be associative.
     pub fn scan1_right<'a>(self, of: impl Into<Domain<'a>>, step: Body) -> Arc<Node> {
         let of = of.into();
         match of {
@@ -68,7 +71,7 @@ impl Builder {
         }
     }
 
-    /// The elements that a function makes of each segment, as many as there were.
+    /// Applies a function to each segment and returns the elements. The function keeps the length.
     fn elements_of_each(
         self,
         of: Domain<'_>,
@@ -83,7 +86,7 @@ impl Builder {
         }
     }
 
-    /// A fold of elements from the last to the first.
+    /// Swaps the operands of a fold, for a loop from the last element to the first.
     pub(crate) fn turned_fold(self, xs: &Node, fold: Fold) -> Fold {
         let Fold { start, step, style } = fold;
         let style = match style {
@@ -98,7 +101,7 @@ impl Builder {
         Fold { start, step, style }
     }
 
-    /// A step or a join with its two operands, of which the first one has so many fields, in each other's place.
+    /// Swaps the two operands of a step or a join. The first one has `first` fields.
     pub(crate) fn turned(self, step: &Body, first: usize) -> Body {
         let loc = self.loc();
         let (left, right) = step.params.split_at(first.min(step.params.len()));
@@ -110,10 +113,11 @@ impl Builder {
 }
 
 over! { scans T: Elt;
-    /// Folds the elements from each to the last, and `start` behind them.
+    /// Folds each element and all later ones, with `start` at the end.
     ///
-    /// Element `i` joins the elements from `i` on, and `start`. `op` must be associative. Of all elements it is one
-    /// loop that runs from the end: lanes, blocks and chunks of floats are counted from there.
+    /// Element `i` combines the elements from `i` on, then `start`. `op` must be associative. Over
+    /// all elements it is one loop that runs from the end. So lanes, blocks and chunks of floats
+    /// are counted from the end.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -127,10 +131,11 @@ over! { scans T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Of all elements it fuses with maps behind it, which then run from the end, too, and with
-    /// producers that can compute any element from its index; what goes by the order of its elements from the first on
-    /// has a loop of its own. Along an axis and of segments the elements are read from the last to the first, and the
-    /// scan is in memory before it is read so.
+    /// *Cost and fusion.* Over all elements it fuses with maps that consume it, which then run from
+    /// the end too. It also fuses with index functions as producers. Producers and consumers that
+    /// need the elements from the first on have a loop of their own. Along an axis and over
+    /// segments, the elements are read from the last to the first. Then the scan is stored before
+    /// it is read.
     #[doc(alias("postscanr", "scan_right_axis"))]
     pub fn scan_right(start: impl ToExp<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: ToExp<T>],
         "Folds the elements from each to the last" => |builder, of| {
@@ -138,7 +143,7 @@ over! { scans T: Elt;
             builder.scan_right(of, fold, ScanKind::Inclusive)
         };
 
-    /// Folds the elements from each to the last, with no starting value.
+    /// Folds each element and all later ones, without a start value.
     ///
     /// Otherwise as [`scan_right`](Array::scan_right).
     ///
@@ -156,10 +161,10 @@ over! { scans T: Elt;
             builder.scan1_right(of, operator_of::<T, R>(op))
         };
 
-    /// Folds the elements behind each, and `start` behind them.
+    /// Folds the elements after each element, with `start` at the end.
     ///
-    /// Element `i` joins the elements behind `i`, and `start`; the last one is `start`. Otherwise as
-    /// [`scan_right`](Array::scan_right).
+    /// Element `i` combines the elements after `i`, then `start`. The last element is `start`.
+    /// Otherwise as [`scan_right`](Array::scan_right).
     ///
     /// ```
     /// use livefusion::prelude::*;

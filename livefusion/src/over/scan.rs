@@ -1,5 +1,6 @@
-//! Running folds: `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`; of all
-//! elements `scan_with_total`, `scan_with_start`.
+//! Scans: `scan`, `scan1`, `scan_exclusive`, `scan_seq`, `cumsum`, `cumprod`, `cummax`, `cummin`.
+//!
+//! Over all elements there are also `scan_with_total` and `scan_with_start`.
 
 use super::{Along, Domain, by, one, operator_of, over, step_of};
 use crate::array::{Array, Dim, Ix0};
@@ -12,10 +13,10 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// Folds the elements up to each; of associative and sequential folds only.
+    /// Folds the elements up to each, by an associative or sequential fold.
     ///
-    /// It is [`scan`](crate::Array::scan), [`scan_exclusive`](crate::Array::scan_exclusive) and
-    /// [`scan_seq`](crate::Array::scan_seq), as the kind and the style of the fold say.
+    /// The kind and the style of the fold select [`scan`](crate::Array::scan),
+    /// [`scan_exclusive`](crate::Array::scan_exclusive) or [`scan_seq`](crate::Array::scan_seq).
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -34,7 +35,9 @@ impl Builder {
         }
     }
 
-    /// Folds the elements up to each, by an associative step, with no starting value.
+    /// Folds the elements up to each, without a start value.
+    ///
+    /// The step must be associative.
     pub fn scan1<'a>(self, of: impl Into<Domain<'a>>, step: Body) -> Arc<Node> {
         match of.into() {
             Domain::Along(xs, axes) => self.scan1_along(xs, axes, step),
@@ -44,7 +47,9 @@ impl Builder {
         }
     }
 
-    /// Scans exclusively from a start by an associative step, and folds all elements.
+    /// Scans exclusively from a start, and folds all elements.
+    ///
+    /// The step must be associative.
     pub fn scan_with_total(
         self,
         xs: &Arc<Node>,
@@ -56,19 +61,25 @@ impl Builder {
         (scan, total)
     }
 
-    /// Puts the start before the running folds from it by an associative step: one element more than there are.
+    /// Puts the start before the inclusive scan from it.
+    ///
+    /// The result has one element more than the array. The step must be associative.
     pub fn scan_with_start(self, xs: &Arc<Node>, start: Body, step: Body) -> Arc<Node> {
         let first = self.repeated(Len::Known(1), &start);
         let folds = self.scan(xs, Fold::associative(start, step), ScanKind::Inclusive);
         self.append(&[first, folds])
     }
 
-    /// Sums the elements up to each, which are one number each.
+    /// Sums the elements up to each.
+    ///
+    /// Elements are one number each.
     pub fn cumsum<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.running(of.into(), |ty| by(Op::Add, Const::zero(ty)))
     }
 
-    /// Multiplies the elements up to each, which are one number each.
+    /// Multiplies the elements up to each.
+    ///
+    /// Elements are one number each.
     pub fn cumprod<'a>(self, of: impl Into<Domain<'a>>) -> Arc<Node> {
         self.running(of.into(), |ty| by(Op::Mul, one(ty)))
     }
@@ -99,11 +110,11 @@ impl Builder {
 }
 
 over! { scans T: Elt;
-    /// Folds the elements up to and with each, from `start`.
+    /// Folds the elements up to and including each, from `start`.
     ///
-    /// Element `i` joins `start` and the elements up to and with `i`. `op` must be associative; as in
-    /// [`fold`](Array::fold), its calls may be grouped in any way. Along another axis than the last one each scan goes
-    /// from left to right.
+    /// Element `i` combines `start` and the elements up to and including `i`. `op` must be
+    /// associative; as in [`fold`](Array::fold), its calls may be grouped in any way. Along an axis
+    /// other than the last, each scan goes from left to right.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -117,10 +128,10 @@ over! { scans T: Elt;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It fuses with the producer of the elements and with the consumers of the result, whatever
-    /// the axis is. Along another axis than the last one memory is read once, in order, and a row of the states goes
-    /// from row to row. Only where elements are read across rows anyway, as those of a transpose, each scan runs down
-    /// its column and is in memory before others read it.
+    /// *Cost and fusion.* Fuses with its producer and its consumers, along every axis. Along an
+    /// axis other than the last, memory is read once, in order, and a row of states is carried from
+    /// row to row. Only an input that is read across rows anyway, such as a transpose, makes each
+    /// scan run down its column. Then the scan is stored before it is read.
     #[doc(alias("accumulate", "postscanl", "scan_axis", "scan_s", "scanlSeg"))]
     pub fn scan(start: impl ToExp<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: ToExp<T>],
         "Folds the elements up to and with each, from a start," => |builder, of| {
@@ -128,7 +139,7 @@ over! { scans T: Elt;
             builder.scan(of, fold, ScanKind::Inclusive)
         };
 
-    /// Folds the elements up to and with each, with no starting value.
+    /// Folds the elements up to and including each, without a start value.
     ///
     /// `op` must be associative. Fuses as [`scan`](Array::scan) does.
     ///
@@ -153,8 +164,8 @@ over! { scans T: Elt;
 
     /// Folds the elements before each, from `start`.
     ///
-    /// Element `i` joins `start` and the elements before `i`; the first one is `start`. Otherwise as
-    /// [`scan`](Array::scan).
+    /// Element `i` combines `start` and the elements before `i`. The first element is `start`.
+    /// Otherwise as [`scan`](Array::scan).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -173,10 +184,10 @@ over! { scans T: Elt;
             builder.scan(of, fold, ScanKind::Exclusive)
         };
 
-    /// Folds the elements up to and with each, strictly from left to right.
+    /// Folds the elements up to and including each, strictly from left to right.
     ///
-    /// The operator may be any: it is the plain loop, bit for bit. A loop that holds such a scan of all elements, or
-    /// of segments, runs on one thread.
+    /// Any operator is allowed. The result is that of the plain loop, bit for bit. A loop with such
+    /// a scan over all elements, or over segments, runs on one thread.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -222,9 +233,10 @@ impl<T: Elt> Array<T> {
         (Array::wrap(scan), Array::wrap(total))
     }
 
-    /// Puts `start` before the running folds that [`scan`](Array::scan) gives.
+    /// Puts `start` before the results of [`scan`](Array::scan).
     ///
-    /// There is one element more than before. Such are the places where segments begin and end, by their lengths.
+    /// The result has one element more than the array. For example, it converts the lengths of
+    /// segments to their offsets.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -236,7 +248,8 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* An [`append`](Array::append) of one element and a scan: one loop, which fuses as these do.
+    /// *Cost and fusion.* An [`append`](Array::append) of one element and a scan: one loop, which
+    /// fuses as these do.
     #[doc(alias("scanl", "accumulate"))]
     #[track_caller]
     pub fn scan_with_start<R: ToExp<T>>(
@@ -251,7 +264,9 @@ impl<T: Elt> Array<T> {
 }
 
 over! { scans T: Num;
-    /// Sums the elements up to and with each; integers wrap.
+    /// Sums the elements up to and including each.
+    ///
+    /// Integers wrap.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -262,11 +277,13 @@ over! { scans T: Num;
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`scan`](Array::scan).
+    /// *Cost and fusion.* As for [`scan`](Array::scan).
     #[doc(alias("prefix_sum", "cumsum_axis"))]
     pub fn cumsum(), "Sums the elements up to and with each" => |builder, of| builder.cumsum(of);
 
-    /// Multiplies the elements up to and with each; integers wrap.
+    /// Multiplies the elements up to and including each.
+    ///
+    /// Integers wrap.
     ///
     /// Fuses as [`scan`](Array::scan) does.
     ///
@@ -281,8 +298,8 @@ over! { scans T: Num;
 
     /// Finds the largest element so far.
     ///
-    /// Element `i` is the largest of the elements up to and with `i`. Floats: NaN is ignored, as
-    /// [`max`](crate::Exp::max) does. Fuses as [`scan`](Array::scan) does.
+    /// Element `i` is the largest of the elements up to and including `i`. For floats NaN is
+    /// ignored, as by [`max`](crate::Exp::max). Fuses as [`scan`](Array::scan) does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -294,7 +311,9 @@ over! { scans T: Num;
     #[doc(alias = "maximum.accumulate")]
     pub fn cummax(), "Finds the largest element so far" => |builder, of| builder.cummax(of);
 
-    /// Finds the smallest element so far, as [`cummax`](Array::cummax) the largest.
+    /// Finds the smallest element so far.
+    ///
+    /// Otherwise as [`cummax`](Array::cummax).
     ///
     /// ```
     /// use livefusion::prelude::*;

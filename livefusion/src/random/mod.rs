@@ -1,6 +1,8 @@
-//! Random numbers as functions of a key and an index: no state, the same bits on every backend and any number of threads, and nothing in
-//! memory that nobody asks for. (On a GPU the last bits of normal numbers may be its own, unless the engine is
-//! [deterministic](crate::runtime::EngineBuilder::deterministic).)
+//! Random numbers as functions of a key and an index.
+//!
+//! There is no state. The bits are the same on every backend and for any number of threads. Numbers
+//! are stored only if they are forced. On a GPU the last bits of normal numbers may differ, unless
+//! the engine is [deterministic](crate::runtime::EngineBuilder::deterministic).
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -16,15 +18,18 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
-//! The words are those of Philox4x32-10 ("Parallel random numbers: as easy as 1, 2, 3", section 3.3), of the key and, as a counter,
-//! `(index, stream)`: four of 32 bits for each index. Stream 0 is for numbers, 1 for keys that are [`split`] off. Numbers
-//! of different indices, and of different keys, are independent for all that is known of the generator; it is not made for secrets.
+//! The generator is Philox4x32-10 ("Parallel random numbers: as easy as 1, 2, 3", section 3.3). It
+//! takes the key and the counter `(index, stream)`, and gives four 32-bit words per index. Stream 0
+//! is for numbers, and stream 1 for keys made by [`split`]. As far as is known, numbers of
+//! different indices or different keys are independent. The generator is not for cryptography.
 //!
-//! A key is a `u64` of any kind: a number, or a delayed scalar, as an input of a [prepared](mod@crate::prepare) program
-//! that draws others in each call. Within a closure [`bits_at`], [`uniform_at`], [`normal_at`] and so on draw for whatever index it says.
+//! A key is a `u64`: a number or a delayed scalar. As an input of a [prepared](mod@crate::prepare)
+//! program, a delayed key draws other numbers in each call. Within a closure, [`bits_at`],
+//! [`uniform_at`], [`normal_at`] and so on draw at any index.
 //!
-//! *Cost and fusion.* What is drawn is an index function: it fuses with what uses it, and costs about 100 operations an element
-//! where it is computed; [`normal`] a logarithm, a root and a cosine more.
+//! *Cost and fusion.* The results are index functions, which fuse with their consumers. Each
+//! computed element costs about 100 operations. [`normal`] adds a logarithm, a square root and a
+//! cosine.
 
 mod philox;
 
@@ -37,46 +42,48 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The stream of numbers.
+/// The stream of random numbers.
 const NUMBERS: u64 = 0;
 /// The stream of keys.
 const KEYS: u64 = 1;
 
 /// Untyped forms. A key is a body without parameters that gives a `u64`.
 impl Builder {
-    /// So many words of 64 bits (`u64`).
+    /// Draws `n` words of 64 bits (`u64`).
     pub fn random_bits(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, _| Fields::from_slice(&w[..1]))
     }
 
-    /// So many numbers (`f64`) from 0 on and below 1.
+    /// Draws `n` numbers (`f64`) from 0 to 1, excluding 1.
     pub fn random_uniform(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| Fields::from_slice(&[unit(w[0], loc)]))
     }
 
-    /// So many pairs of such numbers.
+    /// Draws `n` pairs of such uniform numbers.
     pub fn random_uniform2(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| {
             Fields::from_slice(&w.map(|x| unit(x, loc)))
         })
     }
 
-    /// So many numbers (`f64`) of the normal distribution with mean 0 and deviation 1.
+    /// Draws `n` normal numbers (`f64`) with mean 0 and deviation 1.
     pub fn random_normal(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w, loc)[..1]))
     }
 
-    /// So many pairs of such numbers.
+    /// Draws `n` pairs of such normal numbers.
     pub fn random_normal2(self, n: Len, key: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| Fields::from_slice(&bell(w, loc)))
     }
 
-    /// So many integers (`i64`) from one on and below another one: bodies without parameters.
+    /// Draws `n` integers (`i64`) from `low` to `high`, excluding `high`.
+    ///
+    /// The bounds are bodies without parameters.
     pub fn random_integers(self, n: Len, key: &Body, low: &Body, high: &Body) -> Arc<Node> {
         self.drawn(n, key, |w, loc| {
             let op = |op, a, b| Field::op(op, &[a, b], loc);
             let [low, high] = [low, high].map(|end| one_integer(end, Ty::I64, loc));
-            // As words their difference is right even where it is no `i64`.
+            // As words, the difference is correct even if it overflows an `i64`.
             let [from, to] = [low, high].map(|end| end.cast(Ty::U64, loc));
             let above = high_product(w[0], op(Op::Sub, to, from), loc);
             let some = op(Op::Lt, low, high);
@@ -85,7 +92,7 @@ impl Builder {
         })
     }
 
-    /// The numbers `0, 1, .., n - 1` in any order (`u64`).
+    /// Draws a permutation of `0, 1, .., n - 1` (`u64`).
     pub fn random_permutation(self, n: Len, key: &Body) -> Arc<Node> {
         self.argsort(&self.random_bits(n, key))
     }
@@ -100,7 +107,7 @@ impl Builder {
     }
 }
 
-/// What a body without parameters gives, as an integer of a type.
+/// Applies a body without parameters and casts its result to an integer type.
 fn one_integer(body: &Body, ty: Ty, loc: Loc) -> Field {
     match &Field::apply(body, &[], loc)[..] {
         [x] => x.cast(ty, loc),
@@ -115,25 +122,26 @@ fn float(x: f64) -> Field {
     Field::literal(Const::f64(x))
 }
 
-/// The upper 53 bits, as a number from 0 on and below 1.
+/// Converts the upper 53 bits to a number from 0 to 1, excluding 1.
 fn unit(word: Field, loc: Loc) -> Field {
     let high = Field::op(Op::Shr, &[word, Field::literal(Const::u64(11))], loc);
     let scale = float(1.0 / (1u64 << 53) as f64);
     Field::op(Op::Mul, &[high.cast(Ty::F64, loc), scale], loc)
 }
 
-/// Two numbers of the normal distribution (G. Box and M. Muller, "A note on the generation of random normal deviates", 1958).
+/// Returns two normal numbers (G. Box and M. Muller, "A note on the generation of random normal
+/// deviates", 1958).
 fn bell(words: [Field; 2], loc: Loc) -> [Field; 2] {
     let op = |op, args: &[Field]| Field::op(op, args, loc);
     let [a, b] = words.map(|word| unit(word, loc));
-    // Not 0, which has no logarithm.
+    // Avoid 0, which has no logarithm.
     let a = op(Op::Sub, &[float(1.0), a]);
     let radius = op(Op::Sqrt, &[op(Op::Mul, &[float(-2.0), op(Op::Ln, &[a])])]);
     let angle = op(Op::Mul, &[float(std::f64::consts::TAU), b]);
     [Op::Cos, Op::Sin].map(|f| op(Op::Mul, &[radius, op(f, &[angle])]))
 }
 
-/// The upper 64 bits of a product.
+/// Returns the upper 64 bits of a product.
 fn high_product(x: Field, y: Field, loc: Loc) -> Field {
     let op = |op, a, b| Field::op(op, &[a, b], loc);
     let bits = Field::literal(Const::u64(32));
@@ -161,7 +169,7 @@ fn build<T: Elt>(
     })
 }
 
-/// `n` words of 64 bits.
+/// Draws `n` words of 64 bits.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -176,7 +184,9 @@ pub fn bits(key: impl ToExp<u64>, n: impl IntoLen) -> Array<u64> {
     build(Builder::named("bits"), n, key, Builder::random_bits)
 }
 
-/// `n` numbers from 0 on and below 1, all multiples of 2^-53 alike.
+/// Draws `n` numbers from 0 to 1, excluding 1.
+///
+/// All multiples of 2^-53 are equally likely.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -194,7 +204,9 @@ pub fn uniform(key: impl ToExp<u64>, n: impl IntoLen) -> Array<f64> {
     build(Builder::named("uniform"), n, key, Builder::random_uniform)
 }
 
-/// `n` pairs of numbers from 0 on and below 1: two for the price of one. The first are those of [`uniform`].
+/// Draws `n` pairs of numbers from 0 to 1, excluding 1.
+///
+/// A pair costs as much as one number. The first numbers are those of [`uniform`].
 ///
 /// # Errors
 /// When forced: if `n` is negative.
@@ -203,7 +215,7 @@ pub fn uniform2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
     build(Builder::named("uniform2"), n, key, Builder::random_uniform2)
 }
 
-/// `n` numbers of the normal distribution with mean 0 and standard deviation 1.
+/// Draws `n` normal numbers with mean 0 and standard deviation 1.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -221,7 +233,9 @@ pub fn normal(key: impl ToExp<u64>, n: impl IntoLen) -> Array<f64> {
     build(Builder::named("normal"), n, key, Builder::random_normal)
 }
 
-/// `n` pairs of such numbers: two for little more than one. The first are those of [`normal`].
+/// Draws `n` pairs of normal numbers, as [`normal`].
+///
+/// A pair costs little more than one number. The first numbers are those of [`normal`].
 ///
 /// # Errors
 /// When forced: if `n` is negative.
@@ -230,8 +244,10 @@ pub fn normal2(key: impl ToExp<u64>, n: impl IntoLen) -> Array<(f64, f64)> {
     build(Builder::named("normal2"), n, key, Builder::random_normal2)
 }
 
-/// `n` integers from `low` on and below `high`. The chance of each differs from that of others by less than 2^-64. Where nothing is
-/// between, all are `low`.
+/// Draws `n` integers from `low` to `high`, excluding `high`.
+///
+/// The probabilities of any two integers differ by less than 2^-64. If `high` is not above `low`,
+/// all are `low`.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -259,7 +275,10 @@ pub fn integers(
     })
 }
 
-/// The numbers `0, 1, .., n - 1` in any order, each as likely as others: `xs.gather(&random::permutation(key, xs.len()))` shuffles.
+/// Draws a random permutation of `0, 1, .., n - 1`.
+///
+/// All orders are equally likely. To shuffle an array, use
+/// `xs.gather(&random::permutation(key, xs.len()))`.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -268,7 +287,7 @@ pub fn integers(
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// *Cost and fusion.* The [places](Array::argsort) of so many words in their order.
+/// *Cost and fusion.* An [`argsort`](Array::argsort) of `n` random words.
 ///
 /// # Errors
 /// When forced: if `n` is negative.
@@ -283,14 +302,14 @@ pub fn permutation(key: impl ToExp<u64>, n: impl IntoLen) -> Array<u64> {
     )
 }
 
-/// The word of 64 bits at an index of [`bits`], within a closure.
+/// Draws the word at an index of [`bits`], within a closure.
 #[track_caller]
 pub fn bits_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<u64> {
     let loc = Loc::caller();
     Exp::of(at(key, index, NUMBERS, loc)[0])
 }
 
-/// The number at an index of [`uniform`], within a closure.
+/// Draws the number at an index of [`uniform`], within a closure.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -310,7 +329,7 @@ pub fn uniform_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
     Exp::of(unit(at(key, index, NUMBERS, loc)[0], loc))
 }
 
-/// The pair at an index of [`uniform2`], within a closure.
+/// Draws the pair at an index of [`uniform2`], within a closure.
 #[track_caller]
 pub fn uniform2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, Exp<f64>) {
     let loc = Loc::caller();
@@ -318,14 +337,14 @@ pub fn uniform2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, E
     (a, b)
 }
 
-/// The number at an index of [`normal`], within a closure.
+/// Draws the number at an index of [`normal`], within a closure.
 #[track_caller]
 pub fn normal_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> Exp<f64> {
     let loc = Loc::caller();
     Exp::of(bell(at(key, index, NUMBERS, loc), loc)[0])
 }
 
-/// The pair at an index of [`normal2`], within a closure.
+/// Draws the pair at an index of [`normal2`], within a closure.
 #[track_caller]
 pub fn normal2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, Exp<f64>) {
     let loc = Loc::caller();
@@ -333,8 +352,10 @@ pub fn normal2_at(key: impl ToExp<u64>, index: impl ToExp<u64>) -> (Exp<f64>, Ex
     (a, b)
 }
 
-/// The key of this number that is split off a key: what is drawn by it is independent of what is drawn by the key itself, and by others
-/// that are split off it.
+/// Derives a new key from a key and a number.
+///
+/// Numbers drawn with the new key are independent of those of the old key, and of those of other
+/// derived keys.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -350,14 +371,14 @@ pub fn split(key: impl ToExp<u64>, number: impl ToExp<u64>) -> Array<u64, Ix0> {
     Array::wrap(Builder::named("split").compute(key))
 }
 
-/// The key that [`split`] gives, within a closure.
+/// Derives the key of [`split`], within a closure.
 #[track_caller]
 pub fn split_at(key: impl ToExp<u64>, number: impl ToExp<u64>) -> Exp<u64> {
     let loc = Loc::caller();
     Exp::of(at(key, number, KEYS, loc)[0])
 }
 
-/// Two words of 64 bits.
+/// Returns two words of 64 bits.
 fn at(key: impl ToExp<u64>, index: impl ToExp<u64>, stream: u64, loc: Loc) -> [Field; 2] {
     let (key, index) = (key.to_exp().field(), index.to_exp().field());
     philox::block(key, index, stream, loc)

@@ -1,24 +1,30 @@
-//! Philox4x32-10: four words of 32 bits for each key of 64 and each counter of 128. (J. Salmon and others, "Parallel random numbers:
-//! as easy as 1, 2, 3", 2011, section 3.3.)
+//! Philox4x32-10: four 32-bit words per 64-bit key and 128-bit counter.
 //!
-//! Words are in the lower halves of `u64`s, so that vectors have as many lanes in all steps: what is above is cut off where a word is
-//! multiplied, and in the end.
+//! The source is J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011, section
+//! 3.3.
+//!
+//! Words are in the lower halves of `u64`s, so that vectors have the same number of lanes in all
+//! steps. The upper halves are cleared before each multiplication, and at the end.
 
 use crate::exp::Field;
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 
-/// What halves of the counter are multiplied by.
+/// The multipliers of the counter's words.
 const FACTORS: [u64; 2] = [0xd251_1f53, 0xcd9e_8d57];
 
-/// What is added to the halves of the key from round to round: digits of the golden ratio, and of the square root of 3 less 1.
+/// The increments of the key's halves per round: digits of the golden ratio, and of the square root
+/// of 3 less 1.
 const STEPS: [u64; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
-/// How often words are mixed.
+/// The number of rounds.
 const ROUNDS: usize = 10;
 
-/// The four words of a key and an index (both `u64`), as two of 64 bits, the lower half first. A key has a row of them for each stream.
+/// Returns the four words of a key and an index (both `u64`).
+///
+/// They are packed into two 64-bit words, the lower half first. Each stream of a key has other
+/// words.
 pub fn block(key: Field, index: Field, stream: u64, loc: Loc) -> [Field; 2] {
     let op = |op, a, b| Field::op(op, &[a, b], loc);
     let literal = |word| Field::literal(Const::u64(word));

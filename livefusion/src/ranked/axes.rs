@@ -1,5 +1,6 @@
-//! The same elements, elsewhere: `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `reverse`, `roll`,
-//! `diag`, `triangle_lower`, `triangle_upper`, `pad`. Each is a function of the index: it costs the read where it is used.
+//! Reordering and reshaping: transposes, reshapes, rolls, diagonals, triangles and padding.
+//!
+//! Each result is an index function and costs only the read where it is used.
 
 use super::make::{
     axes_of, axis_of, built, computed, length, one_of, reading, rearranged, reshaped, shaped,
@@ -15,14 +16,16 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// See also [`reshape`](Builder::reshape).
+/// Untyped forms. See also [`reshape`](Builder::reshape).
 impl Builder {
-    /// All elements, row by row, as an array of rank 1. Costs nothing.
+    /// Flattens the elements to an array of rank 1, row by row.
+    ///
+    /// Costs nothing.
     pub fn flatten(self, xs: &Arc<Node>) -> Arc<Node> {
         self.reshape(xs, None)
     }
 
-    /// The axes in reverse order.
+    /// Reverses the order of the axes.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -37,8 +40,9 @@ impl Builder {
         self.permute_axes(xs, &order)
     }
 
-    /// The axes in another order: axis `k` of the result is axis `order[k]`. An order that does not name each axis once is a
-    /// mistake.
+    /// Reorders the axes.
+    ///
+    /// Axis `k` of the result is axis `order[k]`. The order must contain each axis once.
     pub fn permute_axes(self, xs: &Arc<Node>, order: &[usize]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, xs.rank), || {
             let shape = self.shape(xs);
@@ -54,18 +58,22 @@ impl Builder {
         })
     }
 
-    /// Two axes in each other's place. An axis that is not there is a mistake.
+    /// Swaps two axes.
+    ///
+    /// Both must exist.
     pub fn swap_axes(self, xs: &Arc<Node>, a: usize, b: usize) -> Arc<Node> {
         let mut order: Vec<usize> = (0..xs.rank.into()).collect();
         match a.max(b) < order.len() {
             true => order.swap(a, b),
-            // The wrong axis is named.
+            // The error names the axis that is out of range.
             false => order.push(a.max(b)),
         }
         self.permute_axes(xs, &order)
     }
 
-    /// The elements along an axis from last to first. An axis that is not there is a mistake.
+    /// Reverses the elements along an axis.
+    ///
+    /// The axis must exist.
     pub fn reverse_along(self, xs: &Arc<Node>, axis: usize) -> Arc<Node> {
         self.moved(xs, axis, |b, i, n| {
             let one = b.lit(Const::u64(1));
@@ -74,11 +82,13 @@ impl Builder {
         })
     }
 
-    /// The elements along an axis moved by `by` places, to higher indices if it is positive; what goes out at one end comes in
-    /// at the other. An axis that is not there is a mistake.
+    /// Rotates the elements along an axis by `by` places.
+    ///
+    /// A positive `by` moves elements to higher indices. The axis must exist.
     pub fn roll(self, xs: &Arc<Node>, axis: usize, by: i64) -> Arc<Node> {
         self.moved(xs, axis, |b, i, n| {
-            // What is read lies `by` places before; an empty axis has no element that would need a period.
+            // The source lies `by` places before. An empty axis has no elements to read, but its
+            // period must not be zero.
             let (one, far) = (b.lit(Const::u64(1)), b.lit(Const::u64(by.unsigned_abs())));
             let period = b.op(Op::Max, &[n, one]);
             let far = b.op(Op::Rem, &[far, period]);
@@ -93,7 +103,8 @@ impl Builder {
         })
     }
 
-    /// The elements moved along one axis: `f` of an index and the axis's length is the index that is read.
+    /// Moves the elements along one axis. `f` maps an index and the length of the axis to the index
+    /// to read.
     fn moved(
         self,
         xs: &Arc<Node>,
@@ -113,8 +124,10 @@ impl Builder {
         })
     }
 
-    /// The array with elements more along each axis, as many as a pair says, before and after; all are what `fill`, a body
-    /// without parameters, says. Another number of pairs than of axes is a mistake.
+    /// Adds elements before and after those of each axis.
+    ///
+    /// `by` has one pair of lengths per axis. `fill`, a body without parameters, gives the new
+    /// elements.
     pub fn pad(self, xs: &Arc<Node>, by: &[(Axis, Axis)], fill: &Body) -> Arc<Node> {
         let loc = self.loc();
         built(self, &[xs], (&xs.types, xs.rank), || {
@@ -132,7 +145,8 @@ impl Builder {
                 let mut all = None;
                 let mut at = None;
                 for ((part, (start, _)), axis) in parts.iter().zip(by).zip(shape.axes()) {
-                    // In front of the array it wraps, to where it is not below the length either.
+                    // Before the array, the subtraction wraps to a number that is not below the
+                    // length either.
                     let there = trace::op(Op::Sub, &[*part, n(start)], Ty::U64, loc);
                     let inside = trace::op(Op::Lt, &[there, n(axis)], Ty::Bool, loc);
                     all = Some(match all {
@@ -155,7 +169,7 @@ impl Builder {
         })
     }
 
-    /// The elements of a matrix whose two indices are equal, as many as the shorter axis has.
+    /// Returns the diagonal of a matrix, as long as the shorter axis.
     pub fn diag(self, xs: &Arc<Node>) -> Arc<Node> {
         built(self, &[xs], (&xs.types, 1), || {
             let shape = matrix(self, xs)?;
@@ -173,13 +187,17 @@ impl Builder {
         })
     }
 
-    /// The elements of a matrix on and below the diagonal; above it what `other`, a body without parameters, says. With `k` it
-    /// begins as many places above (below, if `k` is negative).
+    /// Keeps the elements of a matrix on and below a diagonal.
+    ///
+    /// `other`, a body without parameters, gives the elements above it. `k` shifts the diagonal up,
+    /// or down if it is negative.
     pub fn triangle_lower(self, xs: &Arc<Node>, k: i64, other: &Body) -> Arc<Node> {
         self.triangle(xs, Op::Le, k, other)
     }
 
-    /// The elements of a matrix on and above the diagonal; otherwise as [`triangle_lower`](Builder::triangle_lower).
+    /// Keeps the elements of a matrix on and above a diagonal.
+    ///
+    /// Otherwise as [`triangle_lower`](Builder::triangle_lower).
     pub fn triangle_upper(self, xs: &Arc<Node>, k: i64, other: &Body) -> Arc<Node> {
         self.triangle(xs, Op::Ge, k, other)
     }
@@ -192,7 +210,7 @@ impl Builder {
             let elements = self.flatten(xs);
             let tags = computed(self, &shape, |b, parts| {
                 let [i, j] = [0, 1].map(|p| b.cast(parts[p], Ty::I64));
-                // The distance between two indices does not wrap; the index of a far border would.
+                // The difference of two indices does not wrap. The index of a far diagonal could.
                 let right = b.op(Op::Sub, &[j, i]);
                 let k = b.lit(Const::new(Ty::I64, k as u64));
                 vec![b.op(op, &[right, k])]
@@ -219,7 +237,7 @@ fn matrix(builder: Builder, xs: &Arc<Node>) -> Result<Shape, ErrorKind> {
     }
 }
 
-/// The mistake that there are not as many pairs as axes.
+/// The error that the number of pairs is not that of the axes.
 fn another_number(shape: &Shape) -> ErrorKind {
     ErrorKind::Malformed {
         expected: format!("a pair for each of {} axes", shape.rank()),
@@ -228,7 +246,9 @@ fn another_number(shape: &Shape) -> ErrorKind {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// The same elements, row by row, under another shape. Costs nothing, and fuses with everything.
+    /// Gives the same elements another shape, row by row.
+    ///
+    /// Costs nothing, and fuses with every producer and consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -249,7 +269,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// All elements, row by row. Costs nothing, and fuses with everything.
+    /// Flattens the elements, row by row.
+    ///
+    /// Costs nothing, and fuses with every producer and consumer.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -263,8 +285,9 @@ impl<T: Elt, D: Multi> Array<T, D> {
         Array::wrap(Builder::named("flatten").flatten(self.node()))
     }
 
-    /// The axes in reverse order: of a matrix, rows become columns. Fuses with what uses it; what is transposed is in memory,
-    /// or computed where it is read.
+    /// Reverses the order of the axes, so rows of a matrix become columns.
+    ///
+    /// Fuses with its consumers. The source is in memory, or recomputed at each read.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -278,7 +301,9 @@ impl<T: Elt, D: Multi> Array<T, D> {
         Array::wrap(Builder::named("transpose").transpose(self.node()))
     }
 
-    /// The axes in another order: axis `k` of the result is axis `order[k]` of this array.
+    /// Reorders the axes.
+    ///
+    /// Axis `k` of the result is axis `order[k]` of this array.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -289,14 +314,14 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if `order` does not name each axis once.
+    /// When forced: if `order` does not contain each axis once.
     #[doc(alias("moveaxis", "permuted_axes"))]
     #[track_caller]
     pub fn permute_axes<O: AsRef<[usize]>>(&self, order: O) -> Array<T, D> {
         Array::wrap(Builder::named("permute_axes").permute_axes(self.node(), order.as_ref()))
     }
 
-    /// Two axes in each other's place.
+    /// Swaps two axes.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -315,8 +340,10 @@ impl<T: Elt, D: Multi> Array<T, D> {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// The elements along an axis moved by `by` places, to higher indices if it is positive; what goes out at one end comes
-    /// in at the other.
+    /// Rotates the elements along an axis by `by` places.
+    ///
+    /// A positive `by` moves elements to higher indices. Elements that leave one end come in at the
+    /// other.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -333,7 +360,9 @@ impl<T: Elt, D: Dim> Array<T, D> {
         Array::wrap(Builder::named("roll").roll(self.node(), axis, by))
     }
 
-    /// The array with `before` and `after` elements more along each axis, all `fill`.
+    /// Adds elements before and after those of each axis.
+    ///
+    /// Each pair `(before, after)` gives the numbers of new elements of one axis. All are `fill`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -367,7 +396,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     }
 }
 
-/// The sum of lengths.
+/// Adds lengths.
 pub(super) fn sum(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind> {
     let known: Option<Vec<u64>> = axes.iter().map(|a| a.known()).collect();
     if let Some(known) = known {
@@ -389,7 +418,7 @@ pub(super) fn sum(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind> {
 }
 
 impl<T: Elt> Array<T, Ix2> {
-    /// The elements whose two indices are equal, as many as the shorter axis has.
+    /// Returns the elements of the diagonal, as many as the shorter axis has.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -403,8 +432,9 @@ impl<T: Elt> Array<T, Ix2> {
         Array::wrap(Builder::named("diag").diag(self.node()))
     }
 
-    /// The elements on and below the diagonal; above it `other`. With `k` it begins as many places above (below, if `k` is
-    /// negative).
+    /// Keeps the elements on and below a diagonal.
+    ///
+    /// Elements above it become `other`. `k` shifts the diagonal up, or down if it is negative.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -423,8 +453,9 @@ impl<T: Elt> Array<T, Ix2> {
         Array::wrap(builder.triangle_lower(self.node(), k, &other))
     }
 
-    /// The elements on and above the diagonal; below it `other`. With `k` it begins as many places above (below, if `k` is
-    /// negative).
+    /// Keeps the elements on and above a diagonal.
+    ///
+    /// Elements below it become `other`. `k` shifts the diagonal up, or down if it is negative.
     #[doc(alias = "triu")]
     #[track_caller]
     pub fn triangle_upper(&self, k: i64, other: impl ToExp<T>) -> Array<T, Ix2> {

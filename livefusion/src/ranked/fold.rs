@@ -1,4 +1,4 @@
-//! Folds and scans along axes, as folds of rows and scatters.
+//! Folds and scans along axes, as folds of rows and as scatters.
 
 use super::make::{Element, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
@@ -12,15 +12,16 @@ use crate::over::Domain;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// What a fold starts with, in messages.
+/// The start of a fold, in messages.
 pub(super) const START: &str = "a starting value";
 
 impl Builder {
-    /// Elements folded along one axis, several axes, or all. Along other axes than the last ones each fold goes from left to right.
+    /// Folds the elements along some or all axes. Along axes other than the last ones, each fold
+    /// goes from left to right.
     pub(crate) fn fold_along(self, xs: &Arc<Node>, axes: &[usize], fold: Fold) -> Arc<Node> {
         let types = fold.state(&xs.types);
         along(self, xs, axes, &types, |folded, elements| {
-            // A fold from left to right asks for less.
+            // Folds from left to right have fewer requirements.
             match &fold.style {
                 FoldStyle::Associative => fits(&fold.start, START, &[], Some(&types))?,
                 FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) => {
@@ -34,13 +35,13 @@ impl Builder {
     }
 }
 
-/// A rank of which `K` axes can be folded.
+/// Describes a rank that allows a fold over `K` axes.
 #[diagnostic::on_unimplemented(
     message = "an array of rank `{Self}` has fewer than {K} axes",
     note = "`m.along([0, 2])` names as many axes as the array has, or fewer"
 )]
 pub trait Without<const K: usize>: Dim {
-    /// The rank that is left.
+    /// Names the remaining rank.
     type Rest: Rank;
 }
 
@@ -65,7 +66,7 @@ impl<const K: usize> Without<K> for IxDyn {
     type Rest = IxDyn;
 }
 
-/// What is made of the elements along axes, one element of these types for each fold.
+/// Computes one element of these types for each fold along axes.
 pub(super) fn along(
     builder: Builder,
     xs: &Arc<Node>,
@@ -82,7 +83,7 @@ pub(super) fn along(
     })
 }
 
-/// The axes of a shape that are folded, and those that are kept; both in order.
+/// The folded and the kept axes of a shape, each in ascending order.
 pub(super) struct Folded<'s> {
     pub(super) shape: &'s Shape,
     pub(super) axes: Vec<usize>,
@@ -98,41 +99,47 @@ impl<'s> Folded<'s> {
         Ok(Folded { shape, axes, kept })
     }
 
-    /// The shape that is left.
+    /// Returns the shape of the kept axes.
     pub(super) fn rest(&self) -> Shape {
         chosen(self.shape, self.kept.iter().copied())
     }
 
-    /// How many elements a fold has.
+    /// Returns the number of elements per fold.
     pub(super) fn size(&self, builder: Builder) -> Axis {
         builder.size(chosen(self.shape, self.axes.iter().copied()).axes())
     }
 
-    /// A result, with the shape that is left.
+    /// Gives the results the shape of the kept axes.
     pub(super) fn result(&self, builder: Builder, results: &Arc<Node>) -> Arc<Node> {
         shaped(builder, results, &self.rest())
     }
 
-    /// Whether the elements of a fold are neighbours.
+    /// Tests if the elements of a fold are adjacent.
     pub(super) fn is_last(&self) -> bool {
         self.kept.iter().zip(0..).all(|(axis, k)| *axis == k)
     }
 
-    /// The lengths of the folds, all of which are one, where their elements are neighbours; none where all is one fold.
+    /// Returns the lengths of the folds, all equal, for folds of adjacent elements. `None` if there
+    /// is only one fold.
     pub(super) fn rows(&self, builder: Builder) -> Option<Arc<Node>> {
         let mut axes = self.rest().axes().to_vec();
         axes.push(self.size(builder));
         builder.descriptors(&Shape::new(axes)).pop()
     }
 
-    /// Where an element's result lies.
+    /// Returns the index of the result that an element belongs to.
     pub(super) fn place(&self, b: &mut BodyBuilder, parts: &[TermId]) -> TermId {
         let kept: Vec<TermId> = self.kept.iter().map(|k| parts[*k]).collect();
         flat_index(b, &kept, &self.rest())
     }
 
-    /// The results, row by row; where no axis is kept, a delayed scalar. Along another axis than the last ones, rows stay
-    /// outside if elements of theirs may be results, or else IRWIM is done.
+    /// Folds the elements. The results are in row-major order, or a delayed scalar if no axis is
+    /// kept.
+    ///
+    /// Along axes other than the last ones there are two ways. The loop over rows can stay outside
+    /// and combine each row into the results. This needs a fold with a start whose state has the
+    /// element type, and an input that is not read across rows. Otherwise IRWIM (interchange of
+    /// reduce with inner map) makes each fold an inner loop.
     pub(super) fn fold(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
         if self.kept.is_empty() {
             return builder.fold(elements, fold);
@@ -159,7 +166,7 @@ impl<'s> Folded<'s> {
         self.fold_rows(builder, &read, from_left_to_right(fold))
     }
 
-    /// Folds of neighbours.
+    /// Folds adjacent elements.
     fn fold_rows(&self, builder: Builder, elements: &Arc<Node>, fold: Fold) -> Arc<Node> {
         match self.rows(builder) {
             Some(rows) => builder.fold(Domain::Segments(&rows, elements), fold),
@@ -167,7 +174,7 @@ impl<'s> Folded<'s> {
         }
     }
 
-    /// What each fold starts with: a buffer is filled with it.
+    /// Returns a buffer filled with the start value of each fold.
     fn starts(&self, builder: Builder, start: Body) -> Arc<Node> {
         let start = builder.compute(start);
         let mut b = BodyBuilder::new(&[Ty::U64]);
@@ -178,8 +185,11 @@ impl<'s> Folded<'s> {
         builder.generate(size.len(), b.finish(&fields))
     }
 
-    /// Running folds along another axis than the last ones, from left to right. Rows stay outside, and what each fold has come to
-    /// goes from row to row, unless what is read is read across rows anyway: then ISWIM is done.
+    /// Scans from left to right along an axis other than the last.
+    ///
+    /// The loop over rows stays outside and carries a row of states from row to row. If the input
+    /// is read across rows anyway, ISWIM (interchange of scan with inner map) makes each scan an
+    /// inner loop.
     pub(super) fn scan(
         &self,
         builder: Builder,
@@ -190,7 +200,7 @@ impl<'s> Folded<'s> {
         if let [axis] = self.axes[..]
             && near(elements, self.shape.rank()) == Some(axis)
         {
-            // The axis and the last one in each other's place, there and back.
+            // Swap the axis with the last one, then back.
             let mut order: Vec<usize> = (0..self.shape.rank()).collect();
             order.swap(axis, self.shape.rank() - 1);
             let (read, across) = rearranged(builder, elements, self.shape, &order);
@@ -209,12 +219,12 @@ impl<'s> Folded<'s> {
         builder.scan_by_index(inputs, fold.step, kind, Places::Within)
     }
 
-    /// Where each element's result lies.
+    /// Returns the index of the result for each element.
     fn places(&self, builder: Builder) -> Arc<Node> {
         computed(builder, self.shape, |b, parts| vec![self.place(b, parts)])
     }
 
-    /// The elements joined onto what is there, in the order of memory.
+    /// Combines the elements into the results, in memory order.
     pub(super) fn onto(
         &self,
         builder: Builder,
@@ -227,10 +237,10 @@ impl<'s> Folded<'s> {
         builder.scatter_within(base, &places, elements, Some(step))
     }
 
-    /// The first element of each fold.
+    /// Returns the first element of each fold.
     ///
     /// # Errors
-    /// If it is known that a fold has none.
+    /// If a fold is known to have no elements.
     pub(super) fn first(
         &self,
         builder: Builder,
@@ -258,7 +268,8 @@ impl<'s> Folded<'s> {
     }
 }
 
-/// The same fold in an order that an axis has. Operators that may join in any order give the same in any.
+/// Makes a fold go from left to right along an axis. Operators that are exact in any order keep
+/// their style.
 fn from_left_to_right(fold: Fold) -> Fold {
     let exact = || {
         let ops = plain(&fold.step)?;

@@ -1,4 +1,4 @@
-//! Products of large matrices by a library, `matmul_apart`: with the feature `matmul`.
+//! Products of large matrices by a library: `matmul_apart` (feature `matmul`).
 
 use super::make::{agreed, built, shaped};
 use crate::array::{Array, Ix2, number};
@@ -9,9 +9,9 @@ use livefusion_backend::Prim;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Beside the typed methods.
+/// Untyped forms.
 impl Builder {
-    /// The product of two matrices of floats of one type, by a library.
+    /// Multiplies two matrices of floats of one type, by a library.
     pub fn matmul_apart(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
         built(self, &[left, right], (&left.types, 2), || {
             let shapes = [self.shape(left), self.shape(right)];
@@ -47,7 +47,7 @@ fn unfit(node: &Node) -> ErrorKind {
     }
 }
 
-/// The product of two matrices, row by row, whose three lengths come behind them.
+/// The product of two matrices, row by row. Their three lengths are the last inputs.
 struct Product;
 
 impl Function for Product {
@@ -70,7 +70,7 @@ impl Function for Product {
         let product = match a.ty() {
             Ty::F32 => product::<f32>([a, b], [n, k, m], |[n, k, m], [a, b], c| {
                 let (k_step, m_step) = (k as isize, m as isize);
-                // SAFETY: `product` has seen to it that the three have as many elements as rows of these lengths have.
+                // SAFETY: `product` has checked that the three buffers have the sizes of matrices with these lengths.
                 unsafe {
                     matrixmultiply::sgemm(
                         n, k, m, 1.0, a, k_step, 1, b, m_step, 1, 0.0, c, m_step, 1,
@@ -103,7 +103,7 @@ fn wrong() -> ErrorKind {
     }
 }
 
-/// Memory for a product, and what is written there; none if the lengths are not those of the matrices.
+/// Allocates a product and computes it. `None` if the lengths do not match the matrices.
 fn product<T: Prim>(
     [a, b]: [&Buffer; 2],
     [n, k, m]: [usize; 3],
@@ -116,7 +116,7 @@ fn product<T: Prim>(
     let len = n.checked_mul(m)?;
     let mut made = Buffer::zeroed(T::TY, len)?;
     let c = made.as_mut_slice::<T>()?;
-    // Lengths are strides, too.
+    // Lengths are also strides.
     let fits = [k, m].iter().all(|n| isize::try_from(*n).is_ok());
     if c.len() != len || !fits {
         return None;
@@ -126,8 +126,10 @@ fn product<T: Prim>(
 }
 
 impl<T: Float> Array<T, Ix2> {
-    /// The product of two matrices by a library (the crate `matrixmultiply`), which computes it block by block, as caches
-    /// want it. [`matmul`](Array::matmul) is a loop that fuses, and reads large matrices again and again.
+    /// Multiplies two matrices by the library `matrixmultiply`.
+    ///
+    /// It computes the product block by block, which suits the caches. [`matmul`](Array::matmul) is
+    /// a loop that fuses, and reads large matrices repeatedly.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -138,12 +140,13 @@ impl<T: Float> Array<T, Ix2> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It runs apart, on one thread: nothing fuses across it, as [`explain`](crate::Force::explain) says. What makes
-    /// the elements is in the loops before, what is made of the product in the one behind. Sums are in another order than those of
-    /// `matmul`, and it hangs on the machine: so the last bits do.
+    /// *Cost and fusion.* It runs outside of fused loops, on one thread. Nothing fuses across it,
+    /// as [`explain`](crate::Force::explain) shows. The producers are in the loops before, and the
+    /// consumers in the loop after. The order of the additions differs from that of `matmul` and
+    /// depends on the machine. So the last bits do too.
     ///
     /// # Errors
-    /// When forced: if there are not as many columns here as rows of `other`.
+    /// When forced: if this matrix does not have as many columns as `other` has rows.
     #[doc(alias("gemm", "dot", "blas"))]
     #[track_caller]
     pub fn matmul_apart(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {

@@ -1,4 +1,4 @@
-//! Random access: `at`, `backpermute`, and what an array is indexed with.
+//! Random access: `at`, `backpermute`, and index arguments.
 
 use super::make::{built, place, shaped, traced, under};
 use crate::array::{Array, Dim, IntoShape, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi};
@@ -9,10 +9,11 @@ use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// See also [`Field::at`], which reads an element in a closure.
+/// Untyped forms. See also [`Field::at`], which reads an element in a closure.
 impl Builder {
-    /// An array of this shape whose elements are read from another: `f` gives the index of each, as many integers as that has
-    /// axes, from its own.
+    /// Builds an array of this shape whose elements are read from `xs`.
+    ///
+    /// `f` maps the index of an element to an index of `xs`, one integer per axis.
     ///
     /// ```
     /// use livefusion::ast::{Builder, Shape};
@@ -42,9 +43,12 @@ impl Builder {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// The element at an index: a tuple (or an array) of expressions, numbers and delayed scalars. With an expression among
-    /// them, inside of a closure, it is an expression; else it is a delayed scalar. The array that is read is in memory, or
-    /// its elements are computed where they are read, if each is a cheap function of its index; else it is made first.
+    /// Reads the element at an index.
+    ///
+    /// The index is a tuple or an array of expressions, numbers and delayed scalars. If a part is
+    /// an expression, inside a closure, the result is an expression. Otherwise it is a delayed
+    /// scalar. The array is in memory, or its elements are recomputed at each read if they are
+    /// cheap index functions. Otherwise it is stored first.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -67,9 +71,11 @@ impl<T: Elt, D: Multi> Array<T, D> {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// An array of this shape whose elements are read from here: `f` gives the index of each, from its own. In memory this
-    /// array is read at random; of one that is a cheap function of the index, elements are computed where they are read.
-    /// Fuses with what uses the result. It is the Accelerate chapter's `backpermute`.
+    /// Builds an array of this shape whose elements are read from this array.
+    ///
+    /// `f` maps the index of an element to an index of this array. An array in memory is read at
+    /// random. If this array is a cheap index function, its elements are recomputed at each read.
+    /// Fuses with its consumers. This is `backpermute` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -102,21 +108,21 @@ impl<T: Elt, D: Dim> Array<T, D> {
     }
 }
 
-/// Where an index is used, which says what the element there is.
+/// Describes the context of an index, which decides the type of the element.
 pub trait Where {
-    /// An expression, or a delayed scalar.
+    /// Names the type of the element: an expression or a delayed scalar.
     type Out<T: Elt>;
-    /// Where an index is used that has a part of this kind, and one of another.
+    /// Names the context of an index that also has a part with context `W`.
     type With<W: Where>: Where;
-    /// The element that a closure reads.
+    /// Returns the element that a closure reads.
     #[doc(hidden)]
     fn element<T: Elt>(builder: Builder, read: impl FnOnce() -> T::Exp) -> Self::Out<T>;
 }
 
-/// Expressions are indices in closures only, and so are what has one among its parts.
+/// Marks an index with an expression as a part, for closures only.
 pub struct InClosure;
 
-/// Numbers and delayed scalars are indices anywhere.
+/// Marks an index of numbers and delayed scalars, valid anywhere.
 pub struct Fixed;
 
 impl Where for InClosure {
@@ -135,16 +141,18 @@ impl Where for Fixed {
     }
 }
 
-/// A part of an index: an integer, an expression of an integer type, a delayed scalar of one.
+/// Describes a part of an index.
+///
+/// It is an integer, an expression of an integer type, or a delayed scalar of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no part of an index",
     note = "an index consists of integers, of expressions of an integer type, or of delayed scalars of one",
     note = "for an array of indices use `gather`"
 )]
 pub trait Coordinate {
-    /// Where it may be used.
+    /// Names the context of this part.
     type At: Where;
-    /// Its value, in a closure that is traced.
+    /// Returns the value, in a closure in tracing.
     #[doc(hidden)]
     fn field(self, loc: Loc) -> Field;
 }
@@ -156,7 +164,8 @@ impl<I: Int> Coordinate for Exp<I> {
     }
 }
 
-// One implementation for all, so that a literal is known to be one, and with it the result's type.
+// One implementation covers all integers. So a literal can be recognised as one, which also decides
+// the type of the result.
 #[diagnostic::do_not_recommend]
 impl<I: Int> Coordinate for I {
     type At = Fixed;
@@ -185,42 +194,47 @@ impl<I: Int> Coordinate for Array<I, Ix0> {
     }
 }
 
-/// What an array of rank `D` is indexed with: of one axis a [`Coordinate`], of more a tuple or an array of them, of rank
-/// [`IxDyn`] an array, a `Vec` or a slice.
+/// Describes an index into an array of rank `D`.
+///
+/// For one axis it is a [`Coordinate`], for more axes a tuple or an array of them. For rank
+/// [`IxDyn`] it is an array, a `Vec` or a slice.
 #[diagnostic::on_unimplemented(
     message = "an array of rank `{D}` cannot be indexed with `{Self}`",
     note = "give as many parts as there are axes: `(i, j)` for `Ix2`; each is an integer, an expression, or a delayed scalar"
 )]
 pub trait Position<D>: Target<D> {
-    /// Where it may be used.
+    /// Names the context of this index.
     type At: Where;
 }
 
-/// Where in an array of rank `D` an element is put: an index ([`Position`]), or one on a condition ([`Maybe`]).
+/// Describes the destination of an element in an array of rank `D`.
+///
+/// It is an index ([`Position`]) or a conditional index ([`Maybe`]).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place in an array of rank `{D}`",
     note = "give as many parts as there are axes: `(i, j)` for `Ix2`; `keep.then_some((i, j))` leaves out what is not to be kept"
 )]
 pub trait Target<D> {
-    /// The parts of the index, in a closure that is traced.
+    /// Returns the parts of the index, in a closure in tracing.
     #[doc(hidden)]
     fn parts(self, loc: Loc) -> Vec<Field>;
-    /// On which condition there is one; none if there always is.
+    /// Returns the condition, if the index is conditional.
     #[doc(hidden)]
     fn condition(&self) -> Option<Field> {
         None
     }
 }
 
-/// An index on a condition, which [`then_some`](Exp::then_some) gives.
+/// Holds a conditional index, made by [`then_some`](Exp::then_some).
 pub struct Maybe<P> {
     condition: Exp<bool>,
     index: P,
 }
 
 impl Exp<bool> {
-    /// The index, if this is true; else none, as of `bool::then_some`. It is computed only where this is true. See
-    /// [`permute`](Array::permute).
+    /// Returns the index if this is true, else none, as `bool::then_some`.
+    ///
+    /// The index is computed only if this is true. See [`permute`](Array::permute).
     pub fn then_some<P>(self, index: P) -> Maybe<P> {
         let condition = self;
         Maybe { condition, index }
@@ -241,7 +255,7 @@ macro_rules! with {
     ($A:ident $($B:ident)+) => { <$A::At as Where>::With<with!($($B)+)> };
 }
 
-/// The indices of ranks, and their parts.
+/// The index types of each rank, and their parts.
 macro_rules! positions {
     ($(<$($C:ident),* $(; const $N:ident)?> $D:ident $P:ty, $At:ty: |$index:ident, $loc:ident| $parts:expr;)*) => {$(
         impl<$($C: Coordinate,)* $(const $N: usize)?> Position<$D> for $P {

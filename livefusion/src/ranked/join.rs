@@ -1,4 +1,4 @@
-//! Arrays beside each other: `concatenate`, `stack`.
+//! Concatenation along axes: `concatenate`, `stack`.
 
 use super::axes::sum;
 use super::make::{Element, agreed, axis_of, built, computed, shaped};
@@ -11,8 +11,10 @@ use loop_lang::types::Const;
 use std::sync::Arc;
 
 impl Builder {
-    /// Arrays of one type one behind the other along an axis. No arrays, an axis that is not there, and lengths of other axes that
-    /// differ are mistakes.
+    /// Concatenates arrays of one type along an axis.
+    ///
+    /// There must be at least one array, the axis must exist, and the lengths of other axes must
+    /// agree.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -28,8 +30,10 @@ impl Builder {
         self.behind_each_other(arrays, rank, axis, |shape| shape)
     }
 
-    /// Arrays of one type and one shape one behind the other along a new axis, which is axis `axis` of the result. No arrays, an
-    /// axis that would not be there, and shapes that differ are mistakes.
+    /// Stacks arrays of one type and shape along a new axis.
+    ///
+    /// The new axis is axis `axis` of the result. There must be at least one array, and `axis` must
+    /// be at most their rank.
     pub fn stack(self, axis: usize, arrays: &[Arc<Node>]) -> Arc<Node> {
         let rank = arrays.first().map_or(1, |a| a.rank);
         self.behind_each_other(arrays, rank.saturating_add(1), axis, |shape| {
@@ -41,7 +45,7 @@ impl Builder {
         })
     }
 
-    /// Arrays one behind the other, which are seen with the shapes that `seen` says.
+    /// Concatenates arrays, after `seen` has adapted the shape of each.
     fn behind_each_other(
         self,
         arrays: &[Arc<Node>],
@@ -64,10 +68,14 @@ impl Builder {
     }
 }
 
-/// Arrays one behind the other along an axis. Their other axes are equally long. Along axis 0 it is an append: it fuses with
-/// what makes the arrays, and with maps, zips, and folds of all elements; folds and scans along an axis read it from memory.
-/// Along another axis each element is read from its array, or computed where it is read, if it is a cheap function of its
-/// index.
+/// Concatenates arrays along an axis.
+///
+/// Their other axes must have the same lengths. Along axis 0 the result is an append. It fuses with
+/// its producers, and with consumers that are maps, zips, or folds of all elements. Folds and scans
+/// along an axis read it from memory.
+///
+/// Along another axis each element is read from its array, or recomputed at each read if it is a
+/// cheap index function.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -89,8 +97,9 @@ pub fn concatenate<T: Elt, D: Dim>(
     Array::checked(builder, builder.concatenate(axis, &nodes_of(arrays)))
 }
 
-/// Arrays of one shape one behind the other along a new axis, which is axis `axis` of the result. Costs what
-/// [`concatenate`] does.
+/// Stacks arrays of one shape along a new axis.
+///
+/// The new axis is axis `axis` of the result. Costs as much as [`concatenate`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -101,7 +110,7 @@ pub fn concatenate<T: Elt, D: Dim>(
 /// ```
 ///
 /// # Errors
-/// When forced: if there are no arrays, there would be no such axis, or shapes differ.
+/// When forced: if there are no arrays, the axis is above their rank, or shapes differ.
 #[doc(alias = "dstack")]
 #[track_caller]
 pub fn stack<T: Elt, D: Dim>(
@@ -122,7 +131,7 @@ fn malformed(expected: &str, got: String) -> ErrorKind {
     }
 }
 
-/// Arrays, which are seen with these shapes, one behind the other.
+/// Concatenates arrays under these shapes.
 fn joined(
     builder: Builder,
     nodes: &[&Arc<Node>],
@@ -157,7 +166,7 @@ fn joined(
         return Ok(shaped(builder, &all, &to));
     }
     let made = computed(builder, &to, |b, at| {
-        // Each part with the index behind which it ends, and its element, where that is.
+        // For each part: the test that the index is before its end, and its element at that index.
         let mut fields: Vec<(TermId, Vec<TermId>)> = Vec::new();
         let mut start = b.lit(Const::u64(0));
         for (part, shape) in parts.iter().zip(shapes) {
@@ -184,7 +193,7 @@ fn joined(
     Ok(shaped(builder, &made, &to))
 }
 
-/// The first shape that does not fit the first one in an axis.
+/// Finds the first shape that differs from the first one in an axis.
 fn differ(shapes: &[Shape], axis: usize, other: ErrorKind) -> ErrorKind {
     let of = |s: &&Shape| s.axes()[axis].known();
     let first = shapes.iter().find(|s| of(s).is_some());

@@ -1,4 +1,4 @@
-//! What combinators along axes are made of.
+//! Building blocks of the combinators along axes.
 
 use crate::array::{Array, Dim, as_indices};
 use crate::ast::{
@@ -12,8 +12,8 @@ use crate::loc::Loc;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// What is built of arrays, unless one of them or this call has a mistake: then it is a node of these types and this rank that
-/// carries it.
+/// Builds a node from arrays. If an input or `make` has an error, the result is a node of these
+/// types and rank that carries it.
 pub(super) fn built(
     builder: Builder,
     inputs: &[&Arc<Node>],
@@ -33,7 +33,7 @@ pub(super) fn built(
     made.unwrap_or_else(|kind| builder.fault(types, rank, kind))
 }
 
-/// What is built of an array and a shape, which may be none.
+/// Builds an array from inputs and a shape, which may be an error.
 pub(super) fn under<T: Elt, D: Dim>(
     builder: Builder,
     inputs: &[&Arc<Node>],
@@ -46,8 +46,10 @@ pub(super) fn under<T: Elt, D: Dim>(
 }
 
 impl Builder {
-    /// The elements of a shape as a function of their index, of which there is one part (`u64`) per axis; of a shape without axes
-    /// a delayed scalar. It is [`generate`](crate::prelude::generate()) of any rank.
+    /// Computes each element of a shape as a function of its index.
+    ///
+    /// The index has one part (`u64`) per axis. A shape without axes gives a delayed scalar. This
+    /// is [`generate`](crate::prelude::generate()) for any rank.
     ///
     /// ```
     /// use livefusion::ast::{Builder, Shape};
@@ -60,14 +62,15 @@ impl Builder {
         shaped(self, &traced(self, shape, f), shape)
     }
 
-    /// One value, which a body without parameters says, as often as a shape has elements: in no memory, and what a scatter fills
-    /// its buffer with.
+    /// Fills a shape with one value, a body without parameters.
+    ///
+    /// The result is never stored. A scatter into it fills its buffer with the value.
     pub fn replicate(self, shape: &Shape, value: Body) -> Arc<Node> {
         let made = self.repeated(self.size(shape.axes()).len(), &value);
         shaped(self, &made, shape)
     }
 
-    /// The value of a body without parameters, so many times.
+    /// Repeats the value of a body without parameters.
     pub(crate) fn repeated(self, n: Len, value: &Body) -> Arc<Node> {
         let loc = self.loc();
         self.generate(
@@ -77,7 +80,7 @@ impl Builder {
     }
 }
 
-/// An array that is a function of the index.
+/// Builds an index function.
 pub(crate) fn generated<T: Elt, D: Dim>(
     builder: Builder,
     shape: Result<Shape, ErrorKind>,
@@ -88,7 +91,7 @@ pub(crate) fn generated<T: Elt, D: Dim>(
     })
 }
 
-/// One value, as often as a shape has elements.
+/// Fills a shape with one value.
 pub(crate) fn repeated<T: Elt, D: Dim>(
     builder: Builder,
     shape: Result<Shape, ErrorKind>,
@@ -99,7 +102,7 @@ pub(crate) fn repeated<T: Elt, D: Dim>(
     })
 }
 
-/// The same elements under another shape.
+/// Gives the same elements another shape.
 pub(crate) fn reshaped<T: Elt, D: Dim>(
     builder: Builder,
     input: &Arc<Node>,
@@ -110,7 +113,7 @@ pub(crate) fn reshaped<T: Elt, D: Dim>(
     })
 }
 
-/// Elements of rank 1 under a shape of one axis or more. Costs nothing.
+/// Gives elements of rank 1 a shape of one axis or more. Costs nothing.
 pub(super) fn shaped(builder: Builder, elements: &Arc<Node>, shape: &Shape) -> Arc<Node> {
     match shape.rank() {
         0 | 1 => elements.clone(),
@@ -118,7 +121,8 @@ pub(super) fn shaped(builder: Builder, elements: &Arc<Node>, shape: &Shape) -> A
     }
 }
 
-/// Elements that are functions of the index, traced: of rank 1, row by row; of a shape without axes a delayed scalar.
+/// Traces an index function. The result has rank 1, row by row; a shape without axes gives a
+/// delayed scalar.
 pub(super) fn traced(
     builder: Builder,
     shape: &Shape,
@@ -126,7 +130,7 @@ pub(super) fn traced(
 ) -> Arc<Node> {
     let body = trace::trace(&vec![Ty::U64; shape.rank()], |params| {
         let mut parts = params.to_vec();
-        // The index along the last axis is the first parameter.
+        // The first parameter is the index along the last axis.
         if !parts.is_empty() {
             parts.rotate_left(1);
         }
@@ -135,7 +139,7 @@ pub(super) fn traced(
     spread(builder, shape, body)
 }
 
-/// As [`traced`], written with terms.
+/// As [`traced`], built from terms.
 pub(super) fn computed(
     builder: Builder,
     shape: &Shape,
@@ -151,7 +155,8 @@ pub(super) fn computed(
     spread(builder, shape, b.finish(&results))
 }
 
-/// Elements by a body whose parameters are the index along the last axis, then those along the others.
+/// Evaluates a body at each index. Its parameters are the index along the last axis, then those
+/// along the others.
 fn spread(builder: Builder, shape: &Shape, body: Body) -> Arc<Node> {
     match shape.axes() {
         [] => builder.compute(body),
@@ -166,7 +171,8 @@ fn spread(builder: Builder, shape: &Shape, body: Body) -> Arc<Node> {
     }
 }
 
-/// Elements read from others: `index` gives the place of each, in the source's flat data, which is in range.
+/// Reads each element from the flat source at the position that `index` returns, which must be in
+/// range.
 pub(super) fn reading(
     builder: Builder,
     source: &Arc<Node>,
@@ -180,8 +186,8 @@ pub(super) fn reading(
     })
 }
 
-/// Elements with their axes in another order: axis `k` of the result, whose shape comes with it, is axis `order[k]` of the
-/// source.
+/// Reorders the axes: axis `k` of the result is axis `order[k]` of the source. Also returns the new
+/// shape.
 pub(super) fn rearranged(
     builder: Builder,
     source: &Arc<Node>,
@@ -199,7 +205,7 @@ pub(super) fn rearranged(
     (made, to)
 }
 
-/// The elements of a shape with all axes in the opposite order, as an array of rank 2 or more.
+/// Reverses the axes of an array of rank 2 or more.
 #[cfg(feature = "io")]
 pub(crate) fn transposed(builder: Builder, source: &Arc<Node>, shape: &Shape) -> Arc<Node> {
     let order: Vec<usize> = (0..shape.rank()).rev().collect();
@@ -207,14 +213,15 @@ pub(crate) fn transposed(builder: Builder, source: &Arc<Node>, shape: &Shape) ->
     shaped(builder, &made, &to)
 }
 
-/// All fields of an element of flat data, at an index that is in range.
+/// Reads all fields of an element of flat data, at an index that is in range.
 pub(super) fn read(b: &mut BodyBuilder, source: &Arc<Node>, at: TermId) -> Vec<TermId> {
     (0..source.types.len() as u32)
         .map(|f| b.at(source, f, at, false))
         .collect()
 }
 
-/// Where an element lies in flat data. Each part of its index is checked against its axis.
+/// Returns the position of an element in flat data. Each part of its index is checked against its
+/// axis.
 pub(crate) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     if parts.len() != shape.rank() {
         let expected = format!("an index of {} parts", shape.rank());
@@ -232,12 +239,12 @@ pub(crate) fn place(shape: &Shape, parts: &[Field], loc: Loc) -> Field {
     at
 }
 
-/// Checks that a body without parameters is an element of these types.
+/// Checks that a body without parameters gives an element of these types.
 pub(super) fn one_of(types: &[Ty], value: &Body) -> Result<(), ErrorKind> {
     fits(value, "a value", &[], Some(types))
 }
 
-/// An array of rank 1 of integers, as indices.
+/// Converts an array of rank 1 of integers to indices.
 pub(super) fn indices(builder: Builder, node: &Arc<Node>) -> Result<Arc<Node>, ErrorKind> {
     match (&node.types[..], node.rank) {
         ([ty], 1) if ty.is_int() => Ok(as_indices(builder, node)),
@@ -248,19 +255,19 @@ pub(super) fn indices(builder: Builder, node: &Arc<Node>) -> Result<Arc<Node>, E
     }
 }
 
-/// A map of the elements, row by row.
+/// Maps the elements, row by row.
 pub(super) fn mapped(builder: Builder, input: &Arc<Node>, body: Body) -> Arc<Node> {
     builder.map(std::slice::from_ref(input), body)
 }
 
-/// A length computed from others.
+/// Computes a length from others.
 pub(super) fn length(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Axis {
     let mut b = BodyBuilder::new(&[]);
     let n = f(b.locate(Some(builder.loc())));
     Axis::delayed(builder.compute(b.finish(&[n])))
 }
 
-/// An axis of a shape.
+/// Checks that a shape has this axis.
 pub(super) fn axis_of(shape: &Shape, axis: usize) -> Result<usize, ErrorKind> {
     match axis < shape.rank() {
         true => Ok(axis),
@@ -271,7 +278,7 @@ pub(super) fn axis_of(shape: &Shape, axis: usize) -> Result<usize, ErrorKind> {
     }
 }
 
-/// Some axes of a shape, each once.
+/// Checks that a shape has these axes and that none occurs twice.
 pub(super) fn axes_of(shape: &Shape, axes: &[usize]) -> Result<(), ErrorKind> {
     for (k, axis) in axes.iter().enumerate() {
         axis_of(shape, *axis)?;
@@ -285,7 +292,7 @@ pub(super) fn axes_of(shape: &Shape, axes: &[usize]) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// A shape with its axes chosen by number.
+/// Selects axes of a shape by number.
 pub(super) fn chosen(shape: &Shape, axes: impl IntoIterator<Item = usize>) -> Shape {
     Shape::new(
         axes.into_iter()
@@ -293,12 +300,12 @@ pub(super) fn chosen(shape: &Shape, axes: impl IntoIterator<Item = usize>) -> Sh
     )
 }
 
-/// The axes of an array that are not among these.
+/// Returns the axes of a shape that are not in the list.
 pub(super) fn others(shape: &Shape, axes: &[usize]) -> Vec<usize> {
     (0..shape.rank()).filter(|a| !axes.contains(a)).collect()
 }
 
-/// An element that is read by its index, axis by axis.
+/// An element whose index is given axis by axis.
 pub(super) struct Element<'b, 's> {
     b: &'b mut BodyBuilder,
     source: &'s Arc<Node>,
@@ -321,7 +328,7 @@ impl<'b, 's> Element<'b, 's> {
         }
     }
 
-    /// The next part of the index, which is below the axis's length.
+    /// Adds the next part of the index, which is in range.
     pub(super) fn inside(&mut self, axis: usize, part: TermId) {
         self.at = Some(match self.at {
             None => part,
@@ -332,14 +339,15 @@ impl<'b, 's> Element<'b, 's> {
         });
     }
 
-    /// The next part of the index, which is checked.
+    /// Adds the next part of the index, with a bounds check.
     pub(super) fn checked(&mut self, axis: usize, part: TermId) {
         let outer = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
         let n = self.shape.axes()[axis].term(self.b);
         self.at = Some(self.b.flat_checked(outer, part, n));
     }
 
-    /// The next part of the index is 0, checked unless it is known that this is inside.
+    /// Adds a 0 as the next part of the index. It is checked unless the axis is known not to be
+    /// empty.
     pub(super) fn first(&mut self, axis: usize) {
         let zero = self.b.lit(Const::u64(0));
         match self.shape.axes()[axis].known() {
@@ -348,19 +356,19 @@ impl<'b, 's> Element<'b, 's> {
         }
     }
 
-    /// The element's fields.
+    /// Reads the fields of the element.
     pub(super) fn read(self) -> Vec<TermId> {
         let at = self.at.unwrap_or_else(|| self.b.lit(Const::u64(0)));
         read(self.b, self.source, at)
     }
 
-    /// Terms beside the index.
+    /// Builds other terms with the same builder.
     pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut BodyBuilder) -> R) -> R {
         f(self.b)
     }
 }
 
-/// The one length of arrays, which is checked when it is asked for.
+/// Returns the common length of arrays. It is checked when computed.
 pub(super) fn checked_length(builder: Builder, arrays: &[Arc<Node>]) -> Axis {
     let all = match arrays {
         [one] => one.clone(),
@@ -369,7 +377,8 @@ pub(super) fn checked_length(builder: Builder, arrays: &[Arc<Node>]) -> Axis {
     Axis::delayed(builder.len(&all))
 }
 
-/// The length of axes that must be equally long, as far as it can be said which that is.
+/// Returns the common length of axes. Known lengths are compared at once, others when the length is
+/// computed.
 pub(super) fn agreed(builder: Builder, axes: &[&Axis]) -> Result<Axis, ErrorKind> {
     let known = axes.iter().filter_map(|a| a.known());
     let (least, most) = (known.clone().min(), known.max());

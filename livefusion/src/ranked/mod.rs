@@ -1,19 +1,21 @@
 //! Arrays of rank 2 and more: combinators along axes.
 //!
-//! The elements of such an array lie row by row: those along the last axis are neighbours. Every combinator here is
-//! lazy, and fuses as those of one axis do.
+//! Elements are stored row by row: neighbours along the last axis are adjacent. Every combinator
+//! here is lazy, and fuses as the combinators of rank 1 do.
 //!
-//! The untyped form of each is [`Builder`](crate::ast::Builder)'s, in the same file, and mostly has the same name. What the typed
-//! layer has in several forms is one there: `slice_along` takes an index, too, `stencil` any rank; `generate_in` is `generate` with a shape, and `dot`
-//! `matmul`, too.
+//! The untyped forms are methods of [`Builder`](crate::ast::Builder) in the same files, mostly with
+//! the same names. Some untyped forms cover several typed ones. `slice_along` also takes an index,
+//! `stencil` handles every rank, `generate_in` is `generate` with a shape, and `dot` includes
+//! `matmul`.
 //!
 //! | file | combinators |
 //! | --- | --- |
-//! | `make` | what the others are made of: elements as functions of the index, shapes beside flat data |
-//! | `axes` | `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `roll`, along an axis `reverse`, `diag`, `triangle_lower`, `triangle_upper`, `pad` |
-//! | `fold` | folds and scans along axes, of which the combinators are in [`over`](crate::over) |
+//! | `make` | building blocks: index functions, and shapes of flat data |
+//! | `axes` | `reshape`, `flatten`, `transpose`, `permute_axes`, `swap_axes`, `roll`, `reverse` along an axis |
+//! | `axes` | `diag`, `triangle_lower`, `triangle_upper`, `pad` |
+//! | `fold` | folds and scans along axes; their combinators are in [`over`](crate::over) |
 //! | `reduce` | extremes, means and variances along axes; `len` |
-//! | `slice` | `slice`, `split`, `broadcast`, along an axis `slice` and `at` |
+//! | `slice` | `slice`, `split`, `broadcast`; along an axis `slice` and `at` |
 //! | `zip` | `zip`, `zip_with`, `enumerate` |
 //! | `select` | `select` |
 //! | `scan` | scans along an axis; `fold_seg` |
@@ -22,9 +24,9 @@
 //! | `gemm` | `matmul_apart` (feature `matmul`) |
 //! | `scatter` | `permute` |
 //! | `stencil` | `stencil1`, `stencil2`, `stencil3` |
-//! | `near` | along which axis elements are neighbours in memory |
-//! | `nest` | `map_rows`, along an axis `map` |
-//! | `index` | `at`, `backpermute`; indices as arguments |
+//! | `near` | the axis along which elements are adjacent in memory |
+//! | `nest` | `map_rows`; along an axis `map` |
+//! | `index` | `at`, `backpermute`; index arguments |
 
 mod axes;
 mod fold;

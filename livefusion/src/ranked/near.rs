@@ -1,11 +1,13 @@
-//! Along which axis an array's elements are read side by side. Where a combinator could run along one axis or another, it
-//! runs along that.
+//! The axis along which an array is read contiguously.
+//!
+//! A combinator that can run along several axes prefers this one.
 
 use crate::ast::{Body, Kind, Node, Term, TermId};
 use std::sync::Arc;
 
-/// The axis of an array of this rank along which neighbours are read from neighbours in memory. The nodes are its elements row
-/// by row. None if there is no such axis, or sources differ in it.
+/// Returns the axis along which reads are contiguous, for an array of this rank.
+///
+/// The node holds the elements row by row. `None` if there is no such axis, or sources disagree.
 pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     let mut axes = Vec::new();
     let mut stack = vec![elements];
@@ -21,7 +23,7 @@ pub(super) fn near(elements: &Arc<Node>, rank: usize) -> Option<usize> {
     axes.iter().all(|axis| *axis == first).then_some(first)
 }
 
-/// For each array that a function of an index reads, the axis along which it does so side by side. Its parameters are the index
+/// Returns the contiguous axis of each read in an index function. Its parameters are the index
 /// along the last axis, then those along the others.
 fn reads(body: &Body) -> impl Iterator<Item = usize> {
     let term = |t: TermId| body.terms.get(t.index()).map(|data| data.term);

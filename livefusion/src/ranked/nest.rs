@@ -1,4 +1,4 @@
-//! Nested programs on axes: `map_rows`, along an axis `map`.
+//! Nested programs on axes: `map_rows`, and `map` along an axis.
 
 use super::make::{axis_of, built, chosen, others, reading, rearranged, shaped};
 use crate::array::{Array, Ix0, Multi, Rank};
@@ -13,9 +13,11 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// `f` of each row along the last axis, which it gets as an array of rank 1; it runs once. Of a delayed scalar that it gives the
-    /// result is an array without that axis, of an array one of the same rank, whose rows are known to be of one length. Another
-    /// rank is a mistake.
+    /// Applies `f` to each row along the last axis.
+    ///
+    /// `f` gets a row as an array of rank 1, and runs once. If it returns a delayed scalar, the
+    /// result is an array without that axis. If it returns an array, the result has the same rank,
+    /// and its rows must be known to have one length. Another rank is a mistake.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -34,8 +36,9 @@ impl Builder {
         self.map_along(xs, usize::from(xs.rank).saturating_sub(1), f)
     }
 
-    /// `f` of the elements along an axis, for each index along the others; otherwise as [`map_rows`](Builder::map_rows). An axis
-    /// that is not there is a mistake.
+    /// Applies `f` to the elements along an axis, for each other index.
+    ///
+    /// The axis must exist. Otherwise as [`map_rows`](Builder::map_rows).
     pub fn map_along(
         self,
         xs: &Arc<Node>,
@@ -56,7 +59,7 @@ impl Builder {
             None if axis == last => Ok(self.reshape(xs, None)),
             None => Ok(rearranged(self, xs, &of, &order).0),
         });
-        // An array of one axis is one row.
+        // An array of one axis is a single row.
         let one = (to.rank() == 1).then(|| self.length(1));
         let rows = Shape::new(one.into_iter().chain(to.axes().iter().cloned()));
         let lengths = match self.descriptors(&rows).pop() {
@@ -72,14 +75,16 @@ impl Builder {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// `f` of each row along the last axis, which it gets as an array. The closure runs once; all combinators may be used in
-    /// it, on the row, on arrays and delayed scalars from outside, and on elements of rows around it.
+    /// Applies `f` to each row along the last axis.
     ///
-    /// | the closure gives | the result is |
+    /// `f` gets a row as an array, and runs once. It can use all combinators, on the row, on arrays
+    /// and delayed scalars from outside, and on elements of enclosing rows.
+    ///
+    /// | result of the closure | result of `map_rows` |
     /// | --- | --- |
     /// | a delayed scalar, `Array<U, Ix0>` | an array without that axis |
     /// | an array, `Array<U>` | an array of the same rank; the last axis is as long as the array |
-    /// | a tuple of up to 6 of these | a tuple; what they have in common is computed once |
+    /// | a tuple of up to 6 of these | a tuple; common parts are computed once |
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -94,16 +99,17 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// It is flattened onto all rows, as [`map_segments`](crate::Segmented::map_segments) is, and fuses as that does: the
-    /// loop over rows has loops over elements in it. Where rows of the result may be of different lengths, as those of a
-    /// filter are, go by [`to_segmented`](Array::to_segmented). Where their length depends on that of the rows alone, as of `take`,
-    /// `drop`, `slice`, `append` and `top_k`, all are of one length.
+    /// It is flattened over all rows, as [`map_segments`](crate::Segmented::map_segments) is, and
+    /// fuses in the same way: the loop over rows contains loops over elements. If rows of the
+    /// result can have different lengths, as after a filter, use
+    /// [`to_segmented`](Array::to_segmented) first. If their length depends only on that of the
+    /// rows, as for `take`, `drop`, `slice`, `append` and `top_k`, all have one length.
     ///
-    /// *Source.* Second-order combinators that nest, on arrays whose rows are of one length: "A T2 Graph-Reduction Approach
-    /// To Fusion", section 2.
+    /// *Source.* Second-order combinators that nest, on arrays whose rows have one length: "A T2
+    /// Graph-Reduction Approach To Fusion", section 2.
     ///
     /// # Errors
-    /// When forced: if rows of a result are not known to be of one length. Otherwise as
+    /// When forced: if rows of a result are not known to have one length. Otherwise as
     /// [`map_segments`](crate::Segmented::map_segments).
     #[doc(alias = "apply_along_axis")]
     #[track_caller]
@@ -115,9 +121,10 @@ impl<T: Elt, D: Multi> Array<T, D> {
 }
 
 impl<T: Elt, D: Multi> Along<T, D> {
-    /// Maps the elements along the axis, as a vector, for each index along the others.
+    /// Maps the elements along the axis, as a vector, for each other index.
     ///
-    /// Along the last axis it is [`map_rows`](Array::map_rows); along another one elements are read across rows.
+    /// Along the last axis it is [`map_rows`](Array::map_rows). Along another axis, elements are
+    /// read across rows.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -139,14 +146,15 @@ impl<T: Elt, D: Multi> Along<T, D> {
     }
 }
 
-/// The nodes of what a closure on a row gives.
+/// Returns the nodes in the result of a closure on a row.
 fn nodes(results: impl PerRow) -> Vec<Arc<Node>> {
     let mut nodes = Vec::new();
     results.nodes(&mut nodes);
     nodes
 }
 
-/// What gave an array its length: what maps it, scans it or reads each of its elements kept that.
+/// Returns the array that determined the length of a result. Maps, scans and reads of each element
+/// keep a length.
 fn lengthened(result: &Arc<Node>) -> &Arc<Node> {
     let mut at = result;
     loop {
@@ -162,16 +170,16 @@ fn lengthened(result: &Arc<Node>) -> &Arc<Node> {
     }
 }
 
-/// Rows that a closure was called on.
+/// The rows for a closure.
 struct Mapped {
     /// The shape with the rows along the last axis.
     shape: Shape,
-    /// Which axis of the array each of these is.
+    /// The axis of the array for each axis of that shape.
     order: Vec<usize>,
 }
 
 impl Mapped {
-    /// What a result of the closure is of all rows.
+    /// Converts a result of the closure to the result for all rows.
     fn of_all(&self, builder: Builder, lift: &mut Lift, result: &Arc<Node>) -> Arc<Node> {
         let rank = self.order.len() as u8;
         match result.rank {
@@ -204,14 +212,14 @@ impl Mapped {
         }
     }
 
-    /// The axes around the rows.
+    /// Returns the axes around the rows.
     fn around(&self) -> Vec<Axis> {
         let mut axes = self.shape.axes().to_vec();
         axes.pop();
         axes
     }
 
-    /// One element for each row, under the shape around; of one row a delayed scalar.
+    /// Gives one element per row the shape around the rows. A single row gives a delayed scalar.
     fn each(&self, builder: Builder, elements: &Arc<Node>) -> Arc<Node> {
         let around = Shape::new(self.around());
         match around.rank() {
@@ -220,7 +228,7 @@ impl Mapped {
         }
     }
 
-    /// All rows, where they were before.
+    /// Moves all rows back to their original axes.
     fn rows(&self, builder: Builder, elements: &Arc<Node>, length: Axis) -> Arc<Node> {
         let mut axes = self.around();
         axes.push(length);
@@ -228,7 +236,7 @@ impl Mapped {
         if self.order.iter().zip(0..).all(|(axis, k)| *axis == k) {
             return shaped(builder, elements, &from);
         }
-        // Each axis goes back to where it was.
+        // Invert the order of the axes.
         let mut back = vec![0; self.order.len()];
         (0..).zip(&self.order).for_each(|(k, axis)| back[*axis] = k);
         let (read, to) = rearranged(builder, elements, &from, &back);
@@ -236,18 +244,20 @@ impl Mapped {
     }
 }
 
-/// What a closure on a row may give: a delayed scalar, an array, or a tuple of up to 6 of these.
+/// Describes the result of a closure on a row.
+///
+/// It is a delayed scalar, an array, or a tuple of up to 6 of these.
 #[diagnostic::on_unimplemented(
     message = "a closure on a row cannot give `{Self}`",
     note = "give an `Array`, a delayed scalar, or a tuple of up to 6 of these"
 )]
 pub trait PerRow {
-    /// What that is of all rows of an array of rank `D`.
+    /// Names the result for all rows of an array of rank `D`.
     type Out<D: Multi>;
-    /// Appends its nodes.
+    /// Appends the nodes.
     #[doc(hidden)]
     fn nodes(&self, out: &mut Vec<Arc<Node>>);
-    /// What these are of all rows, in the same order.
+    /// Converts the results for all rows, in the same order.
     #[doc(hidden)]
     fn of_all<D: Multi>(all: &mut dyn Iterator<Item = Arc<Node>>, builder: Builder)
     -> Self::Out<D>;
@@ -276,7 +286,7 @@ impl<T: Elt> PerRow for Array<T> {
     }
 }
 
-/// The next result; there is one.
+/// Returns the next result, which exists.
 fn next<T: Elt, D: Rank>(
     all: &mut dyn Iterator<Item = Arc<Node>>,
     builder: Builder,

@@ -14,7 +14,9 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl Builder {
-    /// The coordinates of a grid: of each point the element of the first array, which goes along its rows, and that of the second.
+    /// Returns the coordinates of a grid as two matrices.
+    ///
+    /// The first array runs along the rows, and the second along the columns.
     pub fn meshgrid(self, xs: &Arc<Node>, ys: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
         let loc = self.loc();
         let along = |of: &Arc<Node>, axis: usize| {
@@ -27,8 +29,10 @@ impl Builder {
         (along(xs, 1), along(ys, 0))
     }
 
-    /// `f` of each pair of an element of `xs` and one of `ys`, both of rank 1: a matrix. The body's parameters are the fields of
-    /// both.
+    /// Applies `f` to each pair of elements of `xs` and `ys`.
+    ///
+    /// Both arrays have rank 1, and the result is a matrix. The parameters of the body are the
+    /// fields of both elements.
     ///
     /// ```
     /// use livefusion::ast::{BodyBuilder, Builder, Op, Ty};
@@ -62,9 +66,11 @@ impl Builder {
         })
     }
 
-    /// The product of two vectors, of a matrix and a vector, or of two matrices: the sums of the products along the last axis of
-    /// `left` and the first one of `right`. Elements are of one number each, and both arrays' of one type; the axes are equally
-    /// long.
+    /// Multiplies two vectors, a matrix and a vector, or two matrices.
+    ///
+    /// The result is the sums of products along the last axis of `left` and the first one of
+    /// `right`. These axes must have the same length. Elements are one number each, of the same
+    /// type.
     pub fn dot(self, left: &Arc<Node>, right: &Arc<Node>) -> Arc<Node> {
         let rank = left.rank.saturating_add(right.rank).saturating_sub(2);
         built(self, &[left, right], (&left.types, rank), || {
@@ -91,12 +97,12 @@ impl Builder {
                 got: shapes[1].to_string(),
             })?;
             let fold = by(Op::Add, Const::zero(ty));
-            // The axis that is folded stands before the columns: these are neighbours, in memory and among the sums.
+            // The folded axis precedes the columns, which are adjacent in memory and in the sums.
             let order = rows.iter().cloned().chain([inner]);
             let all = Shape::new(order.chain(columns.iter().cloned()));
             let products = match columns {
                 [] => {
-                    // The elements on the left come in order.
+                    // The elements of the left operand come in order.
                     let others = match rows {
                         [] => b,
                         _ => computed(self, &all, |t, parts| {
@@ -127,7 +133,7 @@ impl Builder {
     }
 }
 
-/// Whether arrays have one axis each.
+/// Checks that both arrays have one axis.
 fn one_axis(arrays: [&Arc<Node>; 2]) -> Result<(), ErrorKind> {
     match arrays.into_iter().find(|n| n.rank != 1) {
         Some(odd) => {
@@ -139,8 +145,10 @@ fn one_axis(arrays: [&Arc<Node>; 2]) -> Result<(), ErrorKind> {
 }
 
 impl<T: Elt> Array<T> {
-    /// The coordinates of a grid as two matrices, of a row for each element of `ys` and a column for each of these: of each point its
-    /// element here, and that of `ys`.
+    /// Returns the coordinates of a grid as two matrices.
+    ///
+    /// They have a row per element of `ys`, and a column per element of this array. The first
+    /// matrix holds the elements of this array, the second those of `ys`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -150,7 +158,8 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Functions of the index, in no memory. A function of both is [`outer`](Array::outer).
+    /// *Cost and fusion.* Both are index functions, which are never stored. To apply a function to
+    /// both coordinates, use [`outer`](Array::outer).
     #[doc(alias("mgrid", "ogrid"))]
     #[track_caller]
     pub fn meshgrid<U: Elt>(&self, ys: &Array<U>) -> (Array<T, Ix2>, Array<U, Ix2>) {
@@ -158,8 +167,10 @@ impl<T: Elt> Array<T> {
         (Array::wrap(x), Array::wrap(y))
     }
 
-    /// `f` of each pair of an element here and one of `other`: a matrix. Fuses with what makes the elements here, and with
-    /// what uses the result; `other` is in memory, or computed where it is read.
+    /// Applies `f` to each pair of elements of this array and `other`.
+    ///
+    /// The result is a matrix. Fuses with the producer of this array and the consumers of the
+    /// result. `other` is in memory, or recomputed at each read.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -180,12 +191,14 @@ impl<T: Elt> Array<T> {
     }
 }
 
-/// Ranks whose product is a sum over the last axis of one and the first axis of the other.
+/// Describes ranks that can be multiplied.
+///
+/// The product sums over the last axis of one and the first axis of the other.
 #[diagnostic::on_unimplemented(
     message = "there is no product of arrays of rank `{Self}` and `{E}`"
 )]
 pub trait Dot<E>: Dim {
-    /// The rank of the product.
+    /// Names the rank of the product.
     type Product: Rank;
 }
 
@@ -203,13 +216,17 @@ impl Dot<Ix2> for Ix2 {
 }
 
 impl<T: Num, D: Dim> Array<T, D> {
-    /// The product of two vectors, of a matrix and a vector, or of two matrices: the sums of the products along the last
-    /// axis here and the first one of `other`. It is one loop, and the products are in no memory. The elements of a vector
-    /// or matrix that stands first fuse with what makes them only if `other` is a vector; what is read across is in memory,
-    /// or computed where it is read. Where `other` is a vector, floats are added in several lanes, see [`fold`](Array::fold);
-    /// where it is a matrix, each sum goes from left to right: the loop over its columns is the inner one, so that memory is
-    /// read in order, and rows of sums are joined side by side (what "A T2 Graph-Reduction Approach To Fusion", section 4.2,
-    /// calls IRWIM would bring each sum inside, and is not done).
+    /// Multiplies two vectors, a matrix and a vector, or two matrices.
+    ///
+    /// The result is the sums of products along the last axis of this array and the first one of
+    /// `other`. It is one loop, and the products are not stored.
+    ///
+    /// This array fuses with its producer only if `other` is a vector. An operand that is read
+    /// across rows is in memory, or recomputed at each read. If `other` is a vector, floats are
+    /// added in several lanes, see [`fold`](Array::fold). If it is a matrix, each sum goes from
+    /// left to right. Then the loop over its columns is the innermost one, so memory is read in
+    /// order, and rows of sums are combined elementwise. The rewrite IRWIM ("A T2 Graph-Reduction
+    /// Approach To Fusion", section 4.2) would make each sum the inner loop, and is not used.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -220,7 +237,7 @@ impl<T: Num, D: Dim> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if these two axes are not equally long.
+    /// When forced: if these two axes do not have the same length.
     #[doc(alias("inner", "vdot"))]
     #[track_caller]
     pub fn dot<E: Dim>(&self, other: &Array<T, E>) -> Array<T, D::Product>
@@ -233,10 +250,10 @@ impl<T: Num, D: Dim> Array<T, D> {
 }
 
 impl<T: Num> Array<T, Ix2> {
-    /// The product of two matrices, as [`dot`](Array::dot).
+    /// Multiplies two matrices, as [`dot`](Array::dot).
     ///
     /// # Errors
-    /// When forced: if there are not as many columns here as rows of `other`.
+    /// When forced: if this matrix does not have as many columns as `other` has rows.
     #[doc(alias = "dot")]
     #[track_caller]
     pub fn matmul(&self, other: &Array<T, Ix2>) -> Array<T, Ix2> {

@@ -1,4 +1,4 @@
-//! Reductions along axes that differ from those of all elements: extremes, means and variances.
+//! Extremes, means and variances along axes, with their own algorithms.
 
 use super::fold::{Folded, along};
 use super::make::{computed, mapped};
@@ -14,28 +14,28 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// A fold along axes without a start, by a step of which an element joined with itself is itself.
+    /// Folds along axes without a start, by an idempotent step.
     pub(crate) fn chosen_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
         along(self, xs, axes, &xs.types, |folded, elements| {
             first_or(self, folded, elements, step)
         })
     }
 
-    /// The means along axes.
+    /// Computes the means along axes.
     pub(crate) fn mean_along(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.statistics_along(xs, axes, |folded, floats, ty| {
             means(self, folded, floats, ty)
         })
     }
 
-    /// The variances along axes.
+    /// Computes the variances along axes.
     pub(crate) fn var_along(self, xs: &Arc<Node>, axes: &[usize]) -> Arc<Node> {
         self.statistics_along(xs, axes, |folded, floats, ty| {
             variances(self, folded, floats, ty)
         })
     }
 
-    /// A statistic of the elements as `f64`s, of the type that means have.
+    /// Computes a statistic of the elements cast to `f64`. The result has the type of a mean.
     fn statistics_along(
         self,
         xs: &Arc<Node>,
@@ -49,7 +49,7 @@ impl Builder {
         })
     }
 
-    /// The indices along one axis of the elements that a step of pairs, of value and index, chooses.
+    /// Finds the index along one axis of the element that a step on pairs (value, index) selects.
     pub(crate) fn extremum_along(
         self,
         xs: &Arc<Node>,
@@ -66,7 +66,7 @@ impl Builder {
     }
 }
 
-/// The axis of a combinator that goes along one only.
+/// Returns the axis of a combinator that accepts only one.
 pub(super) fn one_of(axes: &[usize]) -> Result<usize, ErrorKind> {
     match axes {
         [axis] => Ok(*axis),
@@ -80,7 +80,7 @@ pub(super) fn one_of(axes: &[usize]) -> Result<usize, ErrorKind> {
 impl<T: Elt, D: Multi> Array<T, D> {
     /// Counts all elements.
     ///
-    /// Computes none of them, unless a length depends on these.
+    /// The elements are not computed unless a length depends on them.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -95,7 +95,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     }
 }
 
-/// A fold without a start, of which an element joined with itself is itself.
+/// Folds without a start, by an idempotent step.
 fn first_or(
     b: Builder,
     folded: &Folded<'_>,
@@ -109,7 +109,7 @@ fn first_or(
     Ok(folded.onto(b, &first, elements, step))
 }
 
-/// The means of folds of `f64`s, row by row.
+/// Computes the means of folds of `f64`s, row by row.
 fn means(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) -> Arc<Node> {
     let mean = Statistic::mean(ty);
     let sums = match mean.width() {
@@ -121,7 +121,8 @@ fn means(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) -> A
     })
 }
 
-/// Sums in pairs. Where each fold goes from left to right, elements are joined onto buffers of pairs.
+/// Sums with accumulated rounding errors. Folds from left to right add the elements to buffers of
+/// pairs.
 fn in_pairs(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<Node> {
     match folded.is_last() {
         true => folded.fold(builder, floats, pairs()),
@@ -132,7 +133,8 @@ fn in_pairs(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>) -> Arc<No
     }
 }
 
-/// The variances of folds of `f64`s: from the distances from a number near the mean, and their squares.
+/// Computes the variances of folds of `f64`s, from the distances to a number near the mean and
+/// their squares.
 fn variances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) -> Arc<Node> {
     let sums = folded.fold(builder, floats, plain_sum());
     let near = per_fold(builder, folded, &sums, |b, sum, n| {
@@ -162,12 +164,12 @@ fn variances(builder: Builder, folded: &Folded<'_>, floats: &Arc<Node>, ty: Ty) 
     )
 }
 
-/// Numbers of which nothing is missing.
+/// Converts exact numbers to pairs.
 fn as_pairs(builder: Builder, xs: Arc<Node>) -> Arc<Node> {
     mapped(builder, &xs, as_pair())
 }
 
-/// A function of each fold's result and its number of elements.
+/// Applies a function to the result of each fold and its number of elements.
 fn per_fold(
     builder: Builder,
     folded: &Folded<'_>,
@@ -184,7 +186,7 @@ fn per_fold(
     mapped(builder, results, b.finish(&made))
 }
 
-/// The distances of elements from a number for each fold.
+/// Subtracts a number per fold from the elements.
 fn distances(
     builder: Builder,
     folded: &Folded<'_>,

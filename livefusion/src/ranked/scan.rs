@@ -1,4 +1,4 @@
-//! Running folds along axes, and folds of parts of rows: `fold_seg`.
+//! Scans along axes, and folds of parts of rows: `fold_seg`.
 
 use super::fold::{Folded, START};
 use super::make::{axis_of, built, computed, indices, shaped};
@@ -14,7 +14,7 @@ use crate::over::Domain;
 use std::sync::Arc;
 
 impl Builder {
-    /// Running folds along an axis, with a start, and associative or from left to right.
+    /// Scans along an axis with a start, by an associative or sequential fold.
     pub(crate) fn scan_along(
         self,
         xs: &Arc<Node>,
@@ -25,12 +25,12 @@ impl Builder {
         self.scanned(xs, axes, Towards::End, Running::From(fold, kind))
     }
 
-    /// Running folds along an axis by an associative operator, with no starting value.
+    /// Scans along an axis without a start, by an associative operator.
     pub(crate) fn scan1_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
         self.scanned(xs, axes, Towards::End, Running::First(step))
     }
 
-    /// Running folds along an axis from the last element to the first, with a start.
+    /// Scans along an axis from the last element to the first, with a start.
     pub(crate) fn scan_right_along(
         self,
         xs: &Arc<Node>,
@@ -41,12 +41,12 @@ impl Builder {
         self.scanned(xs, axes, Towards::Start, Running::From(fold, kind))
     }
 
-    /// Running folds along an axis from the last element to the first, with no starting value.
+    /// Scans along an axis from the last element to the first, without a start.
     pub(crate) fn scan1_right_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
         self.scanned(xs, axes, Towards::Start, Running::First(step))
     }
 
-    /// A scan along an axis, towards one of its ends.
+    /// Scans along an axis, towards one of its ends.
     fn scanned(
         self,
         xs: &Arc<Node>,
@@ -59,7 +59,8 @@ impl Builder {
             running.check(xs)?;
             let (shape, axis) = (self.shape(xs), one_of(axes)?);
             axis_of(&shape, axis)?;
-            // All elements from the last to the first are all rows so: each is where the mirrored one was.
+            // Reversing all elements reverses each row, and also the order of the rows. The result
+            // is reversed back.
             let turned = |elements: Arc<Node>| match towards {
                 Towards::End => elements,
                 Towards::Start => self.reverse(&elements),
@@ -84,8 +85,10 @@ impl Builder {
         })
     }
 
-    /// Each row along the last axis cut into segments of these lengths, integers of rank 1, and the elements of each folded. The last
-    /// axis of the result has as many elements as there are segments. A vector is a mistake.
+    /// Cuts each row into segments of these lengths, and folds each.
+    ///
+    /// Rows are along the last axis. The lengths are integers of rank 1. The last axis of the
+    /// result has one element per segment. The array must have rank 2 or more.
     pub fn fold_seg(self, xs: &Arc<Node>, lengths: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let types = fold.state(&xs.types);
         built(self, &[xs, lengths], (&types, xs.rank), || {
@@ -114,23 +117,23 @@ impl Builder {
     }
 }
 
-/// In which direction a scan goes along its axis.
+/// The direction of a scan along its axis.
 #[derive(Clone, Copy)]
 enum Towards {
     End,
     Start,
 }
 
-/// What a scan begins with.
+/// The start of a scan.
 enum Running {
-    /// A starting value.
+    /// A start value.
     From(Fold, ScanKind),
-    /// The first element, by this operator.
+    /// The first element. Later ones are combined by this operator.
     First(Body),
 }
 
 impl Running {
-    /// The types of what it gives.
+    /// Returns the types of the results.
     fn types(&self, xs: &Node) -> Types {
         match self {
             Running::From(fold, _) => fold.state(&xs.types),
@@ -138,7 +141,7 @@ impl Running {
         }
     }
 
-    /// Checks what scans do not ask for themselves where they are rewritten.
+    /// Checks the requirements that the rewritten scan does not check itself.
     fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
         match self {
             Running::From(fold, _) => match fold.style {
@@ -159,7 +162,7 @@ impl Running {
         }
     }
 
-    /// The scan of elements, by one with a start.
+    /// Scans the elements by a scan with a start.
     fn scan(
         self,
         builder: Builder,
@@ -176,9 +179,11 @@ impl Running {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// Each row along the last axis cut into segments of these lengths, which are the same for all rows, and each segment's
-    /// elements joined by `op`, which must be associative, from `start`. The last axis of the result has as many elements as
-    /// there are segments. Memory is read once, in order. It is the Accelerate chapter's `foldSeg`.
+    /// Cuts each row into segments of these lengths, and folds each.
+    ///
+    /// Rows are along the last axis, and the lengths are the same for all rows. Each segment is
+    /// folded by `op`, which must be associative, from `start`. The last axis of the result has one
+    /// element per segment. Memory is read once, in order. This is `foldSeg` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;

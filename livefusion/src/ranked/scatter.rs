@@ -10,9 +10,11 @@ use loop_lang::types::Const;
 use std::sync::Arc;
 
 impl Builder {
-    /// `base` with each element of an array of its type joined onto what is at an index, in order, by `op` of (what is there,
-    /// element). `f` gives the index in `base` from that of an element; where it gives a condition (`bool`), elements are left
-    /// out for which that does not hold.
+    /// Combines each element of `xs` into the element of `base` at an index.
+    ///
+    /// The elements are combined in order, by `op` of (old element, new element). `f` maps the
+    /// index of an element to an index of `base`, and may also return a condition (`bool`). An
+    /// element is left out if its condition is false.
     ///
     /// ```
     /// use livefusion::ast::{Builder, Op, Ty, BodyBuilder};
@@ -44,7 +46,7 @@ impl Builder {
                 let Some(is_kept) = condition else {
                     return Fields::from_slice(&[at]);
                 };
-                // What is left out may lie outside.
+                // The index of an element that is left out may be out of range.
                 let arms = [(at, Field::literal(Const::u64(0)))];
                 let at = trace::cond(is_kept, &arms, loc);
                 [is_kept].into_iter().chain(at).collect()
@@ -65,10 +67,12 @@ impl Builder {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// `base` with each element here joined onto what is at an index, in order, by `op` of (what is there, element). `f`
-    /// gives the index in `base` from that here; an element is left out where `f` gives none, which
-    /// [`then_some`](crate::Exp::then_some) says. Fuses with what makes the elements; the result is in memory before others
-    /// read it. It is the Accelerate chapter's `permute`.
+    /// Combines each element into the element of `base` at an index.
+    ///
+    /// The elements are combined in order, by `op` of (old element, new element). `f` maps the
+    /// index of an element to an index of `base`. It can leave an element out by
+    /// [`then_some`](crate::Exp::then_some). Fuses with the producer of the elements. The result is
+    /// stored before consumers read it. This is `permute` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -84,7 +88,8 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if a part of an index is negative, or not below the length of its axis, and it is not left out.
+    /// When forced: if a part of an index is negative, or not below the length of its axis. Indices
+    /// of elements that are left out are not checked.
     #[track_caller]
     pub fn permute<E: Dim, P: Target<E>, R: ToExp<T>>(
         &self,

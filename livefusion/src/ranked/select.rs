@@ -1,4 +1,4 @@
-//! What lies at chosen indices of an axis: `select`.
+//! Selection by indices of an axis: `select`.
 
 use super::make::{self, Element, axis_of, built, computed, shaped};
 use crate::array::{Array, Multi, length_of};
@@ -7,7 +7,9 @@ use crate::elt::{Elt, Int};
 use std::sync::Arc;
 
 impl Builder {
-    /// What lies at these indices, integers of rank 1, of an axis, in their order. An axis that is not there is a mistake.
+    /// Selects the slices at these indices of an axis, in order.
+    ///
+    /// The indices are integers of rank 1. The axis must exist.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -43,9 +45,12 @@ impl Builder {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// What lies at these indices of an axis, in their order: the axis of the result is as long as `indices`. It is a map over
-    /// the elements of the result, which fuses with what uses it; the indices and this array are in memory, or computed where
-    /// they are read, if each element is a cheap function of its index. Of one axis it is [`gather`](Array::gather).
+    /// Selects the slices at these indices of an axis, in order.
+    ///
+    /// The axis of the result is as long as `indices`. This is a map over the elements of the
+    /// result, which fuses with its consumers. The indices and this array are in memory, or their
+    /// elements are recomputed at each read if they are cheap index functions. For arrays of rank 1
+    /// use [`gather`](Array::gather).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -56,7 +61,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there is no such axis, or an index is negative, or not below the axis's length.
+    /// When forced: if there is no such axis, or an index is negative or not below its length.
     #[doc(alias = "take")]
     #[track_caller]
     pub fn select<I: Int>(&self, axis: usize, indices: &Array<I>) -> Array<T, D> {

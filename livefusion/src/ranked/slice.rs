@@ -1,4 +1,4 @@
-//! Parts of arrays: `slice`, `split`, along an axis `slice` and `at`, and copies along new axes: `broadcast`.
+//! Parts of arrays (`slice`, `split`, `at`) and copies along new axes (`broadcast`).
 
 use super::make::{self, Element, axis_of, built, checked_length, computed, shaped};
 use crate::array::{
@@ -15,8 +15,10 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 use std::sync::Arc;
 
 impl Builder {
-    /// A part of an array. There is an item for each axis; [`Item::New`] is one for none, and makes an axis of length 1. Where no
-    /// axis is left the result is a delayed scalar. Another number of items than of axes is a mistake.
+    /// Takes a part of an array.
+    ///
+    /// There is one item per axis. An [`Item::New`] belongs to no axis and makes an axis of length
+    /// 1. If no axis is left, the result is a delayed scalar.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -91,8 +93,11 @@ impl Builder {
         })
     }
 
-    /// A part of an array along one axis: of a range these elements, of an index what lies there, without the axis. It is
-    /// [`slice`](crate::over::Along::slice) and [`at`](crate::over::Along::at) along an axis. An axis that is not there is a mistake.
+    /// Takes a part of an array along one axis.
+    ///
+    /// A range keeps its elements. An index keeps one slice and removes the axis. These are
+    /// [`slice`](crate::over::Along::slice) and [`at`](crate::over::Along::at) along an axis. The
+    /// axis must exist.
     pub fn slice_along(self, xs: &Arc<Node>, axis: usize, item: Item) -> Arc<Node> {
         let mut items = vec![Item::ALL; xs.rank.into()];
         let (lost, wrong) = (u8::from(matches!(item, Item::One(_))), axis >= items.len());
@@ -114,7 +119,9 @@ impl Builder {
         self.slice(xs, &items)
     }
 
-    /// An array in two parts: what lies before a position along an axis, and the rest. An axis that is not there is a mistake.
+    /// Splits an array along an axis, before a position.
+    ///
+    /// The axis must exist.
     pub fn split(self, xs: &Arc<Node>, axis: usize, at: &Amount) -> (Arc<Node>, Arc<Node>) {
         let half = |range: Ends| {
             built(self, &[xs], (&xs.types, xs.rank), || {
@@ -137,9 +144,11 @@ impl Builder {
         (left, half((at.clone(), None)))
     }
 
-    /// An array repeated along new axes. There is an item for each axis of the result: [`Item::ALL`] is an axis of the array,
-    /// [`Item::One`] a new one of that length, [`Item::New`] one of length 1. Another number of [`Item::ALL`] than of axes is a
-    /// mistake, and so is a range.
+    /// Repeats an array along new axes.
+    ///
+    /// There is one item per axis of the result. [`Item::ALL`] is an axis of the array,
+    /// [`Item::One`] a new axis of that length, and [`Item::New`] a new axis of length 1. There
+    /// must be one [`Item::ALL`] per axis of the array, and no other ranges.
     pub fn broadcast(self, xs: &Arc<Node>, items: &[Item]) -> Arc<Node> {
         built(self, &[xs], (&xs.types, items.len() as u8), || {
             let from = self.shape(xs);
@@ -168,7 +177,7 @@ impl Builder {
             let new = self.size(&to.axes()[from.rank().min(to.rank())..]);
             let rows = Shape::new(from.axes().iter().cloned().chain([new]));
             let made = match self.descriptors(&rows).pop() {
-                // Each element is there as often as all new axes say.
+                // Each element is repeated over all new axes.
                 Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
                     self.spread(&rows, &source)
                 }
@@ -182,7 +191,7 @@ impl Builder {
     }
 }
 
-/// Checks that there are as many items for axes as axes.
+/// Checks that there is one item per axis.
 fn for_each_axis(
     from: &Shape,
     items: &[Item],
@@ -201,9 +210,10 @@ fn for_each_axis(
 impl<T: Elt> Array<T> {
     /// Keeps the elements of a range.
     ///
-    /// Its ends are numbers, of which negative ones count from the array's end, or delayed scalars. With [`step`](Strided::step) it
-    /// keeps every n-th element. A range lies within the array, as one of Rust's slices does: `1..` of an empty array is an error.
-    /// [`take`](Array::take) and [`drop`](Array::drop) clamp instead.
+    /// Its ends are numbers or delayed scalars. Negative numbers count from the end of the array.
+    /// With [`step`](Strided::step) it keeps every n-th element. The range must lie within the
+    /// array, as for Rust's slices: `1..` of an empty array is an error. [`take`](Array::take) and
+    /// [`drop`](Array::drop) clamp instead.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -215,7 +225,7 @@ impl<T: Elt> Array<T> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if the range ends behind the array's end, or before it begins.
+    /// When forced: if the range ends after the end of the array, or before its own start.
     #[track_caller]
     pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T> {
         let builder = Builder::named("slice");
@@ -224,17 +234,22 @@ impl<T: Elt> Array<T> {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// A part of the array. There is an item for each axis: a range keeps these elements, an index keeps one and removes the
-    /// axis, `..` keeps all. [`NewAxis`] is an item for no axis, and makes one of length 1. Negative numbers count from the
-    /// end. With [`step`](Strided::step) a range keeps every n-th element. A range lies within its axis: `1..` along an axis of
-    /// length 0 is an error, for it ends before it begins. The items say the rank of the result; where no
-    /// axis is left it is a delayed scalar. Ends and indices are integers or delayed scalars. (Of rank
-    /// [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
-    /// [`along(axis).slice`](Along::slice). Clippy takes a literal `1..-1` for an empty range of numbers, which it is not here:
-    /// `#[allow(clippy::reversed_empty_ranges)]` tells it so.)
+    /// Takes a part of the array.
     ///
-    /// It is a function of the index: it costs the read where it is used. Elements that nobody reads are not computed, if
-    /// each is a cheap function of its index. It is the Accelerate chapter's `slice`.
+    /// There is one item per axis. A range keeps its elements, an index keeps one and removes the
+    /// axis, and `..` keeps all. [`NewAxis`] belongs to no axis and makes one of length 1. The
+    /// items determine the rank of the result. If no axis is left, it is a delayed scalar.
+    ///
+    /// Ends and indices are integers or delayed scalars. Negative numbers count from the end. With
+    /// [`step`](Strided::step) a range keeps every n-th element. A range must lie within its axis.
+    /// So `1..` along an axis of length 0 is an error, because it ends before it begins.
+    ///
+    /// For rank [`IxDyn`], convert with [`into_rank`](Array::into_rank) first, or use
+    /// [`along(axis).slice`](Along::slice). Clippy mistakes a literal `1..-1` for an empty range;
+    /// `#[allow(clippy::reversed_empty_ranges)]` silences it.
+    ///
+    /// The result is an index function and costs only the read where it is used. Unread elements
+    /// are not computed if the array is a cheap index function. This is `slice` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -248,7 +263,8 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if an index is outside, or a range ends behind its axis's end, or before it begins.
+    /// When forced: if an index is out of range, or a range ends after its axis or before its own
+    /// start.
     #[track_caller]
     pub fn slice<S: Slices<From = D>>(&self, items: S) -> Array<T, S::To> {
         let builder = Builder::named("slice");
@@ -259,7 +275,7 @@ impl<T: Elt, D: Multi> Array<T, D> {
 impl<T: Elt, D: Dim> Along<T, D> {
     /// Takes the elements of a range along the axis.
     ///
-    /// The range may count from the end and go in steps, as in [`slice`](Array::slice) of all axes.
+    /// The range can count from the end and have a step, as in [`slice`](Array::slice) of all axes.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -269,7 +285,7 @@ impl<T: Elt, D: Dim> Along<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there is no such axis, or the range reaches outside.
+    /// When forced: if there is no such axis, or the range exceeds it.
     #[doc(alias = "slice_axis")]
     #[track_caller]
     pub fn slice<R: SliceItem + Strided>(&self, range: R) -> Array<T, D> {
@@ -278,7 +294,7 @@ impl<T: Elt, D: Dim> Along<T, D> {
         Array::checked(builder, part)
     }
 
-    /// Takes one index of the axis, and leaves the axis out.
+    /// Takes one index of the axis, and removes the axis.
     ///
     /// A negative index counts from the end.
     ///
@@ -290,7 +306,7 @@ impl<T: Elt, D: Dim> Along<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there is no such axis, or the index is outside.
+    /// When forced: if there is no such axis, or the index is out of range.
     #[doc(alias("take", "index_axis"))]
     #[track_caller]
     pub fn at(&self, index: impl IntoLen) -> Array<T, D::Smaller> {
@@ -304,7 +320,7 @@ impl<T: Elt, D: Dim> Along<T, D> {
 }
 
 impl<T: Elt, D: Dim> Array<T, D> {
-    /// The array in two parts: what lies before a position along an axis, and the rest.
+    /// Splits the array along an axis, before a position.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -315,7 +331,7 @@ impl<T: Elt, D: Dim> Array<T, D> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if there is no such axis, or the position is outside of it.
+    /// When forced: if there is no such axis, or the position is beyond its end.
     #[doc(alias("split_at", "array_split"))]
     #[track_caller]
     pub fn split(&self, axis: usize, at: impl IntoLen) -> (Array<T, D>, Array<T, D>) {
@@ -324,9 +340,11 @@ impl<T: Elt, D: Dim> Array<T, D> {
         (Array::wrap(left), Array::wrap(right))
     }
 
-    /// The array repeated along new axes. There is an item for each axis of the result: `..` is an axis of this array, a
-    /// length is a new one, along which the elements are the same. Fuses with what uses it, and with what makes the elements
-    /// if all new axes come last. It is the Accelerate chapter's `replicate`.
+    /// Repeats the array along new axes.
+    ///
+    /// There is one item per axis of the result. `..` is an axis of this array. A length is a new
+    /// axis, along which the elements are equal. Fuses with its consumers, and also with its
+    /// producer if all new axes come last. This is `replicate` in Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -346,17 +364,17 @@ impl<T: Elt, D: Dim> Array<T, D> {
     }
 }
 
-/// How an axis is read.
+/// The read of an axis.
 enum Read {
-    /// A new axis reads nothing.
+    /// A new axis, which reads nothing.
     New,
-    /// At one index, and whether it is checked when it is read.
+    /// One index, with a flag that requests a bounds check.
     At(Amount, bool),
-    /// From here on, in steps.
+    /// All indices from a start, in steps.
     From(Amount, u64),
 }
 
-/// A position along an axis as a term; of a negative one, counted from the end.
+/// Converts a position along an axis to a term. A negative one counts from the end.
 fn resolve(at: &Amount, axis: &Axis, b: &mut BodyBuilder) -> TermId {
     match at {
         Amount::Negative(n) => {
@@ -372,7 +390,8 @@ fn back(n: i128) -> u64 {
     u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX)
 }
 
-/// A position along an axis, if it is known; of one in front of the axis, a number that is behind it.
+/// Returns a position along an axis, if it is known. A position before the axis gives a number
+/// after it.
 fn known(at: &Amount, axis: &Axis) -> Option<u64> {
     match at {
         Amount::Known(n) => Some(*n),
@@ -381,7 +400,7 @@ fn known(at: &Amount, axis: &Axis) -> Option<u64> {
     }
 }
 
-/// An index along an axis.
+/// Converts an index along an axis to a read.
 fn one(at: &Amount, axis: &Axis) -> Result<Read, ErrorKind> {
     match (known(at, axis), axis.known()) {
         (Some(i), Some(n)) if i < n => Ok(Read::At(Amount::Known(i), false)),
@@ -396,7 +415,7 @@ fn one(at: &Amount, axis: &Axis) -> Result<Read, ErrorKind> {
     }
 }
 
-/// Where a range along an axis begins, and how many elements it keeps.
+/// Returns the start of a range along an axis, and the number of elements that it keeps.
 fn part(
     builder: Builder,
     (start, end): &Ends,
@@ -443,7 +462,7 @@ fn part(
     Ok((start.clone(), len))
 }
 
-/// The place along an axis of an element of a part of it.
+/// Returns the position along an axis of an element of its part.
 fn place(start: &Amount, step: u64, axis: &Axis, part: TermId, b: &mut BodyBuilder) -> TermId {
     let mut at = part;
     if step != 1 {
@@ -457,7 +476,7 @@ fn place(start: &Amount, step: u64, axis: &Axis, part: TermId, b: &mut BodyBuild
     b.op(Op::Add, &[start, at])
 }
 
-/// The axis that a part is.
+/// Converts the length of a part to an axis.
 fn length(builder: Builder, n: Len) -> Axis {
     match n {
         Len::Known(n) => builder.length(n),
@@ -466,13 +485,17 @@ fn length(builder: Builder, n: Len) -> Axis {
     }
 }
 
-/// Where a part of an axis begins and ends; without an end it ends with the axis.
+/// Holds the start and end of a part of an axis.
+///
+/// `None` as end is the end of the axis.
 pub type Ends = (Amount, Option<Amount>);
 
-/// An item of a slice, for one axis at most, as [`SliceItem`]s are and as the untyped [`slice`](Builder::slice) takes it.
+/// Describes an item of a slice, for at most one axis.
+///
+/// It is the untyped form of [`SliceItem`], for [`slice`](Builder::slice).
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// These elements, in steps of 1 or more.
+    /// The elements of a range, in steps of 1 or more.
     Part(Ends, u64),
     /// One element; the axis is removed.
     One(Amount),
@@ -481,33 +504,33 @@ pub enum Item {
 }
 
 impl Item {
-    /// All elements of an axis.
+    /// Keeps all elements of an axis.
     pub const ALL: Item = Item::Part((Amount::Known(0), None), 1);
 }
 
-/// A new axis of length 1, in a [`slice`](Array::slice).
+/// Makes a new axis of length 1, in a [`slice`](Array::slice).
 #[doc(alias("newaxis", "insert_axis", "expand_dims"))]
 #[derive(Clone, Copy, Debug)]
 pub struct NewAxis;
 
-/// Every n-th element of a range, in a [`slice`](Array::slice).
+/// Keeps every n-th element of a range, in a [`slice`](Array::slice).
 #[derive(Clone, Debug)]
 pub struct Step<R> {
     range: R,
     by: u64,
 }
 
-/// Ranges whose every n-th element is kept.
+/// Describes ranges that can have a step.
 pub trait Strided: Sized {
-    /// Every `by`-th element, from the first one on.
+    /// Keeps every `by`-th element, from the first one on.
     fn step(self, by: u64) -> Step<Self> {
         Step { range: self, by }
     }
 }
 
-/// An axis more, at the front of those that are counted.
+/// Counts one more axis, at the front.
 pub trait Counted: Rank {
-    /// The rank with one axis more.
+    /// Names the rank with one axis more.
     type Next: Counted;
 }
 
@@ -521,17 +544,17 @@ macro_rules! counted {
 
 counted!(Ix0 Ix1 Ix1 Ix2 Ix2 Ix3 Ix3 Ix4 Ix4 Ix5 Ix5 Ix6 Ix6 IxDyn IxDyn IxDyn);
 
-/// An item of a slice: a range, an index, [`NewAxis`].
+/// Describes an item of a slice: a range, an index, or [`NewAxis`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no item of a slice",
     note = "an item is a range such as `1..`, `..-1` or `..`, an index, or `NewAxis`"
 )]
 pub trait SliceItem {
-    /// The rank of the source, with that for later items.
+    /// Names the rank of the source, given that of later items.
     type From<D: Counted>: Counted;
-    /// The rank of a slice, with that for later items.
+    /// Names the rank of the slice, given that of later items.
     type To<D: Counted>: Counted;
-    /// The item.
+    /// Returns the item.
     #[doc(hidden)]
     fn item(self) -> Item;
 }
@@ -560,7 +583,7 @@ ranges! {
     RangeToInclusive<N> [N: IntoLen + Copy]: r => (Amount::Known(0), after(r.end));
 }
 
-/// The end of what ends with a position.
+/// Converts an inclusive end to an exclusive one.
 fn after(n: impl IntoLen) -> Option<Amount> {
     match n.into_len().0 {
         Amount::Known(n) => Some(Amount::Known(n.saturating_add(1))),
@@ -600,21 +623,23 @@ impl<N: IntoLen> SliceItem for N {
     }
 }
 
-/// What [`slice`](Array::slice) and [`broadcast`](Array::broadcast) take: a tuple of up to 6 [items](SliceItem).
+/// Describes the argument of [`slice`](Array::slice) and [`broadcast`](Array::broadcast).
+///
+/// It is a tuple of up to 6 [items](SliceItem).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say a part of an array",
     note = "give a tuple with a range or an index for each axis: `(1.., ..-1)`"
 )]
 pub trait Slices {
-    /// The rank of what is sliced.
+    /// Names the rank of the sliced array.
     type From: Rank;
-    /// The rank of a slice.
+    /// Names the rank of the slice.
     type To: Rank;
-    /// The rank of what is repeated: ranges are its axes, and lengths are new ones.
+    /// Names the rank of the repeated array: ranges are its axes, and lengths are new ones.
     type Kept: Rank;
-    /// The rank of what it becomes.
+    /// Names the rank of the result of a broadcast.
     type All: Rank;
-    /// The items.
+    /// Returns the items.
     #[doc(hidden)]
     fn items(self) -> Vec<Item>;
 }
@@ -629,7 +654,7 @@ macro_rules! slices {
         impl<$($A: SliceItem),*> Slices for ($($A,)*) {
             type From = nested!(From $($A)*);
             type To = nested!(To $($A)*);
-            // What a slice keeps as an axis is one here too; its single indices are lengths.
+            // As in a slice, a range is an axis of the array. An index is the length of a new axis.
             type Kept = nested!(To $($A)*);
             type All = $D;
             fn items(self) -> Vec<Item> {

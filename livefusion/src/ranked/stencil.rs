@@ -1,4 +1,4 @@
-//! A function of each element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
+//! Functions of an element and its neighbours: `stencil1`, `stencil2`, `stencil3`.
 
 use super::make::{built, one_of, shaped, traced};
 use crate::array::{
@@ -13,22 +13,26 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// What neighbours outside of an array are, where its type and its rank are known at run time only.
+/// Describes the neighbours outside of an untyped array.
 pub struct Border<'f> {
-    /// Along each axis; none where [`outside`](Border::outside) says it. A constant is a body without parameters.
+    /// The boundary along each axis. `None` uses [`outside`](Border::outside). A constant is a body
+    /// without parameters.
     pub along: Vec<Option<Boundary<Body>>>,
-    /// The element at an index outside, of one `i64` per axis. Those in front of the array are negative; along axes with a
-    /// boundary they are inside.
+    /// The element at an index outside, of one `i64` per axis. Indices before the array are
+    /// negative. Along axes with a boundary they are in range.
     pub outside: Option<OfIndex<'f>>,
 }
 
-/// A function of an index, in a closure that is traced.
+/// Maps an index to an element, in a closure in tracing.
 pub type OfIndex<'f> = &'f dyn Fn(&[Field]) -> Fields;
 
 impl Builder {
-    /// `f` of each element's neighbours, itself among them: windows of these sizes along each axis, row by row, of which an
-    /// element is the one `size / 2` places behind the first. It is [`stencil2`](crate::Array::stencil2) of any rank. Another
-    /// number of sizes or boundaries than of axes, and no boundary where there is no function, are mistakes.
+    /// Applies `f` to the neighbours of each element, which is one of them.
+    ///
+    /// The neighbours are a window with one size per axis, in row-major order. Along each axis the
+    /// window begins `size / 2` places before the element. This is
+    /// [`stencil2`](crate::Array::stencil2) for any rank. There must be a size and a boundary per
+    /// axis. A boundary can be `None` only if there is a function.
     ///
     /// ```
     /// use livefusion::ast::{BodyBuilder, Builder};
@@ -89,7 +93,7 @@ impl Builder {
     }
 }
 
-/// How many places the elements of a window are away along each axis, row by row.
+/// Returns the offset of each window element along each axis, in row-major order.
 fn windows(sizes: &[usize]) -> Vec<Vec<i128>> {
     sizes.iter().fold(vec![Vec::new()], |outer, size| {
         let longer = |at: &Vec<i128>| {
@@ -104,7 +108,7 @@ fn windows(sizes: &[usize]) -> Vec<Vec<i128>> {
 }
 
 impl Border<'_> {
-    /// Checks that it says what is outside of an array.
+    /// Checks that the elements outside of an array are defined.
     fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
         if self.along.len() != usize::from(xs.rank) {
             return Err(ErrorKind::Malformed {
@@ -129,7 +133,9 @@ impl Border<'_> {
 }
 
 impl<T: Elt> Array<T, Ix1> {
-    /// `f` of each element's `N` neighbours, as [`windows`](Array::windows), with any [`Edges`].
+    /// Applies `f` to the `N` neighbours of each element.
+    ///
+    /// This is [`windows`](Array::windows) with any [`Edges`].
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -152,11 +158,16 @@ impl<T: Elt> Array<T, Ix1> {
 }
 
 impl<T: Elt> Array<T, Ix2> {
-    /// `f` of each element's neighbours, `N` rows of `M`, itself among them: of 3 and 3 it is in the middle, in general the
-    /// first ones are `N / 2` and `M / 2` places before. `edges` say what neighbours outside are: a [`Boundary`] for all
-    /// axes, an array of one for each, or [`outside`]. The result has the shape of the array. Fuses with what uses the
-    /// result, and with a source whose elements are cheap to compute from their index; others are read from memory. A
-    /// window may be larger than the array. It is the Accelerate chapter's `stencil`.
+    /// Applies `f` to the neighbours of each element, which is one of them.
+    ///
+    /// The neighbours are `N` rows of `M`. For 3 rows of 3 the element is in the middle. In general
+    /// the window begins `N / 2` rows and `M / 2` columns before it. `edges` defines the neighbours
+    /// outside: a [`Boundary`] for all axes, an array of one per axis, or [`outside`]. A window can
+    /// be larger than the array.
+    ///
+    /// The result has the shape of the array. Fuses with its consumers, and with a source whose
+    /// elements are cheap index functions. Other sources are read from memory. This is `stencil` in
+    /// Accelerate.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -182,7 +193,10 @@ impl<T: Elt> Array<T, Ix2> {
 }
 
 impl<T: Elt> Array<T, Ix3> {
-    /// `f` of each element's neighbours, `N` planes of `M` rows of `K`, as [`stencil2`](Array::stencil2).
+    /// Applies `f` to the neighbours of each element.
+    ///
+    /// The neighbours are `N` planes of `M` rows of `K`. Otherwise as
+    /// [`stencil2`](Array::stencil2).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -208,15 +222,17 @@ impl<T: Elt> Array<T, Ix3> {
     }
 }
 
-/// What neighbours outside of an array of rank `D` are: a [`Boundary`], an array of one for each axis, or [`outside`].
+/// Describes the neighbours outside of an array of rank `D`.
+///
+/// It is a [`Boundary`], an array of one per axis, or [`outside`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what lies outside of an array of rank `{D}`",
     note = "give a `Boundary`, an array of one for each axis, or `outside(|[i, j]| ..)`"
 )]
 pub trait Edges<T, D> {
-    /// Along an axis; none where a function of the index says it.
+    /// Returns the boundary along an axis, or `None` for a function of the index.
     fn along(&self, axis: usize) -> Option<Boundary<T>>;
-    /// The element at an index outside, in a closure that is traced.
+    /// Returns the element at an index outside, in a closure in tracing.
     #[doc(hidden)]
     fn at(&self, index: &[Field]) -> Fields;
 }
@@ -230,15 +246,17 @@ impl<T: Elt, D: Dim> Edges<T, D> for Boundary<T> {
     }
 }
 
-/// Neighbours outside that are a function of their index; see [`outside`].
+/// Computes neighbours outside from their index, see [`outside`].
 #[derive(Clone, Debug)]
 pub struct Outside<F, T, const N: usize> {
     f: F,
     others: Vec<(usize, Boundary<T>)>,
 }
 
-/// Neighbours outside of an array that are a function of their index, whose parts are signed: those in front of the array are
-/// negative. Axes may have another [`Boundary`](Outside::along); along these an index is one inside.
+/// Computes neighbours outside of an array from their index.
+///
+/// The parts of the index are signed, and negative before the array. An axis can have another
+/// [`Boundary`](Outside::along). Along it the index is in range.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -254,7 +272,7 @@ pub fn outside<T, R, F: Fn([Exp<i64>; N]) -> R, const N: usize>(f: F) -> Outside
 }
 
 impl<F, T, const N: usize> Outside<F, T, N> {
-    /// Along this axis what a boundary says.
+    /// Uses a boundary along this axis.
     #[must_use]
     pub fn along(mut self, axis: usize, boundary: Boundary<T>) -> Outside<F, T, N> {
         self.others.push((axis, boundary));
@@ -292,7 +310,7 @@ ranks! {
     Ix3 3;
 }
 
-/// A function of the elements of a window, which come one after the other.
+/// Applies a function to the elements of a window, which it requests one by one.
 fn over<T: Elt, D: Dim, S: Elt>(
     builder: Builder,
     array: &Array<T, D>,
@@ -312,7 +330,7 @@ fn over<T: Elt, D: Dim, S: Elt>(
     Array::checked(builder, made)
 }
 
-/// An element and what is around it.
+/// An element and its surroundings.
 struct Here<'a> {
     source: &'a Arc<Node>,
     parts: &'a [Field],
@@ -323,7 +341,7 @@ struct Here<'a> {
 impl Here<'_> {
     fn neighbour(&self, offsets: &[i128], border: &Border<'_>) -> Fields {
         let loc = self.loc;
-        // Where it is read, its index if it lies outside, and what it is then.
+        // The position to read, the index if it lies outside, and the element in that case.
         let (mut at, mut index) = (None, Vec::new());
         let (mut inside, mut others): (Option<Field>, Vec<(Field, Fields)>) = (None, Vec::new());
         for (axis, ((i, n), offset)) in self.parts.iter().zip(self.lens).zip(offsets).enumerate() {

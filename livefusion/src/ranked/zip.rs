@@ -9,7 +9,8 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// What [`enumerate`](Builder::enumerate) is of several axes: each element with its index before it, one `u64` field per axis.
+    /// Implements [`enumerate`](Builder::enumerate) for several axes. The index comes first, with
+    /// one `u64` field per axis.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -32,8 +33,11 @@ impl Builder {
 }
 
 impl<T: Elt, D: Multi> Array<T, D> {
-    /// Each element with its index before it, a tuple of as many `u64`s as there are axes. Copies nothing, and fuses with
-    /// everything. (Of rank [`IxDyn`](crate::IxDyn), convert with [`into_rank`](Array::into_rank) first.)
+    /// Pairs each element with its index, which comes first.
+    ///
+    /// The index is a tuple of one `u64` per axis. Copies nothing, and fuses with every producer
+    /// and consumer. For rank [`IxDyn`](crate::IxDyn), convert with [`into_rank`](Array::into_rank)
+    /// first.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -1,10 +1,10 @@
-//! Segments in memory, for functions that run apart: their lengths held against the data.
+//! Validation of segments in memory, for external functions.
 
 use crate::ast::Buffer;
 use crate::error::ErrorKind;
 use std::sync::Arc;
 
-/// The lengths of the segments of some columns, if they fit.
+/// Returns the lengths of segments, if they add up to the length of the columns.
 pub(crate) fn fitting<'a>(
     lengths: &'a [Arc<Buffer>],
     columns: &[Arc<Buffer>],

@@ -1,4 +1,4 @@
-//! Segments joined: `append` segment by segment, `flatten` by an outer descriptor.
+//! Joined segments: `append` segment by segment, `flatten` by an outer descriptor.
 
 use super::{Segmented, Segments};
 use crate::array::{Array, step_of};
@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Segments {
-    /// Each segment followed by the other's. The elements of both are of one type.
+    /// Appends to each segment that of `other`.
+    ///
+    /// The elements of both must have the same type.
     pub fn append(&self, builder: Builder, other: &Segments) -> Segments {
         let lengths = [self.lengths.clone(), other.lengths.clone()];
         let add = step_of(Op::Add, Ty::U64);
@@ -45,8 +47,10 @@ impl Segments {
         Segments { lengths, data }
     }
 
-    /// The elements in the segments of segments: `outer`, of one integer each, says how many of these segments follow
-    /// each other in one of the result.
+    /// Removes the outer level of nested segments.
+    ///
+    /// `outer` gives the number of adjacent segments that form one segment of the result, as one
+    /// integer each.
     pub fn flatten(&self, builder: Builder, outer: &Arc<Node>) -> Segments {
         let segments = builder.segments(outer, &self.lengths);
         Segments {
@@ -57,9 +61,10 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Appends to each segment the other's.
+    /// Appends to each segment that of `other`.
     ///
-    /// There must be as many segments in both. Data behind the last segment is in no segment, and left out.
+    /// Both must have the same number of segments. Data after the last segment belongs to no
+    /// segment, and is left out.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -69,10 +74,11 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Both are read by index: data that is no index function is put in memory first.
+    /// *Cost and fusion.* Both are read by index, so data that is not an index function is stored
+    /// first.
     ///
     /// # Errors
-    /// When forced: if there are not as many segments in both, or lengths ask for more than the data has.
+    /// When forced: if the numbers of segments differ, or the lengths exceed the data.
     #[doc(alias = "append_s")]
     #[track_caller]
     pub fn append(&self, other: &Segmented<T>) -> Segmented<T> {
@@ -82,7 +88,9 @@ impl<T: Elt> Segmented<T> {
         )
     }
 
-    /// Joins neighbouring segments: as many at a time as `outer` says.
+    /// Joins adjacent segments.
+    ///
+    /// `outer` gives the number of segments to join at a time.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -93,7 +101,7 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if `outer` does not add up to the number of segments.
+    /// When forced: if `outer` does not sum to the number of segments.
     #[doc(alias = "flatten_s")]
     #[track_caller]
     pub fn flatten<I: Int>(&self, outer: &Array<I>) -> Segmented<T> {

@@ -1,4 +1,4 @@
-//! Arrays cut into segments: `chunks`, `from_flags`.
+//! Segments cut from arrays: `chunks`, `from_flags`.
 
 use super::{Segmented, Segments};
 use crate::array::{Array, IntoLen, extent, length_of};
@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Builder {
-    /// Segments of so many elements each, a delayed `u64`; the last may be shorter.
+    /// Cuts an array into segments of equal length, a delayed `u64`.
+    ///
+    /// The last segment may be shorter.
     pub fn chunks(self, xs: &Arc<Node>, length: Axis) -> Segments {
         let (data, loc, len) = (xs.clone(), self.loc(), length_of(self, xs));
         if length.known() == Some(0) {
@@ -38,7 +40,9 @@ impl Builder {
         Segments { lengths, data }
     }
 
-    /// Segments that begin where a flag, a `bool` for each element, is true, and with the first element.
+    /// Begins a segment at each true flag, and at the first element.
+    ///
+    /// There is one `bool` per element.
     pub fn from_flags(self, flags: &Arc<Node>, data: &Arc<Node>) -> Segments {
         if *flags.types != [Ty::Bool] {
             let lengths = self.unfit(flags, &[Ty::U64], 1, "flags of type bool");
@@ -60,7 +64,9 @@ impl Builder {
 }
 
 impl<T: Elt> Array<T> {
-    /// Segments of `length` elements each; the last may be shorter.
+    /// Cuts the array into segments of `length` elements each.
+    ///
+    /// The last segment may be shorter.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -70,8 +76,9 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* The lengths are a function of the index, in no memory. [`from_uniform`](Segmented::from_uniform) has segments
-    /// that are all of one length, which vectors take better.
+    /// *Cost and fusion.* The lengths are an index function, which is never stored.
+    /// [`from_uniform`](Segmented::from_uniform) makes segments that all have the same length,
+    /// which vectorise better.
     ///
     /// # Errors
     /// When forced: if the length is 0 or negative.
@@ -90,7 +97,9 @@ impl<T: Elt> Array<T> {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Segments that begin where a flag is true, and with the first element, whatever its flag is.
+    /// Begins a segment at each true flag, and at the first element.
+    ///
+    /// The flag of the first element makes no difference.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -100,11 +109,11 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* The lengths are those of runs ([`group_by`](Array::group_by)): they are made in the loop that makes the flags,
-    /// and are in memory before what uses the segments.
+    /// *Cost and fusion.* The lengths are those of runs ([`group_by`](Array::group_by)). The loop
+    /// that makes the flags computes them. They are stored before consumers of the segments run.
     ///
     /// # Errors
-    /// When what is computed from it is forced: if there are not as many flags as elements.
+    /// When a result is forced: if there are not as many flags as elements.
     #[track_caller]
     pub fn from_flags(flags: &Array<bool>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("from_flags").from_flags(flags.node(), data.node()))

@@ -1,4 +1,4 @@
-//! Elements made per segment: `replicate`, `indices`, `enum_from_step`, `broadcast`, `local_indices`, `zip_with_each`.
+//! Elements per segment: counts, copies and indices.
 
 use super::{Segmented, Segments};
 use crate::array::Array;
@@ -10,7 +10,8 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// Each segment's value for each of its elements; of segments of segments level by level.
+    /// Repeats the value of each segment over its elements. Nested segments are expanded level by
+    /// level.
     pub(crate) fn spread(self, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
         if let Some((outer, inner)) = levels(lengths) {
             return self.spread(inner, &self.spread(outer, values));
@@ -23,9 +24,9 @@ impl Builder {
     }
 }
 
-/// Untyped forms. Lengths are of one integer each.
+/// Untyped forms. Lengths are one integer each.
 impl Segments {
-    /// Repeats each segment's value over its length.
+    /// Repeats the value of each segment over its length.
     pub fn replicate(builder: Builder, lengths: &Arc<Node>, values: &Arc<Node>) -> Segments {
         let lengths = builder.lengths(lengths);
         let data = builder.spread(&lengths, values);
@@ -39,7 +40,9 @@ impl Segments {
         Segments { lengths, data }
     }
 
-    /// Counts within each segment from its first value by its step, both one number of one type.
+    /// Counts within each segment from its start by its step.
+    ///
+    /// Start and step are one number each, of the same type.
     pub fn enum_from_step(
         builder: Builder,
         from: &Arc<Node>,
@@ -59,7 +62,9 @@ impl Segments {
         Segments { lengths, data }
     }
 
-    /// Joins every element with the value of its segment: `f` takes the fields of both.
+    /// Combines every element with the value of its segment.
+    ///
+    /// `f` takes the fields of both.
     pub fn zip_with_each(&self, builder: Builder, values: &Arc<Node>, f: Body) -> Segments {
         let spread = builder.spread(&self.lengths, values);
         self.with_data(builder.map(&[self.data.clone(), spread], f))
@@ -67,7 +72,7 @@ impl Segments {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Repeats each segment's value over its length.
+    /// Repeats the value of each segment over its length.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -76,8 +81,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Fuses with everything. If nothing but the lengths tells the number of elements, and they are
-    /// wanted in memory, a first loop adds the lengths up.
+    /// *Cost and fusion.* Fuses with every producer and consumer. If the result goes to memory and
+    /// only the lengths give its size, a first loop adds up the lengths.
     ///
     /// # Errors
     /// When forced: if a length is negative, or there are not as many values as lengths.
@@ -88,9 +93,9 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(Segments::replicate(builder, lengths.node(), values.node()))
     }
 
-    /// Repeats a value per segment for each of its elements.
+    /// Repeats the value of each segment over its elements.
     ///
-    /// It is [`replicate`](Segmented::replicate) by these segments' lengths.
+    /// It is [`replicate`](Segmented::replicate) with the lengths of these segments.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -108,7 +113,7 @@ impl<T: Elt> Segmented<T> {
         Array::wrap(Segments::replicate(builder, self.lengths.node(), values.node()).data)
     }
 
-    /// Gives each element's index within its segment.
+    /// Returns the index of each element within its segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -123,7 +128,7 @@ impl<T: Elt> Segmented<T> {
         Array::wrap(Segments::indices(builder, self.lengths.node()).data)
     }
 
-    /// Joins every element with the value of its segment, by `f`.
+    /// Combines every element with the value of its segment, by `f`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -133,8 +138,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Fuses as a `zip_with` does. The values may come from folds of the segments
-    /// themselves: then the loop runs over each segment twice, while it is in the cache.
+    /// *Cost and fusion.* Fuses as a `zip_with` does. If the values come from folds of the segments
+    /// themselves, the loop runs over each segment twice, while it is in the cache.
     ///
     /// # Errors
     /// When forced: if there are not as many values as segments, or the lengths do not match the data.
@@ -170,7 +175,7 @@ impl Segmented<u64> {
 }
 
 impl<T: Num> Segmented<T> {
-    /// Counts within each segment from its first value by its step.
+    /// Counts within each segment from its start by its step.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -1,4 +1,4 @@
-//! Some of each segment's elements: `filter`, `pack`.
+//! Selection of elements in each segment: `filter`, `pack`.
 
 use super::{Segmented, Segments};
 use crate::array::Array;
@@ -9,13 +9,17 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Segments {
-    /// The elements for which the test is true, in as many segments as before. Its parameters are the fields of an element.
+    /// Keeps the elements that pass the test, in the same number of segments.
+    ///
+    /// The parameters of the test are the fields of an element.
     pub fn filter(&self, builder: Builder, test: Body) -> Segments {
         let tags = builder.tags(&self.data, test);
         self.pack(builder, &tags)
     }
 
-    /// The elements whose tag, a `bool`, is true, in as many segments as before.
+    /// Keeps the elements with a true tag, in the same number of segments.
+    ///
+    /// Tags are of type `bool`.
     pub fn pack(&self, builder: Builder, tags: &Arc<Node>) -> Segments {
         Segments {
             lengths: builder.count_tags(&self.lengths, tags),
@@ -27,7 +31,7 @@ impl Segments {
 impl<T: Elt> Segmented<T> {
     /// Keeps the elements for which `keep` is true, segment by segment.
     ///
-    /// There are as many segments as before.
+    /// The number of segments stays the same.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -38,7 +42,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* One pass gives the data and the new lengths; it fuses with the consumers of either.
+    /// *Cost and fusion.* One pass gives the data and the new lengths. It fuses with the consumers
+    /// of both.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.

@@ -1,4 +1,4 @@
-//! Segmented arrays: data cut into segments of any lengths, such as the rows of a sparse matrix.
+//! Segmented arrays: data cut into segments of any lengths, such as sparse rows.
 //!
 //! | file | combinators |
 //! | --- | --- |
@@ -9,9 +9,10 @@
 //! | `within` | `take`, `reverse`, `gather` |
 //! | `append` | `append`, `flatten` |
 //! | `pairs` | `flat_map`, `combinations`, `cartesian` |
-//! | `apart` | none: segments in memory, for functions that run apart |
+//! | `apart` | none: validation of segments in memory, for external functions |
 //!
-//! Folds and scans of segments are in [`over`](crate::over); `sort` and `median` with those of arrays, and so are transforms.
+//! Folds and scans of segments are in [`over`](crate::over). `sort`, `median` and the transforms
+//! are with those of arrays.
 
 mod apart;
 mod append;
@@ -36,10 +37,10 @@ use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::sync::Arc;
 
-/// Segments whose element type is known at run time only: the untyped [`Segmented`].
+/// Holds segments whose element type is known only at run time.
 ///
-/// Combinators have the names that they have there, and take a [`Builder`]. Folds and scans are the builder's own: see
-/// [`Domain`](crate::over::Domain).
+/// It is the untyped [`Segmented`]. Combinators have the same names, and take a [`Builder`]. Folds
+/// and scans are methods of the builder, see [`Domain`](crate::over::Domain).
 ///
 /// ```
 /// use livefusion::ast::Builder;
@@ -58,14 +59,14 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Segments {
-    /// The segment descriptor: each segment's length, a `u64`.
+    /// The segment descriptor: the length of each segment, a `u64`.
     pub lengths: Arc<Node>,
     /// All elements, one segment after the other.
     pub data: Arc<Node>,
 }
 
 impl Segments {
-    /// The same segments of other elements, as many as there are.
+    /// Replaces the elements by as many others.
     pub fn with_data(&self, data: Arc<Node>) -> Segments {
         let lengths = self.lengths.clone();
         Segments { lengths, data }
@@ -74,7 +75,9 @@ impl Segments {
 
 /// Untyped forms.
 impl Builder {
-    /// Segments of these lengths, one integer each, which must add up to the number of elements.
+    /// Cuts an array into segments of these lengths.
+    ///
+    /// The lengths are one integer each, and must add up to the number of elements.
     pub fn segments(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Segments {
         Segments {
             lengths: self.lengths(lengths),
@@ -82,8 +85,10 @@ impl Builder {
         }
     }
 
-    /// Segments by where they begin, one integer each, and one more for where the last one ends. Only their differences count,
-    /// so that the first may be any.
+    /// Cuts an array into segments at these offsets.
+    ///
+    /// The offsets are one integer each: the start of every segment, and the end of the last one.
+    /// Only their differences matter, so the first can be any number.
     pub fn from_offsets(self, offsets: &Arc<Node>, data: &Arc<Node>) -> Segments {
         let offsets = self.integers(offsets, "offsets of one integer each");
         let rest = self.renamed("drop").drop(&offsets, Amount::Known(1));
@@ -100,14 +105,14 @@ impl Builder {
         }
     }
 
-    /// Where segments of these lengths begin.
+    /// Returns the start of each segment, given the lengths.
     pub fn offsets(self, lengths: &Arc<Node>) -> Arc<Node> {
         let sum = by(Op::Add, Const::u64(0));
         self.scan(lengths, sum, ScanKind::Exclusive)
     }
 
-    /// Where segments of these lengths begin in their data, for whoever reads it at an index. A segment that is not in the data is
-    /// an error; what is left behind the last one is in none.
+    /// Returns the start of each segment in its data, for reads by index. A segment beyond the data
+    /// is an error. Data after the last segment belongs to none.
     pub(crate) fn offsets_within(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
         let offsets = self.offsets(lengths);
         let all = self.len(data);
@@ -121,12 +126,12 @@ impl Builder {
         self.map(&[offsets, lengths.clone()], b.finish(&[offset]))
     }
 
-    /// Lengths of segments as `u64`.
+    /// Casts lengths of segments to `u64`.
     fn lengths(self, lengths: &Arc<Node>) -> Arc<Node> {
         self.integers(lengths, "lengths of one integer each")
     }
 
-    /// Integers as `u64`s.
+    /// Casts integers to `u64`.
     fn integers(self, of: &Arc<Node>, expected: &str) -> Arc<Node> {
         match of.types[..] {
             [ty] if ty.is_int() => as_indices(self, of),
@@ -135,15 +140,17 @@ impl Builder {
     }
 }
 
-/// An array of elements `T` cut into segments, one after the other. It holds the *segment descriptor*, an
-/// array of lengths, beside the data, so that the two cannot be mixed up.
+/// Holds an array of elements `T` cut into consecutive segments.
 ///
-/// Combinators on segments run as one loop over the segments with an inner loop over the elements of
-/// each. They fuse with what makes the lengths, with what makes the data, with each other, and with what
-/// uses their results: a sum of each segment is an array with one element per segment.
+/// It keeps the *segment descriptor*, an array of lengths, together with the data, so the two
+/// cannot be mixed up.
 ///
-/// Segments of segments are made by composition: the lengths of the inner segments are the data of the
-/// outer ones ([`flatten`](Segmented::flatten), and `Segmented::new(&outer, &inner.sum())`).
+/// Combinators on segments run as a loop over the segments with an inner loop over the elements of
+/// each. They fuse with the producers of the lengths and the data, with each other, and with their
+/// consumers. A sum of each segment is an array with one element per segment.
+///
+/// To nest segments, use the lengths of the inner segments as the data of the outer ones
+/// ([`flatten`](Segmented::flatten), and `Segmented::new(&outer, &inner.sum())`).
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -155,8 +162,8 @@ impl Builder {
 /// ```
 ///
 /// # Errors
-/// When what is computed from it is forced: if a length is negative, or the lengths do not add up to the
-/// number of elements.
+/// When a result is forced: if a length is negative, or the lengths do not add up to the number of
+/// elements.
 #[derive(Clone)]
 pub struct Segmented<T: Elt> {
     lengths: Array<u64>,
@@ -179,16 +186,18 @@ impl<T: Elt> From<Vec<Vec<T>>> for Segmented<T> {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Segments of these lengths, which must add up to the number of elements. Costs nothing.
+    /// Cuts an array into segments of these lengths.
+    ///
+    /// The lengths must add up to the number of elements. Costs nothing.
     #[track_caller]
     pub fn new<I: Int>(lengths: &Array<I>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("segments").segments(lengths.node(), data.node()))
     }
 
-    /// The segments that untyped ones are.
+    /// Wraps untyped segments.
     ///
     /// # Errors
-    /// If the element type is another.
+    /// If the element type differs.
     pub fn from_nodes(segments: Segments) -> Result<Segmented<T>> {
         Ok(Segmented {
             lengths: Array::from_node(segments.lengths)?,
@@ -196,7 +205,7 @@ impl<T: Elt> Segmented<T> {
         })
     }
 
-    /// Untyped segments that are known to be of this type.
+    /// Wraps untyped segments that are known to have this type.
     pub(crate) fn wrap(segments: Segments) -> Segmented<T> {
         Segmented {
             lengths: Array::wrap(segments.lengths),
@@ -204,7 +213,7 @@ impl<T: Elt> Segmented<T> {
         }
     }
 
-    /// The nodes of the untyped graph.
+    /// Returns the nodes of the untyped graph.
     pub fn nodes(&self) -> Segments {
         Segments {
             lengths: self.lengths.node().clone(),
@@ -212,11 +221,14 @@ impl<T: Elt> Segmented<T> {
         }
     }
 
-    /// Segments by where they begin, as the row pointers of compressed sparse rows: segment `i` is
-    /// `data[offsets[i]..offsets[i + 1]]`. There is one offset more than there are segments.
+    /// Cuts an array into segments at these offsets.
     ///
-    /// The lengths are a function of the index: two reads of the offsets as they are, of whatever integer type, where the loop
-    /// comes to a segment. Nothing is made before, and no pass checks them: the loop does so, segment by segment.
+    /// Segment `i` is `data[offsets[i]..offsets[i + 1]]`, as for the row pointers of compressed
+    /// sparse rows. There is one offset more than segments.
+    ///
+    /// The lengths are an index function: two reads of the offsets, in their own integer type, when
+    /// the loop reaches a segment. There is no pass in advance, and the loop checks the offsets
+    /// segment by segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -228,8 +240,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// Offsets of some of the rows only do not begin at 0: the data are then those of these rows, from the first offset to the
-    /// last one.
+    /// Offsets of only some rows need not begin at 0. Then the data are those of these rows, from
+    /// the first offset to the last.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -240,15 +252,15 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// When forced: if an offset is below the one before it, or the last one is not as far from the first one as there are
-    /// elements.
+    /// When forced: if an offset is below its predecessor, or the last one minus the first is not
+    /// the number of elements.
     #[doc(alias("indptr", "ListOffsetArray"))]
     #[track_caller]
     pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
         Segmented::wrap(Builder::named("from_offsets").from_offsets(offsets.node(), data.node()))
     }
 
-    /// The segments of vectors.
+    /// Concatenates vectors, each as a segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -266,29 +278,31 @@ impl<T: Elt> Segmented<T> {
         }
     }
 
-    /// The segment descriptor: each segment's length.
+    /// Returns the segment descriptor, which is the length of each segment.
     pub fn lengths(&self) -> &Array<u64> {
         &self.lengths
     }
 
-    /// All elements, one segment after the other: the concatenation of the segments.
+    /// Returns all elements, one segment after the other.
     pub fn data(&self) -> &Array<T> {
         &self.data
     }
 
-    /// All elements, one segment after the other. Another name of [`data`](Segmented::data).
+    /// Returns all elements, one segment after the other.
+    ///
+    /// This is another name of [`data`](Segmented::data).
     #[doc(alias("flat_map", "concatMap"))]
     pub fn concat(&self) -> Array<T> {
         self.data.clone()
     }
 
-    /// The number of segments.
+    /// Returns the number of segments.
     #[track_caller]
     pub fn len(&self) -> Array<u64, Ix0> {
         self.lengths.len()
     }
 
-    /// Where each segment begins.
+    /// Returns the start of each segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -301,7 +315,9 @@ impl<T: Elt> Segmented<T> {
         Array::wrap(Builder::named("scan_exclusive").offsets(self.lengths.node()))
     }
 
-    /// `f` of every element. Fuses with everything.
+    /// Applies `f` to every element.
+    ///
+    /// Fuses with every producer and consumer.
     #[track_caller]
     pub fn map<R: IntoExp>(&self, f: impl FnOnce(T::Exp) -> R) -> Segmented<R::Elt> {
         let builder = Builder::named("map");
@@ -311,7 +327,7 @@ impl<T: Elt> Segmented<T> {
         ))
     }
 
-    /// The same segments of other elements, as many as there are.
+    /// Replaces the elements by as many others.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -331,10 +347,10 @@ impl<T: Elt> Segmented<T> {
     /// Computes the segments, as vectors.
     ///
     /// # Errors
-    /// If the lengths do not match the data, there is no memory for the vectors, or anything fails that they
-    /// are computed from.
+    /// If the lengths do not match the data, there is not enough memory for the vectors, or the
+    /// computation of the segments fails.
     pub fn to_vecs(&self) -> Result<Vec<Vec<T>>> {
-        // The counts are those of the lengths, checked against the data.
+        // The counts equal the lengths, checked against the data.
         let counts = self.map(|_| 1u64).sum();
         let (counts, data) = (&counts, &self.data).force()?;
         let mut data = data.into_iter();
@@ -352,7 +368,7 @@ impl<T: Elt> Segmented<T> {
 }
 
 impl<T: Elt> fmt::Debug for Segmented<T> {
-    /// Lengths and data; never forces.
+    /// Shows lengths and data. Never forces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Segmented")
             .field("lengths", &self.lengths)

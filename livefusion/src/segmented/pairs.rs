@@ -1,5 +1,6 @@
-//! Several elements for each of a segment's: `flat_map`, `combinations`, `cartesian`. They are rates in rates: segments, firsts,
-//! seconds.
+//! Several results per element: `flat_map`, `combinations`, `cartesian`.
+//!
+//! They nest three rates: segments, first elements, second elements.
 
 use super::{Segmented, Segments};
 use crate::ast::{Body, Builder, Field, Fields, Node, trace};
@@ -12,20 +13,21 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Segments {
-    /// For each element so many others as `count` of it says (`u64`), in the same segment: `f` of the element's fields and the index
-    /// among these.
+    /// Expands each element into `count(element)` elements (`u64`) of its segment.
+    ///
+    /// `f` takes the fields of the element and the index within its expansion.
     pub fn flat_map(&self, builder: Builder, count: Body, f: &Body) -> Segments {
         builder
             .flat_mapped(&self.data, count, f)
             .flatten(builder, &self.lengths)
     }
 
-    /// All pairs of an element and one behind it in its segment.
+    /// Returns all pairs of an element and a later element of its segment.
     pub fn combinations(&self, builder: Builder) -> Segments {
         builder.of_each(self, |row| builder.combinations(row))
     }
 
-    /// All pairs of an element of each segment and one of the other's.
+    /// Returns all pairs of elements of corresponding segments.
     pub fn cartesian(&self, builder: Builder, other: &Segments) -> Segments {
         let loc = builder.loc();
         let begins = builder.offsets_within(&other.lengths, &other.data);
@@ -50,7 +52,7 @@ impl Segments {
 }
 
 impl Builder {
-    /// The array that `f` makes of each segment.
+    /// Applies `f` to each segment.
     pub(crate) fn of_each(
         self,
         of: &Segments,
@@ -60,7 +62,7 @@ impl Builder {
         let made = self.map_segments(&[part], |row| vec![Part::Array(f(&row[0]))]);
         match made.into_iter().next() {
             Some(OfAll::Segments(made)) => made,
-            // What segments cannot be made of is a mistake.
+            // A result that is not a segment is a mistake.
             Some(OfAll::Each(data) | OfAll::Nested(data, _)) => Segments {
                 lengths: self.mistaken(&data, &[Ty::U64], 1),
                 data,
@@ -71,9 +73,9 @@ impl Builder {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Makes several elements of each, in the same segment.
+    /// Expands each element into several, in the same segment.
     ///
-    /// There are as many as `count` of the element says: `f` of the element and the index among these.
+    /// An element gives `count(element)` elements: `f(element, i)` for `i` below the count.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -84,8 +86,9 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`Array::flat_map`](crate::Array::flat_map), one loop deeper. Folds of the new segments by operators that have an identity run in
-    /// that nest, as do `filter` and `zip_with_each`; other folds and scans of them read them from memory.
+    /// *Cost and fusion.* As for [`Array::flat_map`](crate::Array::flat_map), one loop deeper.
+    /// Folds of the new segments by operators with an identity run in the same loop nest, as do
+    /// `filter` and `zip_with_each`. Other folds and scans of them read them from memory.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
@@ -102,9 +105,9 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().flat_map(builder, count, &f))
     }
 
-    /// Pairs each element with each one behind it in its segment.
+    /// Pairs each element with each later element of its segment.
     ///
-    /// Pairs are in the order of the first, then of the second.
+    /// Pairs are ordered by the first element, then by the second.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -117,19 +120,21 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* Three loops, one in the other: over the segments, the firsts, the seconds. What maps, filters, folds or scatters
-    /// the pairs is in them, and no pair is in memory. The second of a pair is read at an index: the data is in memory, or a cheap
-    /// function of the index, or made so by an earlier loop. What folds per segment fuses as [`flat_map`](Segmented::flat_map) says.
+    /// *Cost and fusion.* Three nested loops: over the segments, the first elements, and the second
+    /// elements. Maps, filters, folds and scatters of the pairs run in them, and no pair is stored.
+    /// The second element of a pair is read at an index. So the data is in memory, or its elements
+    /// are cheap index functions, or an earlier loop stores it. Folds per segment fuse as
+    /// [`flat_map`](Segmented::flat_map) explains.
     ///
     /// # Errors
-    /// When forced: if the lengths ask for more than the data has.
+    /// When forced: if the lengths exceed the data.
     #[doc(alias("combinations_s", "ak.combinations", "pairs"))]
     #[track_caller]
     pub fn combinations(&self) -> Segmented<(T, T)> {
         Segmented::wrap(self.nodes().combinations(Builder::named("combinations")))
     }
 
-    /// Pairs each element of a segment with each one of the other's.
+    /// Pairs each element of a segment with each of the other's segment.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -140,11 +145,11 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`combinations`](Segmented::combinations), but that these segments' data may be a stream: the other's
-    /// is read at an index.
+    /// *Cost and fusion.* As for [`combinations`](Segmented::combinations). The data of these
+    /// segments may be a stream, but that of `other` is read at an index.
     ///
     /// # Errors
-    /// When forced: if there are not as many segments in both, or lengths do not match their data.
+    /// When forced: if the numbers of segments differ, or lengths do not match their data.
     #[doc(alias("cartesian_s", "ak.cartesian", "cross_join"))]
     #[track_caller]
     pub fn cartesian<U: Elt>(&self, other: &Segmented<U>) -> Segmented<(T, U)> {

@@ -1,4 +1,4 @@
-//! Segments of one length: `from_uniform`, and the rows of a matrix: `to_segmented`.
+//! Segments of equal length: `from_uniform`, and `to_segmented` for the rows of a matrix.
 
 use super::{Segmented, Segments};
 use crate::array::{Array, IntoLen, Ix2, extent, length_of};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Untyped forms.
 impl Builder {
-    /// Segments that are all of one length, a delayed `u64`.
+    /// Cuts data into segments of one length, a delayed `u64`.
     pub fn from_uniform(self, length: Axis, data: &Arc<Node>) -> Segments {
         let data = data.clone();
         let node = length.node();
@@ -23,7 +23,8 @@ impl Builder {
         let all = length_of(self, &data);
         let mut b = BodyBuilder::new(&[]);
         b.locate(Some(self.loc()));
-        // Of length 0 there is none for each element, of which there must be none.
+        // For length 0 there is one segment per element. Then the check of the lengths requires
+        // that there are no elements.
         let (all, n, one) = (all.term(&mut b), length.term(&mut b), b.lit(Const::u64(1)));
         let n = b.op(Op::Max, &[n, one]);
         let segments = b.op(Op::Div, &[all, n]);
@@ -33,7 +34,9 @@ impl Builder {
         Segments { lengths, data }
     }
 
-    /// The rows of a matrix as segments. Costs nothing.
+    /// Converts the rows of a matrix to segments.
+    ///
+    /// Costs nothing.
     pub fn to_segmented(self, matrix: &Arc<Node>) -> Segments {
         let rows = match &matrix.shape {
             Some(shape) if shape.rank() == 2 && matrix.error.is_none() => {
@@ -58,7 +61,9 @@ impl Builder {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// Segments that are all of one length. The lengths are in no memory.
+    /// Cuts data into segments of one length.
+    ///
+    /// The lengths are never stored.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -68,8 +73,8 @@ impl<T: Elt> Segmented<T> {
     /// ```
     ///
     /// # Errors
-    /// When what is computed from it is forced: if the number of elements is no multiple of the length, or the length is
-    /// negative.
+    /// When a result is forced: if the number of elements is not a multiple of the length, or the
+    /// length is negative.
     #[track_caller]
     pub fn from_uniform(length: impl IntoLen, data: &Array<T>) -> Segmented<T> {
         let builder = Builder::named("from_uniform");
@@ -87,7 +92,9 @@ impl<T: Elt> Segmented<T> {
 }
 
 impl<T: Elt> Array<T, Ix2> {
-    /// The rows as segments. Costs nothing.
+    /// Converts the rows to segments.
+    ///
+    /// Costs nothing.
     ///
     /// ```
     /// use livefusion::prelude::*;

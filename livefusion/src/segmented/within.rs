@@ -1,4 +1,4 @@
-//! Elements of each segment by their places in it: `take`, `reverse`, `gather`.
+//! Elements by their index in each segment: `take`, `reverse`, `gather`.
 
 use super::{Segmented, Segments};
 use crate::array::{Amount, IntoLen, as_indices};
@@ -9,17 +9,19 @@ use loop_lang::types::Ty;
 
 /// Untyped forms.
 impl Segments {
-    /// The first elements of each segment, as many as the number says; all of a segment that has fewer.
+    /// Takes the first `n` elements of each segment, or all if there are fewer.
     pub fn take(&self, builder: Builder, n: Amount) -> Segments {
         builder.of_each(self, |row| builder.take_n(row, n))
     }
 
-    /// Each segment's elements from the last to the first.
+    /// Reverses the order of the elements in each segment.
     pub fn reverse(&self, builder: Builder) -> Segments {
         builder.of_each(self, |row| builder.reverse(row))
     }
 
-    /// The elements at each segment's indices within it, one integer each.
+    /// Reads the elements at indices within each segment.
+    ///
+    /// Indices are one integer each.
     pub fn gather(&self, builder: Builder, indices: &Segments) -> Segments {
         if !matches!(indices.data.types[..], [ty] if ty.is_int()) {
             let expected = "indices of an integer type";
@@ -43,7 +45,7 @@ impl Segments {
 impl<T: Elt> Segmented<T> {
     /// Takes the first `n` elements of each segment.
     ///
-    /// Of a segment that has fewer it takes all.
+    /// A shorter segment is taken completely.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -52,8 +54,9 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`take`](crate::Array::take): elements that are in
-    /// memory, or cheap functions of the index, are read where they are used; a stream is gone through to the end of each segment.
+    /// *Cost and fusion.* As [`take`](crate::Array::take) in
+    /// [`map_segments`](Segmented::map_segments). Elements that are in memory, or cheap index
+    /// functions, are read where they are used. A stream is run to the end of each segment.
     ///
     /// # Errors
     /// When forced: if `n` is negative, or the lengths do not match the data.
@@ -72,8 +75,8 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* What [`map_segments`](Segmented::map_segments) makes of [`reverse`](crate::Array::reverse): a read at an
-    /// index where the elements are used.
+    /// *Cost and fusion.* As [`reverse`](crate::Array::reverse) in
+    /// [`map_segments`](Segmented::map_segments): a read at an index where the elements are used.
     ///
     /// # Errors
     /// When forced: if the lengths do not match the data.
@@ -83,9 +86,9 @@ impl<T: Elt> Segmented<T> {
         Segmented::wrap(self.nodes().reverse(Builder::named("reverse")))
     }
 
-    /// Reads the elements at each segment's indices within it.
+    /// Reads the elements at indices within each segment.
     ///
-    /// There are as many segments as `indices` has, each as long as there.
+    /// The result has the segments of `indices`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -95,11 +98,12 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* A map over the indices, as [`gather`](crate::Array::gather): what makes these may be a stream.
+    /// *Cost and fusion.* A map over the indices, as [`gather`](crate::Array::gather). The indices
+    /// may be a stream.
     ///
     /// # Errors
-    /// When forced: if an index is negative or not below its segment's length, if there are not as many segments in both, or if lengths do
-    /// not match their data.
+    /// When forced: if an index is negative or not below the length of its segment. Also if the
+    /// numbers of segments differ, or lengths do not match their data.
     #[doc(alias("gather_s", "take_along_axis"))]
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Segmented<I>) -> Segmented<T> {
