@@ -97,9 +97,9 @@ impl Builder {
 ///
 /// A scatter onto the state updates it in place, so a step that writes a few values costs only
 /// these writes. A state with another owner, such as the caller's start state, is copied first. So
-/// is a state whose old value is used after the scatter. [`explain`](crate::Force::explain) reports such copies. The start arrays are never changed.
-/// Folds, scans, filters and scatters of loop-invariant arrays are computed once, before the first
-/// step.
+/// is a state whose old value is used after the scatter. [`explain`](crate::Force::explain) reports
+/// such copies. The start arrays are never changed. Folds, scans, filters and scatters of
+/// loop-invariant arrays are computed once, before the first step.
 ///
 /// A step may contain loops. Nested loops, and those of a [prepared](mod@crate::prepare) program,
 /// are compiled once and run each time. A nested loop that does not depend on the surrounding state
