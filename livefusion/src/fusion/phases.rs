@@ -1,6 +1,9 @@
-//! Phases: a loop may run over several roots, one after the other, with shared loop-carried values.
+//! Phases: a loop may run over several roots, one after the other.
 //!
-//! An append has the elements of each of its parts in turn, and a class of its own. Its loop runs
+//! All phases of a loop share its loop-carried values.
+//!
+//! An append has the elements of each of its parts in turn, and a class of its own. For example,
+//! `xs.append(&ys).sum()` is one loop that runs over `xs`, then over `ys`. In general the loop runs
 //! over the root of the first part, then over the root of the second, and so on. Elementwise
 //! consumers of the append run in each of these phases, on the elements of the current part.
 //!
@@ -221,8 +224,8 @@ impl Families {
         (self.new_slot(adding), again)
     }
 
-    /// Advances past the slots of an append with slots. Returns false if they are of another family
-    /// or before the last added slot.
+    /// Advances past the slots of an append with slots. Returns false if they are of another
+    /// family, before the last added slot, or in use already.
     fn passes(&self, rates: &Rates, adding: &mut Adding, append: ClassId) -> bool {
         let at = |slot: Option<usize>| self.position(adding.family, slot?);
         let [first, last] = [false, true].map(|last| at(self.end(rates, append, last)));

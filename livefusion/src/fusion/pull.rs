@@ -69,7 +69,7 @@ impl Pulls {
 
     /// Returns whether an indexed read of an inlined array may trap or diverge.
     ///
-    /// This is asked for indices in bounds.
+    /// The index is in bounds.
     pub fn may_trap(&self, n: NodeId) -> bool {
         self.pulled[n.index()] && self.may_trap[n.index()]
     }

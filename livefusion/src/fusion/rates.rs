@@ -8,14 +8,18 @@
 //! * The user zipped them. If their lengths are not known to be equal, the loop checks them at its
 //!   start.
 //!
-//! A filter opens a class below its input's class. Packs by one tag array share a class. A zip of
-//! arrays whose classes cannot be unified opens a *fresh* root. Its inputs are made manifest, or
-//! are advanced on demand through cursors (see [`sides`]). In the second case, the zip's elements
-//! are a subrate of that root. The elements of a merge always are, for any classes of its inputs.
+//! A filter opens a class below its input's class. So the map in `xs.filter(p).map(f)` runs at that
+//! class. Packs by one tag array share a class.
+//!
+//! A zip of arrays whose classes cannot be unified opens a *fresh* root. Its inputs are made
+//! manifest, or are advanced on demand through cursors (see [`sides`]). In the second case, the
+//! zip's elements are a subrate of that root. The elements of a merge always are, for any classes
+//! of its inputs.
 //!
 //! The elements of segments are a class *nested* in the class of the segments. An array that is
-//! used with segment lengths gets this class: `class(data)` becomes `Nested(class(lengths),
-//! lengths)`. So all elementwise producers of the data run in the inner loop as well.
+//! used with segment lengths gets this class: `class(data)` becomes
+//! `Nested(class(lengths), lengths)`. So all elementwise producers of the data run in the inner loop as
+//! well.
 //!
 //! This is impossible if the data has another descriptor already, or is elementwise with the
 //! lengths themselves. Then the data is made manifest. If it is a map of arrays in memory without
@@ -263,7 +267,7 @@ impl Rates {
 
     /// Returns the nodes that unified two original classes.
     ///
-    /// They are in order from the first class to the second. None if the classes were always equal.
+    /// They are in order from the first class to the second. Empty if the classes were always equal.
     pub fn joined_by(&self, a: ClassId, b: ClassId) -> Vec<NodeId> {
         let path = |c: ClassId| self.joins_above(c).collect::<Vec<_>>();
         let (mut from_a, mut from_b) = (path(a), path(b));

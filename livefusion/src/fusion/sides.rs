@@ -1,5 +1,6 @@
-//! Zip cursors: plans the inputs that a zip advances on demand, because they advance at different
-//! rates.
+//! Zip cursors: plans the inputs that a zip advances on demand.
+//!
+//! Inputs that advance at different rates need cursors of their own.
 //!
 //! For example, a zip of `filter p xs` and `filter q ys` needs the next element of each input,
 //! however many steps that takes. Inputs of one class form one *side* and advance together. The
@@ -80,7 +81,8 @@ pub struct Level {
 
 /// Returns the sides of a zip whose inputs have different classes.
 ///
-/// None if the zip has no side that requires cursors.
+/// None if no subrate can be computed in the zip's loop. Also none if there are equal zips and an
+/// input is in memory.
 pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
     let inputs = &graph.nodes[id.index()].inputs;
     let mut sides: Vec<Side> = Vec::new();

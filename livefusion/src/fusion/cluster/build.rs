@@ -29,7 +29,7 @@ pub struct Built {
     pub item_of: Vec<Option<usize>>,
     /// The (first) node of each item.
     pub nodes: Vec<NodeId>,
-    /// The class behind each of the problem's.
+    /// The graph's class of each class of the problem.
     pub classes: Vec<ClassId>,
     /// The columns that each item's nodes use, by node.
     pub uses: Vec<(NodeId, FieldRef)>,
@@ -173,7 +173,7 @@ impl Builder<'_> {
         };
         let output = self.rates.output(id);
         if let Kind::Append = node.node.kind {
-            // An append has a root for each part, wherever the part comes from.
+            // An append has a root for each part, even if the part comes from memory.
             let family = self.rates.families().family(own);
             item.at.extend(family.map(|c| self.class(c)));
             item.makes.push(self.class(own));

@@ -115,7 +115,7 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
             field.bytes == 0 || is_from(field.maker)
         });
     let more = bytes(problem, &uses.made[i]);
-    // The item must be rematerialised wherever its operand could be.
+    // An operand that can be rematerialised could also serve the item in another loop.
     let here = link.alone || with.again.is_none();
     let for_this = || here && uses.all_for(link.from, i);
     let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);

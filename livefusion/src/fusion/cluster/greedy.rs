@@ -1,4 +1,4 @@
-//! Greedy clustering: items in dependency order, each into the first loop that can take it.
+//! Greedy clustering: puts each item into the first loop that can take it.
 
 use super::loops::{Loops, Member};
 use super::problem::Problem;

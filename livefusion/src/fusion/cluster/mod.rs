@@ -7,6 +7,9 @@
 //! scatter. A node's inputs may be produced in the same loop (fused) or in an earlier one
 //! (manifest). Every edge leads to the same loop or to a later one, so the schedule is acyclic.
 //!
+//! For example, `xs.map(f).filter(p).sum()` is one loop. In `xs.map(|x| x / &total)`, the closure
+//! captures `total = xs.sum()`, so an earlier loop must compute the sum.
+//!
 //! A cheap node may be in several loops. The first loop computes it; later loops rematerialise it
 //! instead of reading it from memory.
 //!
@@ -14,7 +17,7 @@
 //! | --- | --- |
 //! | [`build`] | translates a graph into a [`Problem`]: items, classes, links, sizes |
 //! | [`problem`] | defines the problem without the graph, and the cost of a partition |
-//! | [`loops`] | represents partly filled loops and decides which items fit |
+//! | [`loops`] | represents partly filled loops, and decides whether an item fits |
 //! | [`unfused`], [`greedy`], [`optimal`] | three solvers |
 //! | [`again`] | lists the items that later loops may rematerialise, and their prices |
 //! | [`placed`] | holds the state of a search, its lower bound, and its undo log |

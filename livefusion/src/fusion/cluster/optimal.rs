@@ -32,7 +32,7 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     };
     let mut solution = begin(problem, greedy::solve(problem), bound);
     if !fits {
-        // Merged items stay together, wherever the budget ends.
+        // Merged items stay together, even where the budget ends.
         let loop_of = greedy::solve(&small);
         let loop_of: Vec<usize> = into.iter().map(|i| loop_of[*i]).collect();
         let other = begin(problem, loop_of, bound);

@@ -1,4 +1,4 @@
-//! Node order: operands first, and the lengths of the segments that a node runs over.
+//! Node order: puts operands and segment lengths before their users.
 //!
 //! Data may be older than the lengths of its segments, and these lengths may even depend on the
 //! data. For example, a histogram of keys gives the number of elements of each key. Then the

@@ -1,4 +1,4 @@
-//! The state of a search: placed items, a lower bound on the final cost, and an undo log.
+//! Search state: placed items, a lower bound on the cost, and an undo log.
 
 use super::again::Copies;
 use super::bits::Bits;

@@ -1,4 +1,4 @@
-//! Co-consumers of a zip side, which run in its cursors if all of them can.
+//! Co-consumers of a zip side: finds them, and checks that all can be fused.
 //!
 //! A co-consumer consumes nodes of the side, or other co-consumers, at one of the side's classes.
 //! Its other inputs are arrays in memory. Some co-consumers come later than the zip in the graph,

@@ -1,4 +1,6 @@
-//! In-place updates: a scatter runs after all other consumers of its base, so nothing is copied.
+//! In-place updates: runs a scatter after the other consumers of its base.
+//!
+//! Then no consumer needs the old base, and nothing is copied.
 
 use super::super::order::consumed;
 use super::super::reason::Reason;

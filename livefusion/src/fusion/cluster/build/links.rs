@@ -1,5 +1,4 @@
-//! Dependencies of an item: operands that may be fused, and operands that must be complete before
-//! its loop.
+//! Dependencies of an item: fusible operands, and operands that must be complete.
 
 use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
