@@ -1,4 +1,4 @@
-//! Demand: which fields of each node anything asks for. What nobody asks for is not stored.
+//! Demand: finds the fields of each node that have a consumer. Other fields are not stored.
 
 use super::pull::{Extent, Pulls};
 use super::rates::Rates;
@@ -6,21 +6,22 @@ use crate::ast::{Consumes, Kind, MERGE_CHECK, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
 
-/// What is asked for.
+/// Holds the demand for every node's fields.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
-    /// Per node: the fields of others that it needs, in the same loop or made before. These are the
-    /// edges that carry data: where it computes elements of pulled arrays, what those need stands
-    /// here instead.
+    /// Per node: the fields of other nodes that it reads, in the same loop or from an earlier one.
+    /// These edges carry data. An inlined array is replaced by the operands of its elements.
     pub uses: Vec<Vec<FieldRef>>,
-    /// Per node: the fields of others that it computes with, pulled ones too.
+    /// Per node: the fields of other nodes that it computes with, including inlined ones.
     pub needs: Vec<Vec<FieldRef>>,
-    /// Per node: its own fields that somebody needs. The rest is not computed, and does not trap.
+    /// Per node: its own fields that have a consumer. Other fields are not computed, and do not
+    /// trap.
     pub fields: Vec<FxHashSet<u32>>,
 }
 
-/// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the
-/// others are recomputed, or nothing but aliases.
+/// Propagates demand from the roots to the leaves.
+///
+/// `loop_of` gives the loops of nodes. Nodes without a loop are recomputed, or are mere aliases.
 pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
@@ -58,7 +59,7 @@ struct Needs {
 }
 
 impl Needs {
-    /// What a merge reads at positions of its own is not had in step.
+    /// Moves inputs that a merge reads at positions of its own from `in_step` to `at_an_index`.
     fn read_at_positions(&mut self, graph: &Graph, rates: &Rates, id: NodeId) {
         let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
         let read = inputs.filter(|(k, _)| rates.is_at_position(graph, id, *k));
@@ -80,7 +81,8 @@ impl Needs {
     }
 }
 
-/// What each node uses that is in its loop or was made before, with that of what it pulls.
+/// The fields that each node reads from its own loop or an earlier one, including the operands of
+/// inlined arrays.
 fn uses(
     graph: &Graph,
     loop_of: &[Option<usize>],
@@ -88,7 +90,7 @@ fn uses(
     needs: &[Needs],
 ) -> Vec<Vec<FieldRef>> {
     let mut uses: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
-    // What computing a node at an index uses.
+    // The fields that an inlined computation of each node reads.
     let mut behind: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let needs = &needs[id.index()];
@@ -140,7 +142,7 @@ fn needs_of(
     }
     let facts = node.node.kind.facts();
     match facts.consumes {
-        // The columns that bodies use follow.
+        // The columns that bodies use follow below.
         Consumes::Names | Consumes::Bodies => {}
         Consumes::Own => {
             let own = demanded.iter().filter_map(|f| columns.get(*f as usize));
@@ -170,7 +172,7 @@ fn needs_of(
                 .filter(|(f, _)| demanded.contains(&(*f as u32)))
                 .map(|(_, t)| *t)
                 .collect(),
-            // Which elements are taken is asked for, whatever is made of them.
+            // The choice of elements is always needed, even where no result is.
             Kind::Merge(_) => {
                 let first = node.inputs.len() + MERGE_CHECK;
                 let field = |at: &usize| at.checked_sub(first).map(|f| f as u32);
@@ -194,7 +196,7 @@ fn needs_of(
         }
     }
     at_an_index.extend(node.length.map(|n| graph.resolve(n, 0)));
-    // How many elements an input has is asked for even where none of them is.
+    // The number of an input's elements is needed, even if no element is.
     for input in node.inputs.iter().filter(|_| in_a_loop) {
         let fields = graph.fields(*input);
         if !fields.iter().any(|f| needs.contains(f)) {

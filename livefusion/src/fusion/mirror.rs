@@ -1,10 +1,13 @@
-//! Mirrors: `reverse` of what is computed in step, by the loop that computes it.
+//! Reversed loops: fuses `reverse` into the loop that computes its operand.
 //!
-//! A loop counts its steps upwards. What it makes of step k may be element k of an array, or element k from the end:
-//! then it runs *against* the loop. A reversed scan runs against the loop of its scan, and so do maps behind it. Each
-//! reads memory and is written at the mirrored index, and nobody needs the scan in memory. What goes by the order of
-//! its elements (a scan, a fold, a filter, what may fail) runs along its loop; where it consumes what runs against
-//! it, a `reverse` between them reads memory as any function of an index does.
+//! A loop counts its steps upwards. Step k may compute element k of an array, or element k from the
+//! end. In the second case, the array runs *against* the loop. For example, a reversed scan runs
+//! against the loop of its scan, and so do maps of it. They read and write memory at the mirrored
+//! index, and the scan itself need not be stored.
+//!
+//! Order-dependent nodes (scans, folds, filters, trapping code) run along their loop. If one of
+//! them consumes an array that runs against its loop, a `reverse` between them reads memory, as any
+//! index function does.
 
 use super::rates::{ClassKind, Rates, indexed_array};
 use crate::ast::{Body, Kind, Term, TermId};
@@ -12,18 +15,20 @@ use crate::sharing::{Graph, NodeId};
 use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Which arrays run against the loop that computes them.
+/// Lists the arrays that run against the loop that computes them.
 #[derive(Clone, Debug, Default)]
 pub struct Mirrors {
-    /// What each array is the mirror of.
+    /// The operand of each reversal that is fused with it.
     of: FxHashMap<NodeId, NodeId>,
-    /// What runs against its loop.
+    /// The nodes that run against their loop.
     against: FxHashSet<NodeId>,
 }
 
 impl Mirrors {
-    /// Finds them. `in_order` says which nodes are made in a loop's order: all but arrays in memory, and those
-    /// that tell any element from its index.
+    /// Finds the fusible reversals.
+    ///
+    /// `in_order` selects the nodes that are computed in a loop's order. These are all nodes except
+    /// arrays in memory and index functions.
     pub fn find(graph: &Graph, rates: &Rates, in_order: impl Fn(NodeId) -> bool) -> Mirrors {
         let mut mirrors = Mirrors::default();
         let reversed = graph
@@ -42,7 +47,7 @@ impl Mirrors {
         }
         let mut directions = Directions::of(graph, rates);
         for (id, of) in found {
-            // What is in memory is read in any order.
+            // Memory can be read in any order.
             let makers = graph.fields(of).into_iter().map(|f| f.0);
             let makers = makers.filter(|n| !graph.nodes[n.index()].leaf);
             if makers
@@ -61,18 +66,18 @@ impl Mirrors {
         mirrors
     }
 
-    /// What a node is the mirror of, if the loop that makes that makes it, too.
+    /// Returns the operand of a reversal, if one loop computes both.
     pub fn source(&self, id: NodeId) -> Option<NodeId> {
         self.of.get(&id).copied()
     }
 
-    /// Whether a node's elements are made in the opposite order.
+    /// Returns whether a node's elements are computed in the opposite order.
     pub fn is_against(&self, id: NodeId) -> bool {
         self.against.contains(&id)
     }
 }
 
-/// The array of which a node has all fields, from the last element to the first.
+/// Matches a node that reverses all fields of one array. Returns that array.
 fn mirrored(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     let node = &graph.nodes[id.index()];
     let (Kind::Generate(_, body), false) = (&node.node.kind, node.leaf) else {
@@ -114,10 +119,10 @@ fn mirrored(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     })
 }
 
-/// Nodes that run in one direction, or in opposite ones: a disjoint set with parities.
+/// Nodes that run in equal or opposite directions: a disjoint-set forest with parities.
 struct Directions {
     above: Vec<(usize, bool)>,
-    /// Of the set's first node: whether some of the set run along the loop, by parity.
+    /// For the set's first node: whether nodes of the set run along the loop, by parity.
     along: Vec<[bool; 2]>,
 }
 
@@ -150,8 +155,7 @@ impl Directions {
         d
     }
 
-    /// The first node of a set, and whether another runs in the opposite direction. The ways there are
-    /// shortened.
+    /// The first node of a set, and whether `n` runs in the opposite direction. Shortens the paths.
     fn find(&mut self, n: NodeId) -> (usize, bool) {
         let (mut at, mut parity) = (n.index(), false);
         while self.above[at].0 != at {
@@ -166,7 +170,7 @@ impl Directions {
         (at, parity)
     }
 
-    /// Whether two nodes can run in opposite directions (or in the same one).
+    /// Whether two nodes can run in opposite directions (or in the same direction).
     fn may_join(&mut self, a: NodeId, b: NodeId, opposite: bool) -> bool {
         let ((a, pa), (b, pb)) = (self.find(a), self.find(b));
         let flips = pa ^ pb ^ opposite;
@@ -175,7 +179,7 @@ impl Directions {
         }
         let mine = self.along[a];
         let theirs = self.along[b];
-        // What runs along the loop has one parity.
+        // All nodes that run along the loop have one parity.
         let [same, other] = [0, 1].map(|p| mine[p] || theirs[p ^ usize::from(flips)]);
         !(same && other)
     }
@@ -186,7 +190,7 @@ impl Directions {
             return;
         }
         let flips = pa ^ pb ^ opposite;
-        // The older one stays, so that what is asked for often is near.
+        // The older node stays the representative, so frequent queries have short paths.
         let (from, to) = if a < b { (b, a) } else { (a, b) };
         let along = self.along[from];
         self.above[from] = (to, flips);
@@ -195,15 +199,15 @@ impl Directions {
         }
     }
 
-    /// Whether a node runs against its loop: in the other direction than what runs along it, or, if nothing
-    /// must, than the oldest.
+    /// Whether a node runs against its loop. The nodes that must run along the loop determine its
+    /// direction; otherwise the oldest node does.
     fn is_against(&mut self, n: NodeId) -> bool {
         let (first, parity) = self.find(n);
         parity ^ self.along[first][1]
     }
 }
 
-/// Whether a node goes by the order of its elements.
+/// Whether a node depends on the order of its elements.
 fn is_ordered(kind: &Kind) -> bool {
     !kind.facts().any_order || kind.bodies().into_iter().any(Body::may_trap)
 }

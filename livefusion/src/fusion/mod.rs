@@ -1,8 +1,9 @@
-//! Fusion: which combinators share a loop.
+//! Fusion: assigns combinators to loops.
 //!
-//! [`rates`] gives every node a length class in a tree of rates; [`cluster`] partitions the graph into an
-//! ordered schedule of loops. [`phases`] says which roots one loop can run over, one after the other. [`pull`] says which arrays are computed where they are read at an index. The
-//! entry is [`plan`].
+//! [`rates`] assigns every node a length class in a tree of rates. [`cluster`] partitions the graph
+//! into an ordered schedule of loops. [`phases`] determines the roots that one loop can run over,
+//! one after the other. [`pull`] selects the arrays that are computed at each indexed read. The
+//! entry point is [`plan`].
 
 mod cluster;
 mod demand;

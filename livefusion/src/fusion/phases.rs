@@ -1,13 +1,17 @@
-//! Phases: a loop may run over several roots, one after the other, and what it carries goes through all.
+//! Phases: a loop may run over several roots, one after the other.
 //!
-//! An append has the elements of each of its parts in turn, and so has a class of its own. A loop that makes it
-//! runs over the root of the first part, then over that of the second, and so on; what consumes the append in step
-//! runs in each of these phases, on the elements of the part that is under way.
+//! All phases of a loop share its loop-carried values.
 //!
-//! The roots that may be phases of one loop are a *family*, which has an order of *slots*: one for each root, and
-//! further ones for parts that go by the elements of a root that has one. A part that cannot
-//! be computed in its family's loops is read from memory there: where the order forbids it, or where the part goes by
-//! the same elements as an earlier one and would have to go on with what that has carried.
+//! An append has the elements of each of its parts in turn, and a class of its own. For example,
+//! `xs.append(&ys).sum()` is one loop that runs over `xs`, then over `ys`. In general the loop runs
+//! over the root of the first part, then over the root of the second, and so on. Elementwise
+//! consumers of the append run in each of these phases, on the elements of the current part.
+//!
+//! The roots that may be phases of one loop form a *family*. A family orders its *slots*: one for
+//! each root, and further ones for parts that iterate over a root again. Some parts cannot be
+//! computed in the loops of their family and are read from memory. Either the order forbids it, or
+//! the part iterates over the elements of an earlier part and would need the loop-carried values of
+//! that part.
 
 use super::cluster::PlannedLoop;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
@@ -15,18 +19,18 @@ use crate::ast::Kind;
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Which roots may be phases of one loop, in which order.
+/// Holds the roots that may be phases of one loop, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Families {
     /// The family of a root, or of an append's class.
     of: FxHashMap<ClassId, ClassId>,
     /// The slots of each family, in order.
     orders: FxHashMap<ClassId, Vec<usize>>,
-    /// How many slots there are in all.
+    /// The total number of slots.
     slots: usize,
-    /// Where each slot is in its family's order, once that is complete.
+    /// The position of each slot in its family's order, once that is complete.
     positions: Vec<usize>,
-    /// The first slot of each root, where everything runs that no other slot asks for.
+    /// The first slot of each root, the default slot of its nodes.
     first: FxHashMap<ClassId, usize>,
     /// The parts of each append's class.
     parts: FxHashMap<ClassId, Vec<Part>>,
@@ -37,42 +41,44 @@ pub struct Families {
 struct Part {
     /// The class of its elements.
     class: ClassId,
-    /// Its slot; none if it is of an append, whose parts have theirs.
+    /// Its slot. None for a nested append, whose parts have their own slots.
     slot: Option<usize>,
-    /// Whether what computes it may be in the append's loop.
+    /// Whether the producer of the part may be in the append's loop.
     computed: bool,
 }
 
-/// One of the roots that a loop runs over, one after the other.
+/// Describes one of the roots that a loop runs over, one after the other.
 #[derive(Clone, Debug)]
 pub struct Phase {
     /// The class of the root.
     pub root: ClassId,
-    /// What runs in it, in dependency order.
+    /// The nodes that run in it, in dependency order.
     pub nodes: Vec<NodeId>,
-    /// The parts of appends of which it has the elements.
+    /// The parts of appends whose elements it has.
     pub parts: Vec<PartOf>,
 }
 
-/// A part of an append, by position, and the class of its elements.
+/// Names a part of an append, and the class of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct PartOf {
     /// The append's class.
     pub append: ClassId,
-    /// Which part it is.
+    /// The position of the part.
     pub part: usize,
     /// The class of the part's elements.
     pub class: ClassId,
 }
 
 impl Phase {
-    /// The part of an append's class that it has: its position, and the class of its elements.
+    /// Returns the position and the class of the part that this phase has.
     pub fn part(&self, append: ClassId) -> Option<(usize, ClassId)> {
         let part = self.parts.iter().find(|p| p.append == append)?;
         Some((part.part, part.class))
     }
 
-    /// The class above another in this phase: an append's elements are those of its part.
+    /// Returns the class above another in this phase.
+    ///
+    /// The class above an append is the class of its part.
     pub fn above(&self, rates: &Rates, class: ClassId) -> Option<ClassId> {
         match rates.kind(class) {
             _ if class == self.root => None,
@@ -81,7 +87,7 @@ impl Phase {
         }
     }
 
-    /// Whether a class is another or below it in this phase.
+    /// Returns whether a class equals another or is below it in this phase.
     pub fn is_within(&self, rates: &Rates, class: ClassId, above: ClassId) -> bool {
         let up = |c: &ClassId| self.above(rates, *c);
         std::iter::successors(Some(class), up).any(|c| c == above)
@@ -89,7 +95,9 @@ impl Phase {
 }
 
 impl Families {
-    /// Finds the families of a graph's appends: of each class of these, which come behind those of their parts, all appends.
+    /// Finds the families of all appends of a graph.
+    ///
+    /// A class of appends comes after the classes of its parts.
     pub fn of(graph: &Graph, rates: &mut Rates, appends: &[(ClassId, Vec<NodeId>)]) -> Families {
         let mut families = Families::default();
         let alike: Alike<'_> = appends
@@ -110,18 +118,18 @@ impl Families {
         families
     }
 
-    /// The family of a root or of an append's class.
+    /// Returns the family of a root or of an append's class.
     pub fn family(&self, class: ClassId) -> Option<ClassId> {
         self.of.get(&class).copied()
     }
 
-    /// Whether what computes a part of an append may be in the append's loop.
+    /// Returns whether the producer of a part may be in the append's loop.
     pub fn may_compute(&self, append: ClassId, part: usize) -> bool {
         let parts = self.parts.get(&append);
         parts.and_then(|p| p.get(part)).is_some_and(|p| p.computed)
     }
 
-    /// Whether all that runs over a root is complete before a loop of both comes to the other.
+    /// Returns whether a shared loop completes all work over `root` before it reaches `other`.
     pub fn is_before(&self, root: ClassId, other: ClassId) -> bool {
         let at = |root: &ClassId| self.first.get(root).map(|slot| self.positions[*slot]);
         let order = at(&root).zip(at(&other));
@@ -141,7 +149,7 @@ impl Families {
         let mut stack: Vec<(ClassId, usize)> = vec![(class, 0)];
         self.of.insert(class, family);
         while let Some((class, k)) = stack.pop() {
-            // Of each append of the class; their elements advance together.
+            // The parts of each append of the class, whose elements advance together.
             let parts = alike_of(alike, class).iter();
             let parts = parts.filter_map(|n| graph.nodes[n.index()].inputs.get(k).copied());
             let parts: Vec<NodeId> = parts.collect();
@@ -157,7 +165,7 @@ impl Families {
                 slot: None,
                 computed: true,
             };
-            // What zips advance runs where these do.
+            // Nodes that zips advance on demand run in the loop of the zip.
             let mut makers = parts.iter().flat_map(|part| makers(graph, *part));
             let on_demand = makers.any(|m| rates.cursors_of(m).is_some());
             match rates.kind(top) {
@@ -165,7 +173,7 @@ impl Families {
                     new.computed = false;
                     new.slot = Some(self.new_slot(&mut adding));
                 }
-                // The parts of an append that nobody knows yet, in the place of that.
+                // The parts of an append without a family take the append's place.
                 ClassKind::Append(_) if !self.of.contains_key(&top) => {
                     self.of.insert(top, family);
                     adding.used.insert(top);
@@ -216,7 +224,8 @@ impl Families {
         (self.new_slot(adding), again)
     }
 
-    /// Passes the slots of an append that has some, if they are of this family and come behind those added last.
+    /// Advances past the slots of an append with slots. Returns false if they are of another
+    /// family, before the last added slot, or in use already.
     fn passes(&self, rates: &Rates, adding: &mut Adding, append: ClassId) -> bool {
         let at = |slot: Option<usize>| self.position(adding.family, slot?);
         let [first, last] = [false, true].map(|last| at(self.end(rates, append, last)));
@@ -230,7 +239,7 @@ impl Families {
         new
     }
 
-    /// The first slot of an append's parts, or the last one.
+    /// The first or last slot of an append's parts.
     fn end(&self, rates: &Rates, append: ClassId, last: bool) -> Option<usize> {
         let mut append = append;
         loop {
@@ -256,7 +265,9 @@ impl Families {
         slot
     }
 
-    /// The phases of a loop, in order: one, unless it makes an append.
+    /// Returns the phases of a loop, in order.
+    ///
+    /// There is one, unless the loop computes an append.
     pub fn phases(&self, graph: &Graph, rates: &Rates, planned: &PlannedLoop) -> Vec<Phase> {
         let Some(root) = planned.root else {
             return Vec::new();
@@ -269,7 +280,7 @@ impl Families {
             }];
         }
         let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
-        // What decides over the elements that something has is needed in the same phase.
+        // The nodes that select another node's elements are needed in the same phase.
         let above = |n: NodeId| {
             let deciding = rates.deciding_above(n, None);
             rates.selecting_above(n).chain(deciding)
@@ -285,7 +296,7 @@ impl Families {
                 appends.entry(class).or_default().push(*n);
             }
         }
-        // Classes of appends come behind those of their parts.
+        // A class of appends comes after the classes of its parts.
         let mut classes: Vec<ClassId> = appends.keys().copied().collect();
         classes.sort_unstable();
         let mut again: FxHashMap<NodeId, Vec<Key>> = FxHashMap::default();
@@ -332,7 +343,7 @@ impl Families {
             if let Kind::ScanTotal = graph.node(*n).kind {
                 continue;
             }
-            // What a zip advances on demand runs where the zip does.
+            // A node that a zip advances on demand runs in the phases of the zip.
             let zip = rates
                 .cursors_of(*n)
                 .map(|(zip, _)| zip)
@@ -358,7 +369,7 @@ impl Families {
             let slot = slot.filter(|_| in_first.contains(n));
             keys.extend(slot.map(|(slot, top)| phases.add(slot, top)));
         }
-        // What a scan ends with is known when it does.
+        // The final value of a scan is known after the scan's last phase.
         for n in &planned.nodes {
             if let Kind::ScanTotal = graph.node(*n).kind {
                 let scan = graph.nodes[n.index()].inputs[0];
@@ -381,10 +392,10 @@ impl Families {
 /// A phase, by its slot and its root.
 type Key = (usize, ClassId);
 
-/// In which phases each node runs.
+/// The phases of each node.
 type RunsIn = Vec<(NodeId, Vec<Key>)>;
 
-/// The phases of a loop as they are found, each by its slot and its root.
+/// The phases of a loop under construction, each by its slot and its root.
 struct Phases<'f> {
     positions: &'f [usize],
     keys: FxHashSet<Key>,
@@ -397,7 +408,7 @@ impl Phases<'_> {
         (slot, root)
     }
 
-    /// Those that have elements of an append.
+    /// The phases that have elements of an append.
     fn of(&self, append: ClassId) -> Vec<Key> {
         let has = |key: &&Key| {
             let parts = self.parts.get(key).into_iter().flatten();
@@ -433,10 +444,10 @@ fn alike_of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
     alike.get(&class).copied().unwrap_or_default()
 }
 
-/// Where in a family's order the parts of an append are added.
+/// The place in a family's order where the parts of an append are added.
 struct Adding {
     family: ClassId,
-    /// In front of which slot the next one goes.
+    /// The slot before which the next one is inserted.
     at: usize,
     /// The roots, and the appends among the parts, that have a slot.
     used: FxHashSet<ClassId>,
@@ -446,7 +457,8 @@ fn top_of(rates: &Rates, n: NodeId) -> Option<ClassId> {
     rates.output(n).map(|c| rates.top(c))
 }
 
-/// Who makes the fields of an array; of what is counted by the indices of another, whoever makes that.
+/// The producers of an array's fields. For a generator over the indices of another array, also that
+/// array's producers.
 fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
     let mut all: Vec<NodeId> = graph.fields(array).into_iter().map(|f| f.0).collect();
     let mut next = 0;
@@ -460,7 +472,7 @@ fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
     all
 }
 
-/// What of a loop computes these, themselves included.
+/// The nodes of a loop that compute these nodes, including themselves.
 fn behind<A: Iterator<Item = NodeId>>(
     graph: &Graph,
     makers_of: Vec<NodeId>,
@@ -482,7 +494,7 @@ fn behind<A: Iterator<Item = NodeId>>(
     seen
 }
 
-/// Whether a part is computed element by element from what is in memory: once more does no harm.
+/// Whether a part is computed elementwise from memory, so that it can be recomputed.
 fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut stack = vec![part];
@@ -503,7 +515,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             return false;
         }
         stack.extend(&node.inputs);
-        // What makes the array that a generator counts comes along.
+        // The producer of the array that a generator counts belongs to it.
         stack.extend(indexed_array(graph, n));
     }
     true

@@ -1,18 +1,18 @@
-//! Pull: index functions that those who read them at random compute for themselves.
+//! Inlining of index functions: computes array elements at their reads.
 //!
-//! `generate`, and maps over arrays in memory or over other index functions, can tell any element
-//! from its index alone. Who reads such an array at an index (`reverse`, `slice`, `gather`,
-//! `windows`, `at`, ...) need not have it in memory: the element is computed where it is read. An
-//! array is *pulled* like this if no work is done twice, or if its elements are cheap to compute
-//! again:
+//! `generate`, and maps over arrays in memory or over other index functions, can compute any
+//! element from its index alone. Such an array need not be in memory for indexed reads (`reverse`,
+//! `slice`, `gather`, `windows`, `at`, ...). The reader computes the element instead. An array is
+//! inlined like this if no work is duplicated, or if its elements are cheap to recompute:
 //!
-//! * it is read at one index per element of one consumer, no two of which are equal (the parameter
-//!   of a `generate` plus or minus something fixed), and nothing else needs it; or
-//! * it is read once per loop only (`xs.map(f).at(0)`); or
-//! * its elements are cheap: few operators and reads, no division or remainder, no transcendental
-//!   function, no scalar loop.
+//! * It is read at one index per element of one consumer, all these indices differ, and there is no
+//!   other use. Such an index is the parameter of a `generate` plus or minus a constant.
+//! * Or it is read once per loop only (`xs.map(f).at(0)`).
+//! * Or its elements are cheap: few operators and reads, no division or remainder, no
+//!   transcendental function, no scalar loop.
 //!
-//! A pulled array that others consume in step, or that is a result, is in a loop as well.
+//! An inlined array that has elementwise consumers, or that is a result, is computed in a loop as
+//! well.
 
 mod functions;
 
@@ -26,28 +26,28 @@ use functions::{Functions, accesses, body_nesting};
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 
-/// What elements of a pulled array may cost to be computed twice: operators plus reads.
+/// The maximal cost of an element that may be computed more than once: operators plus reads.
 const CHEAP: u32 = 8;
 
-/// How deep they may nest in a body that pulls: with what is pulled they stay below the limit for
-/// bodies.
+/// The maximal nesting of a body with inlined arrays. Together with these it stays below the limit
+/// for bodies.
 const MAX_OUTER_NESTING: u32 = 64;
 
-/// How many sums and differences an index is looked through.
+/// The maximal number of sums and differences in an index that the analysis follows.
 const MAX_SHIFTS: u32 = 8;
 
-/// How long an array is, where no loop has to run to tell.
+/// Describes a length that is known without running a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// As long as this array in memory, or this generator of known length.
+    /// The length of this array in memory, or of this generator of known length.
     Of(NodeId),
     /// This delayed scalar.
     Scalar(FieldRef),
-    /// All rows of these lengths, which are one number.
+    /// The total of these row lengths, which are all equal.
     Rows(FieldRef),
 }
 
-/// What is pulled, and what follows from it.
+/// Holds the inlining decisions and facts that follow from them.
 #[derive(Clone, Debug, Default)]
 pub struct Pulls {
     pulled: Vec<bool>,
@@ -57,58 +57,66 @@ pub struct Pulls {
     in_no_loop: Vec<bool>,
     extents: Vec<Option<Extent>>,
     behind: Vec<Vec<NodeId>>,
-    /// What is read from the end, by the loop that makes it.
+    /// The reversals that are fused with their operands.
     pub mirrors: Mirrors,
 }
 
 impl Pulls {
-    /// Whether reads at an index compute the element, rather than read it from memory.
+    /// Returns whether indexed reads compute the element instead of loading it.
     pub fn is_pulled(&self, n: NodeId) -> bool {
         self.pulled[n.index()]
     }
 
-    /// Whether reading a pulled array at an index may trap, or not end, even if the index is
-    /// inside.
+    /// Returns whether an indexed read of an inlined array may trap or diverge.
+    ///
+    /// The index is in bounds.
     pub fn may_trap(&self, n: NodeId) -> bool {
         self.pulled[n.index()] && self.may_trap[n.index()]
     }
 
-    /// Whether an array is read at an index, could be computed there, and is not: it would be
-    /// twice.
+    /// Returns whether an array could be inlined, but would be computed more than once.
     pub fn is_costly(&self, n: NodeId) -> bool {
         self.costly[n.index()]
     }
 
-    /// Whether a computed array is needed in memory: as a result, the base of a scatter, or because
-    /// it is read at an index and not pulled.
+    /// Returns whether a computed array is needed in memory.
+    ///
+    /// It is a result, the base of a scatter, or read at an index without being inlined.
     pub fn is_in_memory(&self, n: NodeId) -> bool {
         self.in_memory[n.index()]
     }
 
-    /// Whether no loop has to compute a node: every use computes it anew, or its value is known
-    /// when programs start.
+    /// Returns whether no loop has to compute a node.
+    ///
+    /// Every use recomputes it, or its value is known when programs start.
     pub fn is_in_no_loop(&self, n: NodeId) -> bool {
         self.in_no_loop[n.index()]
     }
 
-    /// The length of an array, where it is known without a loop.
+    /// Returns the length of an array, where it is known without a loop.
     pub fn extent(&self, n: NodeId) -> Option<Extent> {
         self.extents[n.index()]
     }
 
-    /// The length of an array, where it is that of something else: it takes nothing to know it.
+    /// Returns the length of an array, where it equals an existing length.
+    ///
+    /// No computation is needed to know it.
     pub fn own_extent(&self, n: NodeId) -> Option<Extent> {
         self.extent(n).filter(|e| !matches!(e, Extent::Rows(_)))
     }
 
-    /// Whether a node stands for what is [behind](Pulls::behind) it: pulled arrays, where they are
-    /// read at an index, and lengths that are known without a loop.
+    /// Returns whether the nodes [behind](Pulls::behind) a node replace it.
+    ///
+    /// This holds for inlined arrays at indexed reads, and for lengths that are known without a
+    /// loop.
     pub fn stands_for_others(&self, n: NodeId) -> bool {
         self.pulled[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
     }
 
-    /// Whether an index that a generator's body reads an array at is the generator's own, and
-    /// inside because both are of one length. Constants are not looked at: a plan holds for all.
+    /// Returns whether a generator's body reads an array at the generator's own index.
+    ///
+    /// The index is in bounds because both have the same length. Constants are ignored, because a
+    /// plan holds for all constants.
     pub fn is_own_index(
         &self,
         graph: &Graph,
@@ -124,20 +132,22 @@ impl Pulls {
         is_own && length.is_some() && length == self.extent(array)
     }
 
-    /// What must be made before a pulled array is read at an index: arrays that it reads from
-    /// memory, delayed scalars that it captures. Of a length, the delayed scalar that it is.
+    /// Returns the operands that must be ready before an inlined array is read.
+    ///
+    /// These are arrays in memory and captured delayed scalars. For a length it is the delayed
+    /// scalar that gives it.
     pub fn behind(&self, n: NodeId) -> &[NodeId] {
         &self.behind[n.index()]
     }
 }
 
-/// Whether inputs that are consumed together are known to be of one length.
+/// Whether inputs that are consumed together are known to have equal lengths.
 fn in_step_unchecked(rates: &Rates, id: NodeId, inputs: &[NodeId]) -> bool {
     let equal = |i: &NodeId| rates.known_equal(*i, inputs[0]);
     !rates.is_fresh(id) && inputs.iter().all(equal)
 }
 
-/// Decides what is pulled: nothing unless `enabled`.
+/// Decides on inlining, if `enabled`.
 pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
     let extents = extents(graph, rates);
     let functions = match enabled {
@@ -183,8 +193,8 @@ fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> boo
     matches!(node.node.kind, Kind::Len) && !node.leaf && told(node.inputs[0])
 }
 
-/// The length of every array where it is known without a loop: that of the memory or of the
-/// generator at the far end of what is computed in step.
+/// The length of every array that is known without a loop. An elementwise result has the length of
+/// its operands, so the length comes from memory or from a generator.
 fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
     let mut extents: Vec<Option<Extent>> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
@@ -219,27 +229,28 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
     extents
 }
 
-/// How a body is run, as far as what it reads is concerned.
+/// How often a body runs, as far as its reads are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Run {
     /// Once per loop.
     Once,
-    /// Once per element of a generator: indices made from its parameter may be all different.
+    /// Once per element of a generator. Indices computed from its parameter may all differ.
     PerIndex,
-    /// Any number of times at any index.
+    /// Any number of times, at any index.
     Often,
 }
 
-/// Who reads an array at an index.
+/// The indexed reads of an array.
 #[derive(Clone, Default, Debug)]
 struct Readers {
-    /// Where, once per element: each a term of a body, by way of pulled arrays or not.
+    /// The places that read once per element: each is a term of a body, possibly through inlined
+    /// arrays.
     places: Vec<u32>,
-    /// Whether somebody reads it at all.
+    /// Whether there is any read.
     any: bool,
     /// Whether an element may be read more than once in one place.
     often: bool,
-    /// Whether somebody nests too deep to compute it.
+    /// Whether a read is nested too deep to inline the array.
     too_deep: bool,
 }
 
@@ -249,9 +260,9 @@ struct Uses<'a> {
     functions: &'a Functions,
     mirrors: &'a Mirrors,
     readers: Vec<Readers>,
-    /// Consumed in step by a loop.
+    /// Whether a loop consumes it element by element.
     streamed: Vec<bool>,
-    /// Needed in memory: as long as its readers are not decided on, for something else.
+    /// Whether another use needs it in memory. Indexed reads are added once their array is decided.
     in_memory: Vec<bool>,
     places: FxHashMap<(Option<u32>, NodeId, usize, TermId), u32>,
     pulled: Vec<bool>,
@@ -286,7 +297,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Decides on a node, all of whose users are decided, and counts what it uses.
+    /// Decides on a node after all its users, and counts its uses of other nodes.
     fn node(&mut self, id: NodeId, extents: &[Option<Extent>]) {
         let at = id.index();
         let readers = std::mem::take(&mut self.readers[at]);
@@ -316,7 +327,7 @@ impl<'a> Uses<'a> {
         !readers.too_deep && (once || cost <= CHEAP)
     }
 
-    /// What a loop that computes the node uses.
+    /// Counts the uses of a loop that computes the node.
     fn uses_in_a_loop(&mut self, id: NodeId) {
         let graph = self.graph;
         if let Some(source) = self.mirrors.source(id) {
@@ -336,7 +347,7 @@ impl<'a> Uses<'a> {
             }
             let base = node.node.kind.facts().has_base && i == 0;
             let how = match base {
-                // A buffer is filled with it.
+                // The buffer is filled with a constant.
                 true if constant(graph, *input).is_some() => continue,
                 true => &mut self.in_memory,
                 false => &mut self.streamed,
@@ -360,7 +371,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// What computing the node at an index uses, in each place where that is done.
+    /// Counts the uses of the node's inlined computation, in each place that inlines it.
     fn uses_at_an_index(&mut self, id: NodeId, readers: &Readers) {
         let graph = self.graph;
         let node = &graph.nodes[id.index()];
@@ -389,7 +400,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Counts a read at an index in the `i`-th body of a node.
+    /// Counts an indexed read in the `i`-th body of a node.
     fn read(
         &mut self,
         id: NodeId,
@@ -416,9 +427,10 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Whether an index is made of the body's parameters, which are the indices of an element, so that no two elements read the
-/// same: each is used once, plus or minus something fixed or less than that, and all of them are put together as the
-/// index among rows.
+/// Returns whether an index differs for all elements of a body.
+///
+/// The body's parameters are the indices of an element. Each must occur once, plus or minus a
+/// constant or a smaller offset. Together they must form the index among rows.
 pub fn is_shifted(body: &Body, index: TermId) -> bool {
     let mut used = vec![false; body.params.len()];
     let mut stack = vec![index];
@@ -441,8 +453,8 @@ pub fn is_shifted(body: &Body, index: TermId) -> bool {
     stack.is_empty() && used.iter().all(|used| *used)
 }
 
-/// Whether the parameters of an expansion are the indices of its elements: that within the segment, and those of the
-/// segment, each once.
+/// Whether the parameters of an expansion are the indices of its elements: the index within the
+/// segment, and those of the segment, each once.
 fn has_own_indices(graph: &Graph, id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
     let values = node.inputs[1..].iter();
@@ -454,7 +466,7 @@ fn has_own_indices(graph: &Graph, id: NodeId) -> bool {
     axes.len() == all && !axes.contains(&None)
 }
 
-/// The generator or the expansion whose own index a field is, whichever handed it on.
+/// The generator or the expansion whose own index a field is, through other expansions.
 fn axis_of(graph: &Graph, (mut id, mut field): FieldRef) -> Option<NodeId> {
     loop {
         let node = &graph.nodes[id.index()];

@@ -1,19 +1,30 @@
-//! Rates: length classes, inferred by unification, in a tree.
+//! Rates: a tree of length classes, inferred by unification.
 //!
-//! Two arrays have one class if their lengths are known to be equal: they are computed in step (`map`,
-//! `scan`), they are in memory with equal lengths, they are generated with lengths of one size
-//! ([`crate::sharing::algebra`]), or the user zipped them (then what is not known is checked when the loop
-//! starts). A filter opens a class below its input's; packs by one tag array share theirs. A zip of arrays
-//! whose classes cannot be one opens a *fresh* root: its inputs are made manifest, or have [`sides`] of their
-//! own, which are advanced on demand; then its elements are a subrate of that root. So do those of a merge,
-//! whatever the classes of its inputs.
+//! Two arrays share a class if their lengths are known to be equal. There are four such cases:
 //!
-//! The elements of segments are a class *nested* in that of the segments. An array that is used with
-//! segment lengths has this class: `class(data)` becomes `Nested(class(lengths), lengths)`, and so all that
-//! is computed in step with the data runs in the inner loop as well. Where that cannot be (the data has
-//! another descriptor already, or is in step with the lengths themselves) the data is made manifest; maps of arrays
-//! in memory that nothing else needs have the class instead, and read memory beside it. Lengths
-//! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
+//! * One is computed elementwise from the other (`map`, `scan`).
+//! * Both are in memory with equal lengths.
+//! * Both are generated with equal lengths ([`crate::sharing::algebra`]).
+//! * The user zipped them. If their lengths are not known to be equal, the loop checks them at its
+//!   start.
+//!
+//! A filter opens a class below its input's class. So the map in `xs.filter(p).map(f)` runs at that
+//! class. Packs by one tag array share a class.
+//!
+//! A zip of arrays whose classes cannot be unified opens a *fresh* root. Its inputs are made
+//! manifest, or are advanced on demand through cursors (see [`sides`]). In the second case, the
+//! zip's elements are a subrate of that root. The elements of a merge always are, for any classes
+//! of its inputs.
+//!
+//! The elements of segments are a class *nested* in the class of the segments. An array that is
+//! used with segment lengths gets this class: `class(data)` becomes
+//! `Nested(class(lengths), lengths)`. So all elementwise producers of the data run in the inner loop as
+//! well.
+//!
+//! This is impossible if the data has another descriptor already, or is elementwise with the
+//! lengths themselves. Then the data is made manifest. If it is a map of arrays in memory without
+//! other uses, the map gets the class instead and reads memory at the loop's counter. Lengths that
+//! come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
 mod columns;
 mod infer;
@@ -28,7 +39,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// A class, by position.
+/// Identifies a class by its position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct ClassId(pub(super) u32);
 
@@ -38,23 +49,25 @@ impl fmt::Display for ClassId {
     }
 }
 
-/// What a class is.
+/// Describes the relation of a class to other classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClassKind {
-    /// Lengths of its own.
+    /// An independent length.
     Root,
-    /// Some of the parent's elements.
+    /// A subset of the parent's elements.
     Sub(ClassId, Selector),
-    /// The elements of the parent's segments, whose lengths this field has.
+    /// The elements of the parent's segments, with this field of lengths.
     Nested(ClassId, FieldRef),
-    /// The elements of this append's parts, one part behind the other.
+    /// The elements of this append's parts, in order.
     Append(NodeId),
-    /// What a loop runs over that has several roots, one after the other: those of parts of appends.
+    /// The root of a loop over several roots, one after the other, for parts of appends.
     Phases,
 }
 
 impl ClassKind {
-    /// The array that says which elements there are, if one does: the lengths of segments, or tags.
+    /// Returns the array that determines the elements, if there is one.
+    ///
+    /// It holds the lengths of segments, or tags.
     pub fn decided_by(self) -> Option<FieldRef> {
         match self {
             ClassKind::Nested(_, lengths) => Some(lengths),
@@ -64,7 +77,7 @@ impl ClassKind {
     }
 }
 
-/// What selects the elements of a subrate.
+/// Names the node or field that selects the elements of a subrate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
     /// This filter's predicate.
@@ -73,14 +86,14 @@ pub enum Selector {
     Tags(FieldRef),
     /// The test of this `take_while`, until it fails.
     While(NodeId),
-    /// What this combinator of a user's keeps.
+    /// The filter of this user-defined combinator.
     Custom(NodeId),
-    /// Whether this zip's sides all have a further element.
+    /// The attempts at which all cursors of this zip have a further element.
     Zip(NodeId),
 }
 
 impl Selector {
-    /// The combinator that selects; none if an array does.
+    /// Returns the selecting combinator, unless an array selects.
     pub fn combinator(self) -> Option<NodeId> {
         match self {
             Selector::Filter(id) | Selector::While(id) => Some(id),
@@ -90,109 +103,118 @@ impl Selector {
     }
 }
 
-/// The classes of a graph.
+/// Holds the classes of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
     kinds: Vec<ClassKind>,
     joined: Vec<ClassId>,
-    /// What a class was joined to first, and by which node.
+    /// The class that each class was first unified with, and the node that required it.
     joins: FxHashMap<ClassId, (ClassId, NodeId)>,
-    /// Class of each node's elements; none for delayed scalars.
+    /// The class of each node's elements; none for delayed scalars.
     output: Vec<Option<ClassId>>,
-    /// Class in whose iterations each node runs; none for delayed scalars computed from scalars.
+    /// The class in whose iterations each node runs; none for delayed scalars computed from
+    /// scalars.
     runs_at: Vec<Option<ClassId>>,
-    /// Nodes that open a class of their own because those of their inputs cannot be one.
+    /// Nodes that open a class of their own, because their inputs' classes cannot be unified.
     fresh: Vec<bool>,
-    /// Inputs, by node and position, that are read from memory at the node's own counter.
+    /// Unfused inputs, by node and position: they are read from memory at the node's own counter.
     beside: FxHashSet<(NodeId, usize)>,
-    /// What zips compute on demand, and appends on their sides.
+    /// The inputs that zips compute on demand, and appends in such inputs.
     sides: FxHashMap<NodeId, Vec<Side>>,
-    /// The zip for which a node is computed on demand, and on which side.
+    /// The zip that computes a node on demand, and the side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
-    /// The zip in whose side's cursors a node runs along, and which side that is.
+    /// The zip that a co-consumer of a side is fused into, and the side.
     host_of: FxHashMap<NodeId, (NodeId, usize)>,
-    /// The zip of whose sides a later zip has its elements.
+    /// The earlier equal zip whose cursors deliver a zip's elements.
     twin_of: FxHashMap<NodeId, NodeId>,
-    /// Zips that have such twins.
+    /// Zips with later equal zips.
     twinned: FxHashSet<NodeId>,
-    /// The (first) array in memory of each class that has one.
+    /// The (first) array in memory of each class, if there is one.
     in_memory: FxHashMap<ClassId, NodeId>,
-    /// Which roots a loop may run over, one after the other.
+    /// The roots that a loop may run over, one after the other.
     families: Families,
 }
 
 impl Rates {
-    /// The class of a node's elements.
+    /// Returns the class of a node's elements.
     pub fn output(&self, n: NodeId) -> Option<ClassId> {
         self.output[n.index()].map(|c| self.find(c))
     }
 
-    /// The class in whose iterations a node runs.
+    /// Returns the class in whose iterations a node runs.
     pub fn runs_at(&self, n: NodeId) -> Option<ClassId> {
         self.runs_at[n.index()].map(|c| self.find(c))
     }
 
-    /// Whether a node opens a class of its own over manifest inputs.
+    /// Returns whether a node opens a class of its own over manifest inputs.
     pub fn is_fresh(&self, n: NodeId) -> bool {
         self.fresh[n.index()]
     }
 
-    /// Whether a node's input is an array in memory that is read at the node's own counter, whatever
-    /// class it has itself: what it was zipped with, or segmented by, does not advance with it.
+    /// Returns whether an input is unfused.
+    ///
+    /// Such an input is in memory and is read at the node's own counter instead of its own class's.
+    /// Arrays that it was zipped with or segmented by do not advance with it.
     pub fn is_beside(&self, n: NodeId, input: usize) -> bool {
         self.beside.contains(&(n, input))
     }
 
-    /// The sides of a zip that are advanced on demand in its own loop, its further inputs being in memory; or the parts
-    /// of an append on such a side. None for other nodes.
+    /// Returns the sides that a zip's loop advances on demand.
+    ///
+    /// The zip's other inputs are in memory. For an append on such a side, these are its parts.
+    /// None for other nodes.
     pub fn sides(&self, n: NodeId) -> Option<&[Side]> {
         self.sides.get(&n).map(Vec::as_slice)
     }
 
-    /// Whether a merge has an element of an input by the position of that: none of its sides delivers it.
+    /// Returns whether a merge reads an input at a position, not from a side.
     pub fn is_at_position(&self, graph: &Graph, n: NodeId, input: usize) -> bool {
         let merges = matches!(graph.node(n).kind, Kind::Merge(_)) && !graph.nodes[n.index()].leaf;
         let sides = self.sides(n).unwrap_or_default();
         merges && !sides.iter().any(|s| s.inputs.contains(&input))
     }
 
-    /// Whether any zip computes on demand.
+    /// Returns whether any zip computes on demand.
     pub fn has_sides(&self) -> bool {
         !self.sides.is_empty()
     }
 
-    /// The zip for which a node is computed on demand, and on which of its sides.
+    /// Returns the zip and the side that compute a node on demand.
     pub fn side_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
         self.side_of.get(&n).copied()
     }
 
-    /// The zip in whose side's cursors a node may run along, as a guest, and which side that is.
+    /// Returns the zip and the side that a co-consumer may be fused into.
     pub fn host_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
         self.host_of.get(&n).copied()
     }
 
-    /// The zip and the side in whose cursors a node runs: computed on demand, or along with what is.
+    /// Returns the zip and the side in whose cursors a node runs.
+    ///
+    /// The node is computed on demand, or is a co-consumer.
     pub fn cursors_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
         self.side_of(n).or(self.host_of(n))
     }
 
-    /// The zip of whose sides a later zip of the same inputs has its elements.
+    /// Returns the earlier zip of the same inputs whose cursors deliver a zip's elements.
     pub fn twin_of(&self, n: NodeId) -> Option<NodeId> {
         self.twin_of.get(&n).copied()
     }
 
-    /// Whether later zips have their elements of a zip's sides.
+    /// Returns whether later equal zips use a zip's cursors.
     pub fn has_twins(&self, zip: NodeId) -> bool {
         self.twinned.contains(&zip)
     }
 
-    /// The zip in whose loop a node runs along, as a guest or a twin.
+    /// Returns the zip whose loop runs a co-consumer or a later equal zip.
     pub fn loop_of_host(&self, n: NodeId) -> Option<NodeId> {
         let host = self.host_of(n).map(|(zip, _)| zip);
         host.or(self.twin_of(n)).map(|zip| self.outermost(zip))
     }
 
-    /// The zip on whose sides another is, or on sides of its sides; that itself, if it is on none.
+    /// Returns the outermost zip that has another on a side.
+    ///
+    /// It is the zip itself if it is on none.
     pub fn outermost(&self, mut zip: NodeId) -> NodeId {
         while let Some((outer, _)) = self.side_of(zip) {
             zip = outer;
@@ -200,14 +222,16 @@ impl Rates {
         zip
     }
 
-    /// The side in whose cursors a node runs.
+    /// Returns the side in whose cursors a node runs.
     pub fn side(&self, n: NodeId) -> Option<&Side> {
         let (zip, side) = self.cursors_of(n)?;
         self.sides.get(&zip)?.get(side)
     }
 
-    /// The class that a node makes of others, for whoever runs at it: what it leaves of its input, the elements that
-    /// its tags admit, those of its sides, or of its parts.
+    /// Returns the class that a node creates for its consumers.
+    ///
+    /// Its elements are those that the node keeps of its input, that its tags admit, or that its
+    /// sides or parts have.
     pub fn makes(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
         match graph.node(n).kind.facts().makes {
             Makes::Nothing => None,
@@ -217,35 +241,37 @@ impl Rates {
         }
     }
 
-    /// The class at whose counter a node consumes what is beside it.
+    /// Returns the class at whose counter a node reads unfused inputs.
     pub fn consumes_at(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
         match graph.node(n).kind {
-            // Of what an expansion consumes there is one per segment.
+            // An expansion consumes one element per segment.
             Kind::Expand(_) => self.output(graph.nodes[n.index()].inputs[0]),
-            // A count of tags runs where they are true, and has one per element.
+            // A count of tags runs at the true tags, but consumes one tag per element.
             Kind::CountS => self.runs_at(n).and_then(|c| self.parent(c)),
             _ if self.sides(n).is_some() => self.output(n),
             _ => self.runs_at(n),
         }
     }
 
-    /// Whether the lengths of two nodes are known to be equal without looking at run time.
+    /// Returns whether two lengths are known to be equal without a run-time check.
     pub fn known_equal(&self, a: NodeId, b: NodeId) -> bool {
         self.own(a) == self.own(b)
     }
 
-    /// The class that a node's elements had before it was joined to any other: all nodes of one such class
-    /// have one length, known to be so without looking at run time.
+    /// Returns the class of a node's elements before any unification.
+    ///
+    /// All nodes with one such class have equal lengths without a run-time check.
     pub fn own(&self, n: NodeId) -> Option<ClassId> {
         self.output[n.index()]
     }
 
-    /// The nodes that made one class of two that nodes had on their own, on the way from the first to the
-    /// second. None if they always were one.
+    /// Returns the nodes that unified two original classes.
+    ///
+    /// They are in order from the first class to the second. Empty if the classes were always equal.
     pub fn joined_by(&self, a: ClassId, b: ClassId) -> Vec<NodeId> {
         let path = |c: ClassId| self.joins_above(c).collect::<Vec<_>>();
         let (mut from_a, mut from_b) = (path(a), path(b));
-        // Both come to the class that they are now.
+        // Both paths end at the common class.
         while let (Some(x), Some(y)) = (from_a.last(), from_b.last())
             && x == y
         {
@@ -256,24 +282,24 @@ impl Rates {
         from_a.into_iter().chain(down).map(|(_, by)| by).collect()
     }
 
-    /// What a class was when a node had not joined any yet.
+    /// Returns the class that a class belonged to before a node's unifications.
     pub fn before(&self, own: ClassId, joins: NodeId) -> ClassId {
         let earlier = self.joins_above(own).take_while(|(_, by)| *by < joins);
         earlier.last().map_or(own, |(to, _)| to)
     }
 
-    /// What a class was joined to, step by step, and by which nodes.
+    /// The steps by which a class was unified: each with the target and the responsible node.
     fn joins_above(&self, c: ClassId) -> impl Iterator<Item = (ClassId, NodeId)> {
         let next = |(to, _): &(ClassId, NodeId)| self.joins.get(to).copied();
         std::iter::successors(self.joins.get(&c).copied(), next)
     }
 
-    /// What a class is, if it is one of these.
+    /// Returns the kind of a class, if the class exists.
     pub fn get(&self, c: ClassId) -> Option<ClassKind> {
         ((c.0 as usize) < self.kinds.len()).then(|| self.kind(c))
     }
 
-    /// What a class is.
+    /// Returns the kind of a class.
     pub fn kind(&self, c: ClassId) -> ClassKind {
         match self.kinds[self.find(c).0 as usize] {
             ClassKind::Sub(parent, by) => ClassKind::Sub(self.find(parent), by),
@@ -282,7 +308,9 @@ impl Rates {
         }
     }
 
-    /// The class above one; none above a root.
+    /// Returns the class above another.
+    ///
+    /// A root has none.
     pub fn parent(&self, c: ClassId) -> Option<ClassId> {
         match self.kind(c) {
             ClassKind::Root | ClassKind::Append(_) | ClassKind::Phases => None,
@@ -290,7 +318,7 @@ impl Rates {
         }
     }
 
-    /// The class at the top of all that are above one.
+    /// Returns the root above a class.
     pub fn top(&self, mut c: ClassId) -> ClassId {
         while let Some(above) = self.parent(c) {
             c = above;
@@ -298,12 +326,12 @@ impl Rates {
         c
     }
 
-    /// The class that another is one with by now.
+    /// Returns the unified class that a class belongs to.
     pub fn now(&self, c: ClassId) -> ClassId {
         self.find(c)
     }
 
-    /// The nearest class, from this one upwards, whose elements are not some of another's.
+    /// Returns the nearest class, from this one upwards, that is not a subset.
     pub fn loop_class(&self, mut c: ClassId) -> ClassId {
         while let ClassKind::Sub(parent, _) = self.kind(c) {
             c = parent;
@@ -311,7 +339,7 @@ impl Rates {
         c
     }
 
-    /// Whether a class is that of an append whose parts are phases, or below it.
+    /// Returns whether a class is at or below an append whose parts are phases.
     pub fn is_appended(&self, c: ClassId) -> bool {
         match self.kind(self.top(c)) {
             ClassKind::Append(id) => self.side_of(id).is_none(),
@@ -319,12 +347,12 @@ impl Rates {
         }
     }
 
-    /// Which roots a loop may run over, one after the other.
+    /// Returns the roots that a loop may run over, one after the other.
     pub fn families(&self) -> &Families {
         &self.families
     }
 
-    /// Whether a class is another or below it.
+    /// Returns whether a class equals another or is below it.
     pub fn is_within(&self, c: ClassId, above: ClassId) -> bool {
         let mut at = Some(c);
         while let Some(c) = at {
@@ -336,9 +364,10 @@ impl Rates {
         false
     }
 
-    /// Whose elements decide over a node's iterations, innermost first, in a loop with this root: the lengths of the
-    /// segments that they are within, and the tags of what is left of them. What runs in cursors goes by those of its side
-    /// only.
+    /// Lists the arrays that determine a node's iterations in a loop with this root.
+    ///
+    /// They are lengths of the surrounding segments and tags of filters, innermost first. A node in
+    /// cursors depends on those of its side only.
     pub fn deciding_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let decided_by = self
             .classes_below(n, root)
@@ -346,8 +375,9 @@ impl Rates {
         decided_by.flatten().map(|(maker, _)| maker).collect()
     }
 
-    /// The combinators that select the elements among which a node's are, in a loop with this root. Cursors go by those of
-    /// their side only.
+    /// Lists the combinators that select a node's elements in a loop with this root.
+    ///
+    /// A node in cursors depends on those of its side only.
     pub fn selecting_below(
         &self,
         n: NodeId,
@@ -360,7 +390,7 @@ impl Rates {
         self.classes_below(n, root).filter_map(selector)
     }
 
-    /// The class of a node and those above it, below a loop's root, and within a cursor's side.
+    /// The class of a node and its ancestors, below a loop's root and within a cursor's side.
     fn classes_below(&self, n: NodeId, root: Option<ClassId>) -> impl Iterator<Item = ClassId> {
         let class = self.runs_at(n).or(self.output(n));
         let levels = self.side(n).map(|side| &side.levels);
@@ -369,7 +399,7 @@ impl Rates {
         classes.take_while(move |c| ![root, flat].contains(&Some(*c)))
     }
 
-    /// The combinators that select the elements among which a node's are.
+    /// Lists the combinators that select a node's elements.
     pub fn selecting_above(&self, n: NodeId) -> impl Iterator<Item = NodeId> {
         let class = self.runs_at(n).or(self.output(n));
         let classes = std::iter::successors(class, |c| self.parent(*c));
@@ -379,12 +409,12 @@ impl Rates {
         })
     }
 
-    /// An array in memory of this class.
+    /// Returns an array in memory of this class.
     pub fn in_memory(&self, c: ClassId) -> Option<NodeId> {
         self.in_memory.get(&c).copied()
     }
 
-    /// Shortens all ways to classes, and notes which arrays in memory have them.
+    /// Compresses the paths to unified classes, and records the arrays in memory of each class.
     fn finish(&mut self, graph: &Graph, appends: &[(ClassId, Vec<NodeId>)]) {
         let all = 0..self.joined.len() as u32;
         self.joined = all.map(|c| self.find(ClassId(c))).collect();
@@ -408,7 +438,7 @@ impl Rates {
         c
     }
 
-    /// Makes a class one with another, which a node wants.
+    /// Unifies a class with another, on behalf of a node.
     fn join(&mut self, class: ClassId, to: ClassId, by: NodeId) {
         self.joined[class.0 as usize] = to;
         self.joins.insert(class, (to, by));
@@ -422,8 +452,9 @@ impl Rates {
     }
 }
 
-/// The known length of every node that brings one: leaves (from `inputs` for a prepared program's) and
-/// generators of known length.
+/// Returns the known lengths of leaves and generators, by node.
+///
+/// `inputs` are the lengths of a prepared program's inputs.
 pub fn known_lengths(graph: &Graph, inputs: &[Option<u64>]) -> Vec<Option<u64>> {
     graph
         .nodes
@@ -437,13 +468,15 @@ pub fn known_lengths(graph: &Graph, inputs: &[Option<u64>]) -> Vec<Option<u64>> 
         .collect()
 }
 
-/// An equality pattern.
+/// Holds an equality pattern of lengths.
 pub type Pattern = SmallVec<[u64; 8]>;
 
-/// Up to this many different lengths are looked through one by one.
+/// The maximal number of distinct lengths that are searched linearly.
 const FEW: usize = 16;
 
-/// The equality pattern of lengths: each known one as the number of its first occurrence.
+/// Computes the equality pattern of lengths.
+///
+/// Each length becomes the number of its first occurrence.
 pub fn length_pattern(lengths: impl Iterator<Item = u64>) -> Pattern {
     let mut distinct: SmallVec<[u64; 8]> = SmallVec::new();
     let mut first: FxHashMap<u64, u64> = FxHashMap::default();
@@ -466,8 +499,9 @@ pub fn length_pattern(lengths: impl Iterator<Item = u64>) -> Pattern {
     pattern
 }
 
-/// The array whose indices a generator counts: one whose length is given as that of an array is at the
-/// array's own rate, whatever the length turns out to be.
+/// Returns the array whose indices a generator counts.
+///
+/// Such a generator takes its length from the array, so it has the array's rate for any length.
 pub fn indexed_array(graph: &Graph, generator: NodeId) -> Option<NodeId> {
     let by = &graph.nodes[graph.nodes[generator.index()].length?.index()];
     match by.node.kind {

@@ -1,21 +1,27 @@
-//! Sides: what a zip advances on demand, because its inputs do not advance together.
+//! Zip cursors: plans the inputs that a zip advances on demand.
 //!
-//! A zip of `filter p xs` and `filter q ys` needs of each input the next element, whatever that takes. Inputs
-//! of one class are one side: they advance together. A side is computed in the zip's own loop if all between memory
-//! and the zip can be: maps, filters, packs, scans, elements of segments, what ends early, further zips. The other inputs are
-//! read from memory, one element at a time.
+//! Inputs that advance at different rates need cursors of their own.
 //!
-//! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
-//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver. The sides
-//! of a `zip_shortest` [end apart](end_apart), so that it has neither.
+//! For example, a zip of `filter p xs` and `filter q ys` needs the next element of each input,
+//! however many steps that takes. Inputs of one class form one *side* and advance together. The
+//! zip's own loop computes a side if all nodes between memory and the zip allow it. Allowed are
+//! maps, filters, packs, scans, elements of segments, early exits and further zips. Other inputs
+//! are read from memory, one element at a time.
 //!
-//! A merge is a zip whose sides are not asked together: each has a step of its own, even if two are of one class, and goes on
-//! where its last element was taken. All end together, for a merge ends when none has an element any more.
-//! An append on a side has sides of its own, its parts, which are advanced one after the other.
+//! Other consumers of a side run in its cursors, as *co-consumers* ([`guests`](Side::guests)). All
+//! sides of a zip end together, so co-consumers see all elements. A later zip of the same inputs is
+//! an *equal zip* ([`twins`]). It reads the elements that the first zip's cursors deliver. The
+//! sides of a `zip_shortest` [end apart](end_apart), so it has neither.
 //!
-//! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
-//! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
-//! classes, inside out. Each of these cursors is a [`Level`].
+//! A merge is a zip with independent sides. Each advances by itself, even if two have one class,
+//! and resumes after the last element taken. All sides end together, because a merge ends when no
+//! side has an element left. An append on a side has its parts as sides of its own. They are
+//! advanced one after the other.
+//!
+//! A side is a cursor over the source of its elements. For elements of segments, it is a cursor
+//! over the elements with an inner cursor over the segments. The inner cursor advances when a
+//! segment is used up. So cursors are nested in the reverse order of the class tree. Each of these
+//! cursors is a [`Level`].
 
 mod guests;
 mod users;
@@ -29,55 +35,60 @@ use crate::ast::{Kind, OnSide};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
 
-/// More cursors than these are not put into one side: what is made of more goes through memory.
+/// The maximal number of cursors of one side. A side with more goes through memory.
 const MOST_CURSORS: usize = 8;
 
-/// What the sides of a zip weigh together at most. They are in one loop, of which nothing can be cut: what weighs more goes
-/// through memory.
+/// The maximal weight of all sides of a zip. They are in one loop that cannot be cut, so heavier
+/// sides go through memory.
 const MOST_CODE: u32 = 2 * budget::BUDGET;
 
-/// More than these are not computed for one side: no loop has room for them, and each side is looked for on its own.
+/// The maximal number of nodes of one side. More would not fit any loop, and each side is searched
+/// separately.
 const MOST_NODES: usize = 1024;
 
-/// A side has no more guests than these.
+/// The maximal number of co-consumers of a side.
 const MOST_GUESTS: usize = 64;
 
-/// Inputs of a zip that are computed in its loop, and advanced together.
+/// Describes inputs of a zip that its loop computes and advances together.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// The class of the inputs' elements.
     pub class: ClassId,
-    /// Which inputs these are.
+    /// The positions of the inputs.
     pub inputs: Vec<usize>,
-    /// What is computed for them, in dependency order.
+    /// The nodes that compute the inputs, in dependency order.
     pub nodes: Vec<NodeId>,
-    /// What else uses that, but for twins of the zip.
+    /// The co-consumers: other consumers of these nodes, without equal zips.
     pub guests: Vec<NodeId>,
-    /// Whether anything else does: guests, or who wants it as a result.
+    /// Whether the side has another use: co-consumers, or a result.
     pub is_shared: bool,
-    /// Its cursors: that over its elements, then that over their segments, and so on.
+    /// Its cursors: first over its elements, then over their segments, and so on.
     pub levels: Vec<Level>,
 }
 
-/// One cursor of a side.
+/// Describes one cursor of a side.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// The class over whose elements it runs: a root, or the elements of segments.
+    /// The class that the cursor iterates over: a root, or the elements of segments.
     pub class: ClassId,
-    /// The class of what it delivers: that class, or what filters leave of it.
+    /// The class of the delivered elements: `class`, or a subset that filters leave.
     pub delivers: ClassId,
-    /// The lengths of the segments over whose elements it runs, which the next level delivers. None for the last level:
-    /// what it runs over is in memory, can be told from an index, or is made of sides of its own, by a zip or an append.
+    /// The lengths of the segments that the cursor iterates over; the next level delivers them.
+    /// None for the last level. Its source is in memory, is an index function, or has sides of its
+    /// own (a zip or an append).
     pub segments: Option<FieldRef>,
 }
 
-/// The sides of a zip whose inputs have different classes; none if no subrate can be computed there.
+/// Returns the sides of a zip whose inputs have different classes.
+///
+/// None if no subrate can be computed in the zip's loop. Also none if there are equal zips and an
+/// input is in memory.
 pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
     let inputs = &graph.nodes[id.index()].inputs;
     let mut sides: Vec<Side> = Vec::new();
     for (k, input) in inputs.iter().enumerate() {
         let class = rates.output(*input)?;
-        // What a merge takes of one input it does not take of another, whatever their classes.
+        // A merge takes elements of each input independently, even if their classes are equal.
         let together = !matches!(graph.node(id).kind, Kind::Merge(_));
         match sides.iter_mut().find(|s| together && s.class == class) {
             Some(side) => side.inputs.push(k),
@@ -93,7 +104,7 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         weight = if has_room { more } else { weight };
         has_room
     });
-    // Twins have all of what they zip from the sides.
+    // Equal zips take all their operands from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
     if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
         return None;
@@ -102,12 +113,16 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
     (advances(graph, id) || !sides.iter().all(is_root)).then_some(sides)
 }
 
-/// Whether a combinator finds in its loop how many elements it has, by advancing its inputs, wherever these are.
+/// Returns whether a node's loop discovers its length by advancing its inputs.
 pub fn advances(graph: &Graph, n: NodeId) -> bool {
     matches!(graph.node(n).kind, Kind::ZipShortest | Kind::Merge(_))
 }
 
-/// The parts of an append as sides, for a zip that has it on one of its own. What cannot be computed there is in memory.
+/// Returns the parts of an append as sides.
+///
+/// They serve a zip with the append on a side.
+///
+/// Parts that cannot be computed there are in memory.
 pub fn parts(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
     let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
     let part = |(k, input): (usize, &NodeId)| {
@@ -125,13 +140,15 @@ pub fn parts(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<
     inputs.map(part).collect()
 }
 
-/// Whether the sides of a zip may end apart, and so all others with the first that does.
+/// Returns whether one side of a zip may end before the others.
+///
+/// The first side to end then ends the zip.
 pub fn end_apart(graph: &Graph, zip: NodeId) -> bool {
     matches!(graph.node(zip).kind, Kind::ZipShortest)
 }
 
 impl Side {
-    /// A side of one input, of which nothing is known yet.
+    /// An empty side for one input.
     fn of(class: ClassId, input: usize) -> Side {
         Side {
             class,
@@ -143,7 +160,8 @@ impl Side {
         }
     }
 
-    /// Finds what is computed for it, and what runs along; false if it goes through memory.
+    /// Finds the nodes of the side and its co-consumers. Returns false if the side goes through
+    /// memory.
     fn is_on_demand(
         &mut self,
         graph: &Graph,
@@ -151,7 +169,7 @@ impl Side {
         users: &Users,
         zip: (NodeId, &[NodeId]),
     ) -> bool {
-        // What has other names only is in memory.
+        // A side with aliases only is in memory.
         let computes = |n: &NodeId| {
             let names = graph.node(*n).kind.facts().names();
             !names || rates.sides(*n).is_some()
@@ -161,13 +179,13 @@ impl Side {
         has_room && self.find_guests(graph, rates, users, zip)
     }
 
-    /// The level at which what runs at a class does so.
+    /// Returns the level that runs the nodes of a class.
     pub fn level(&self, rates: &Rates, class: ClassId) -> Option<usize> {
         let mut levels = self.levels.iter();
         levels.position(|l| rates.is_within(class, rates.now(l.class)))
     }
 
-    /// Collects what has to be computed; false if something cannot be computed on demand.
+    /// Collects the nodes to compute. Returns false if one cannot be computed on demand.
     fn collect(&mut self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
         let inputs = &graph.nodes[zip.index()].inputs;
         let wanted = self.inputs.iter().map(|k| Need::Elements(inputs[*k]));
@@ -180,7 +198,7 @@ impl Side {
             counts: FxHashSet::default(),
             stack: wanted.collect(),
         };
-        // What other sides deliver, or what is in memory, has places of its own.
+        // Inputs on other sides or in memory have positions of their own.
         let others = (0..inputs.len()).filter(|k| !self.inputs.contains(k));
         let mut others = others.flat_map(|k| graph.fields(inputs[k]));
         if !collecting.all() || others.any(|(maker, _)| collecting.seen.contains(&maker)) {
@@ -201,7 +219,7 @@ impl Side {
         self.cursors(rates) <= MOST_CURSORS
     }
 
-    /// What ends the elements of one of its cursors before their source ends.
+    /// Returns the nodes that end a cursor's elements before their source ends.
     pub fn ends(&self, rates: &Rates, level: &Level) -> Vec<NodeId> {
         let up = |c: &ClassId| rates.parent(*c);
         let around = std::iter::successors(Some(rates.now(level.delivers)), up);
@@ -214,7 +232,7 @@ impl Side {
             .collect()
     }
 
-    /// How much code it is, with the sides of zips on it.
+    /// The code size of the side, including nested zips.
     fn weight(&self, graph: &Graph, rates: &Rates) -> u32 {
         let cursors = (self.levels.len() as u32).saturating_mul(budget::SIDE);
         let own = self.nodes.iter().map(|n| budget::alone(graph, *n));
@@ -223,14 +241,14 @@ impl Side {
         own.chain(zips).fold(cursors, u32::saturating_add)
     }
 
-    /// How many cursors it takes, with those of zips on it.
+    /// The number of cursors of the side, including nested zips.
     fn cursors(&self, rates: &Rates) -> usize {
         let zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
         zips.fold(self.levels.len(), |sum, side| sum + side.cursors(rates))
     }
 }
 
-/// The zips behind a zip that have the same inputs, in any order.
+/// Returns the later zips with the same inputs, in any order.
 pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     if advances(graph, zip) {
         return Vec::new();
@@ -253,7 +271,7 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     twins
 }
 
-/// The levels of a stream that delivers elements of a class, if it goes by segments wherever these are known.
+/// The levels of a stream of elements of a class, if it iterates over all surrounding segments.
 fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
     let mut levels = Vec::new();
     let mut next = Some(class);
@@ -273,16 +291,16 @@ fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
     levels
 }
 
-/// What a side needs of a node.
+/// A requirement of a side on a node.
 #[derive(Clone, Copy)]
 enum Need {
-    /// Its elements.
+    /// The node's elements.
     Elements(NodeId),
-    /// As lengths of segments: over which elements these run.
+    /// The node as lengths of segments: only the elements of the segments are needed.
     Lengths(NodeId),
 }
 
-/// The search for what a side consists of.
+/// The search for the nodes of a side.
 struct Collecting<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
@@ -290,7 +308,7 @@ struct Collecting<'g> {
     /// The innermost level that is needed.
     depth: usize,
     seen: FxHashSet<NodeId>,
-    /// What counts the elements that filters leave of segments. Nobody asks how many.
+    /// Nodes that count the elements that filters leave of segments. Their values are not needed.
     counts: FxHashSet<NodeId>,
     stack: Vec<Need>,
 }
@@ -306,13 +324,13 @@ impl Collecting<'_> {
                 return false;
             }
         }
-        // What is read from memory beside others is not made here.
+        // Arrays read from memory cannot be produced on the same side.
         let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
         let mut twins = self.seen.iter().filter_map(|id| self.rates.twin_of(*id));
         makers.all(|maker| !self.seen.contains(&maker)) && twins.all(|zip| self.seen.contains(&zip))
     }
 
-    /// What makes the arrays that a node reads from memory.
+    /// The producers of the arrays that a node reads from memory.
     fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
         if self.rates.twin_of(id).is_some() {
             return Vec::new();
@@ -326,11 +344,11 @@ impl Collecting<'_> {
         fields.map(|(maker, _)| maker).collect()
     }
 
-    /// Whether the elements of a node can be had on demand.
+    /// Whether the elements of a node can be computed on demand.
     fn elements(&mut self, id: NodeId) -> bool {
         let (graph, rates) = (self.graph, self.rates);
         let node = &graph.nodes[id.index()];
-        // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
+        // A counter of filtered elements runs at the filter's rate, which the side does not have.
         let class = rates.output(id);
         let is_sub = class.is_some_and(|c| rates.loop_class(c) != c);
         if node.leaf || is_cheap(node) && !is_sub {
@@ -350,7 +368,7 @@ impl Collecting<'_> {
             return false;
         };
         let level = self.levels[at];
-        // Elements of other segments are run over before the cursor goes on.
+        // A loop over elements of other segments runs to its end before the cursor advances.
         let aside = rates.loop_class(runs_at) != level.class;
         if !aside && !rates.is_within(level.delivers, output) {
             return false;
@@ -366,14 +384,14 @@ impl Collecting<'_> {
             OnSide::InStep if rates.sides(id).is_some() => !aside,
             OnSide::InStep => !rates.is_fresh(id),
             OnSide::AtLevel => !aside,
-            // So has an append, unless its class is that of others, too.
+            // So has an append, unless other nodes share its class.
             OnSide::Parts => {
                 needs.clear();
                 !aside && rates.sides(id).is_some()
             }
             OnSide::Elements => {
                 if !aside {
-                    // The lengths are an input in step, and the first one.
+                    // The lengths are the first input and elementwise.
                     needs[0] = Need::Lengths(node.inputs[0]);
                     self.depth = self.depth.max(at + 1);
                 }
@@ -385,8 +403,8 @@ impl Collecting<'_> {
         on_demand
     }
 
-    /// Whether a node says over which elements segments run. Those of what a filter leaves of each segment do so
-    /// without being known: nobody waits for their number.
+    /// Whether the elements of segments with these lengths can be delivered. For filtered segments
+    /// the lengths themselves are not needed.
     fn lengths(&mut self, id: NodeId) -> bool {
         let node = &self.graph.nodes[id.index()];
         if node.leaf || !matches!(node.node.kind, Kind::CountS) {

@@ -1,15 +1,15 @@
-//! What the steps of a loop over arrays need from outside of it.
+//! Captures of loops over arrays: the values that steps need from outside.
 
 use super::{sources, sources_in};
 use crate::ast::{ArrayLoop, Kind, Node};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// What a step needs that is not of the state, and what is there before the first step: what stands for something that is
-/// not there yet, results of loops, and what each step would pass over again, to fold, scan, filter or scatter it. What only
-/// maps such things is computed where it is used, as everywhere.
+/// Lists the values from outside that must be ready before the first step. These are placeholders
+/// for later values, results of loops, and loop-invariant folds, scans, filters and scatters.
+/// Loop-invariant maps are computed at their use, as everywhere.
 ///
-/// Loops in the step have theirs already, so no walk enters a step.
+/// Nested loops already have lists of their own, so the walk enters no step.
 pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
     let is_state = |node: &Arc<Node>| of.inputs.iter().any(|own| Arc::ptr_eq(own, node));
     let varies = marked(&of.step, &is_state, &|node| sources_in(of, node));
@@ -29,7 +29,7 @@ pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
     captures
 }
 
-/// The nodes from these down that are computed from certain ones, these among them.
+/// The nodes among the roots and their operands that depend on certain nodes, including these.
 pub(crate) fn varying(
     roots: &[Arc<Node>],
     is_one: &dyn Fn(&Arc<Node>) -> bool,

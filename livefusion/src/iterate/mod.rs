@@ -1,5 +1,6 @@
-//! Loops over arrays: `iterate_n`, `iterate_while`. What they are in a graph is in `ast/array_loop`, how they run in
-//! `runtime/iterate`.
+//! Loops over arrays: `iterate_n` and `iterate_while`.
+//!
+//! Their graph nodes are defined in `ast/array_loop`, and their execution in `runtime/iterate`.
 
 mod captures;
 mod recover;
@@ -16,11 +17,14 @@ use loop_lang::types::Ty;
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-/// Untyped forms. The state is a list of arrays of any rank and delayed scalars, whose number, types and ranks stay what they
-/// are at the start.
+/// Untyped forms.
+///
+/// The state is a list of arrays of any rank and delayed scalars. Their number, types and ranks are
+/// fixed by the start.
 impl Builder {
-    /// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on nodes
-    /// that stand for any state.
+    /// Applies `n` steps to a state, and returns the final state.
+    ///
+    /// `next` builds one step. It is called once, on nodes that represent any state.
     ///
     /// ```
     /// use livefusion::ast::{Axis, BodyBuilder, Builder, Op, Ty};
@@ -45,8 +49,11 @@ impl Builder {
         build(self, start, times, |state| (next(state), None))
     }
 
-    /// The first state for which the test, a delayed `bool`, does not hold, from `start` on: `next` makes the next state of
-    /// one. It is called once, on nodes that stand for any state; the test twice, on the start and on what `next` gives.
+    /// Applies steps to `start` until the test, a delayed `bool`, fails.
+    ///
+    /// Returns the first state that fails the test. `next` builds one step. It is called once, on
+    /// nodes that represent any state. The test is called twice, on `start` and on the result of
+    /// `next`.
     pub fn iterate_while(
         self,
         start: &[Arc<Node>],
@@ -62,12 +69,14 @@ impl Builder {
     }
 }
 
-/// The state after `n` steps, each of which makes the next state of one: what `next` gives, which is called once, on arrays
-/// that stand for any state.
+/// Applies `n` steps to a state, and returns the final state.
 ///
-/// The state is an array of any rank, a delayed scalar, which may start from a number, or a tuple of up to 6 of these; the lengths of its arrays may change
-/// from step to step. The results are delayed as all arrays are: the loop runs when something that is made of them is forced,
-/// once, whichever of them are wanted.
+/// `next` builds one step. It is called once, on arrays that represent any state.
+///
+/// The state is an array of any rank, a delayed scalar, or a tuple of up to 6 of these. A delayed
+/// scalar may start from a number. The lengths of the arrays may change from step to step. The
+/// results are delayed, as all arrays are. The loop runs once, when a dependent of any result is
+/// forced.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -82,24 +91,31 @@ impl Builder {
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 ///
-/// *Cost and fusion.* A step is a program of its own: it fuses within itself, is compiled once, and is called again and again
-/// with the arrays of the state before the last as memory for the next one. Nothing fuses across the loop's begin, its end, or
-/// from step to step. A scatter onto the state changes it in place: a step that puts a few values costs these few. It is copied
-/// first where somebody else holds it, as the caller what the loop starts from, or needs it as it was behind the scatter;
-/// [`explain`](crate::Force::explain) says so. The arrays that the loop starts from are not changed. What a step folds, scans, filters or scatters of other
-/// arrays than the state is computed once, before the first step.
+/// *Cost and fusion.* Each step is a separate program. It fuses internally and is compiled once.
+/// Each call reuses the arrays of the state before last as memory for the next state. Nothing fuses
+/// across the start or end of the loop, or between steps.
 ///
-/// A step may have loops in it. They, and those of a [prepared](mod@crate::prepare) program, are compiled once and run each
-/// time. One that does not depend on the state around it runs before the first step, even if there is none; one that depends
-/// on nothing that changes runs once.
+/// A scatter onto the state updates it in place, so a step that writes a few values costs only
+/// these writes. A state with another owner, such as the caller's start state, is copied first. So
+/// is a state whose old value is used after the scatter. [`explain`](crate::Force::explain) reports
+/// such copies. The start arrays are never changed. Folds, scans, filters and scatters of
+/// loop-invariant arrays are computed once, before the first step.
 ///
-/// A step that only maps the state, element by element, is done for each element alone: the loop becomes a scalar loop in one
-/// map, as [`iterate`](crate::exp::iterate) makes it, which fuses as maps do. So does a loop over delayed scalars.
+/// A step may contain loops. Nested loops, and those of a [prepared](mod@crate::prepare) program,
+/// are compiled once and run each time. A nested loop that does not depend on the surrounding state
+/// runs before the first step, even if there are no steps. A loop without changing inputs runs only
+/// once.
 ///
-/// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To Fusion", section 2.
+/// A step that only maps the state elementwise becomes a scalar loop in one map, as
+/// [`iterate`](crate::exp::iterate) builds it. That map fuses like any other. A loop over delayed
+/// scalars becomes a scalar loop, too.
+///
+/// *Source.* `awhile` of the Accelerate chapter; `loop` of "A T2 Graph-Reduction Approach To
+/// Fusion", section 2.
 ///
 /// # Errors
-/// When forced: what goes wrong in a step, with the place of the call that did; more than 40 loops in each other; that the engine was told to stop.
+/// When forced: an error of a step, with the location of its call; more than 40 nested loops; a
+/// request to the engine to stop.
 #[doc(alias = "fori_loop")]
 #[track_caller]
 pub fn iterate_n<S: Start>(
@@ -117,8 +133,11 @@ pub fn iterate_n<S: Start>(
     state_of(builder, &ended)
 }
 
-/// The first state for which `test` does not hold, from `start` on: `next` makes the next state of one. It is called once, on
-/// arrays that stand for any state; `test` twice, on the start and on what `next` gives. Otherwise as [`iterate_n`].
+/// Applies steps to `start` until `test` fails.
+///
+/// Returns the first state that fails the test. `next` builds one step. It is called once, on
+/// arrays that represent any state. `test` is called twice, on `start` and on the result of `next`.
+/// In all other respects it is like [`iterate_n`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -158,7 +177,7 @@ fn nodes_of<S: Inputs>(state: &S) -> Vec<Arc<Node>> {
     nodes.into_iter().cloned().collect()
 }
 
-/// The state of these nodes, of which there are as many as it has.
+/// The state of these nodes. There must be as many as it has arrays.
 fn state_of<S: Inputs>(builder: Builder, nodes: &[Arc<Node>]) -> S {
     let mut nodes = nodes.iter().cloned();
     S::made(&mut |types, rank| {
@@ -167,11 +186,11 @@ fn state_of<S: Inputs>(builder: Builder, nodes: &[Arc<Node>]) -> S {
     })
 }
 
-/// No more loops are in each other: they run, and are explained, on one stack.
+/// The maximal nesting of loops. They run, and are explained, on one stack.
 const MAX_NESTED: u32 = 40;
 
 thread_local! {
-    /// How many steps are being traced, each in the one before.
+    /// The number of nested steps that are being traced.
     static NESTED: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -191,7 +210,7 @@ impl Drop for Tracing {
     }
 }
 
-/// Traces a step, and makes the results of the loop.
+/// Traces a step, and builds the results of the loop.
 fn build(
     builder: Builder,
     state: &[Arc<Node>],
@@ -246,7 +265,8 @@ fn build(
             // A component that no step changes may have a shape.
             Some(ended) if rank > 0 => builder.reshape(&ended[k], None),
             Some(ended) => ended[k].clone(),
-            // A scalar that no step changes, as the length of an axis, is what it was: what is known of it stays so.
+            // A scalar that no step changes, such as the length of an axis, is the start value. So
+            // known facts about it stay valid.
             None if rank == 0 && Arc::ptr_eq(&of.step[k], &of.inputs[k]) => of.start[k].clone(),
             None => builder.looped(&of, k as u32, types, rank),
         }
@@ -255,7 +275,7 @@ fn build(
     state.iter().map(whole).collect()
 }
 
-/// What is wrong with a step, or with when the loop ends.
+/// Checks the types and ranks of a step and of the end condition. Returns the first error.
 fn unfit(
     state: &[Arc<Node>],
     next: &[Arc<Node>],
@@ -282,17 +302,19 @@ fn unfit(
     malformed(format!("a next state that is {expected}"), show_node(to))
 }
 
-/// What a loop over arrays may start from: an array or a delayed scalar, a reference to one, a number or a `bool`, or a tuple
-/// of up to 6 of these. Of a number the state is a delayed scalar.
+/// Converts a value to the start state of a loop over arrays.
+///
+/// Allowed are an array, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up
+/// to 6 of these. A number becomes a delayed scalar.
 #[diagnostic::on_unimplemented(
     message = "a loop over arrays cannot start from `{Self}`",
     note = "start from an array, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up to 6 of these",
     note = "of another value make a delayed scalar: `Array::scalar(x)`"
 )]
 pub trait Start {
-    /// The state.
+    /// The type of the state.
     type State: Inputs + Clone;
-    /// The state to start from.
+    /// Returns the start state.
     #[track_caller]
     fn into_state(self) -> Self::State;
 }
@@ -334,7 +356,8 @@ macro_rules! tuples {
 
 crate::tuples::up_to_six!(tuples);
 
-/// What a node is computed from. Of a result of something that runs apart it is what that needs from outside.
+/// Lists the operands of a node. For a result of a separate program, these are the program's inputs
+/// from outside.
 pub(crate) fn sources(node: &Node) -> Vec<&Arc<Node>> {
     match &node.after {
         After::Apart(of, _) => of.needs().collect(),
@@ -342,7 +365,8 @@ pub(crate) fn sources(node: &Node) -> Vec<&Arc<Node>> {
     }
 }
 
-/// As [`sources`], but none of what was there before a loop's step was traced: it does not depend on that state.
+/// As [`sources`], but none for nodes from before the loop's step was traced. Such nodes do not
+/// depend on the loop's state.
 fn sources_in<'a>(of: &ArrayLoop, node: &'a Node) -> Vec<&'a Arc<Node>> {
     match &node.after {
         After::Apart(before, _) if before.traced().end <= of.traced.start => Vec::new(),
@@ -350,7 +374,7 @@ fn sources_in<'a>(of: &ArrayLoop, node: &'a Node) -> Vec<&'a Arc<Node>> {
     }
 }
 
-/// Whether a node waits for something that has not run.
+/// Whether a node waits for a program that has not run.
 pub(crate) fn waits(node: &Node) -> bool {
     node.value.get().is_none() && !matches!(node.after, After::Nothing)
 }

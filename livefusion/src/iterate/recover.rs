@@ -1,5 +1,7 @@
-//! Loop recovery: a loop over arrays that only maps, element by element, is a scalar loop in one map; a loop over delayed
-//! scalars is a scalar loop alone. (The Accelerate chapter, on loop recovery.)
+//! Loop recovery: turns elementwise loops over arrays into scalar loops.
+//!
+//! A loop over arrays that only maps them elementwise becomes a scalar loop in one map. A loop over
+//! delayed scalars becomes a scalar loop alone. (The Accelerate chapter, on loop recovery.)
 
 use super::sources_in;
 use crate::ast::{ArrayLoop, Body, BodyBuilder, Builder, Capture, Ends, Kind, Node, TermId, Value};
@@ -8,7 +10,8 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What each component of a loop's state ends as, if a scalar loop gives it: arrays of rank 1, and delayed scalars.
+/// Returns the final components of a loop's state, if a scalar loop can compute them: arrays of
+/// rank 1, and delayed scalars.
 pub(super) fn recovered(builder: Builder, of: &ArrayLoop) -> Option<Vec<Arc<Node>>> {
     let components = 0..of.inputs.len();
     let (fixed, changed): (Vec<usize>, Vec<usize>) =
@@ -64,18 +67,19 @@ fn address(node: &Arc<Node>) -> *const Node {
 struct Recovery<'a> {
     of: &'a ArrayLoop,
     builder: Builder,
-    /// What stands for a component that no step changes is what that starts as.
+    /// The start values of components that no step changes, by their placeholders.
     instead: FxHashMap<*const Node, Arc<Node>>,
     /// The nodes that differ from step to step.
     varies: FxHashSet<*const Node>,
     /// Whether the state consists of delayed scalars.
     is_scalar: bool,
-    /// The arrays that are mapped: the state's, then what else is consumed in step with them.
+    /// The mapped arrays: first those of the state, then loop-invariant inputs of the step.
     inputs: Vec<Arc<Node>>,
 }
 
 impl Recovery<'_> {
-    /// What differs from step to step, operands first; none if something of it has no form for a single element.
+    /// The nodes that differ from step to step, operands first. None if one cannot be computed for
+    /// a single element.
     fn order(&mut self) -> Option<Vec<Arc<Node>>> {
         let mut order = Vec::new();
         let mut seen: FxHashSet<*const Node> = FxHashSet::default();
@@ -118,12 +122,12 @@ impl Recovery<'_> {
         !self.varies.contains(&address(node))
     }
 
-    /// What a node is outside of the loop.
+    /// The node's value outside of the loop.
     fn outside(&self, node: &Arc<Node>) -> Arc<Node> {
         self.instead.get(&address(node)).unwrap_or(node).clone()
     }
 
-    /// A node's elements row by row.
+    /// A node's elements in row-major order.
     fn flat(&self, node: &Arc<Node>) -> Arc<Node> {
         match node.rank {
             0 => node.clone(),
@@ -131,7 +135,7 @@ impl Recovery<'_> {
         }
     }
 
-    /// Adds what a node consumes in step beside the state. None if what it captures differs from step to step.
+    /// Adds a node's loop-invariant inputs. None if a capture differs from step to step.
     fn invariants(&mut self, node: &Arc<Node>) -> Option<()> {
         if self.is_scalar {
             return Some(());
@@ -154,7 +158,7 @@ impl Recovery<'_> {
         }
     }
 
-    /// The body of the map, or of the computation: `state` inputs are the state's.
+    /// The body of the map or of the computation. The first `state` inputs belong to the state.
     fn body(&self, changed: &[usize], order: &[Arc<Node>], state: usize) -> Option<Body> {
         let types = |n: &Arc<Node>| n.types.to_vec();
         let params: Vec<Ty> = match self.is_scalar {
@@ -181,7 +185,7 @@ impl Recovery<'_> {
                 false => _ = known.insert(address(input), fields),
             }
         }
-        // How far the loop is comes first, or whether it goes on.
+        // The first loop variable is the step count, or the result of the test.
         let (first, limit) = match &self.of.ends {
             Ends::After(times) => {
                 let known = match times.literal() {
@@ -228,7 +232,7 @@ impl Recovery<'_> {
         Some(b.finish(&ended[1..]))
     }
 
-    /// The fields of an operand, for the element at hand.
+    /// The fields of an operand, for the current element.
     fn fields(
         &self,
         b: &mut BodyBuilder,
@@ -249,7 +253,7 @@ impl Recovery<'_> {
         known.get(&address(&self.flat(&outside))).cloned()
     }
 
-    /// The fields that a node makes of those of its operands.
+    /// The fields of a node, computed from those of its operands.
     fn of_node(
         &self,
         b: &mut BodyBuilder,

@@ -1,4 +1,4 @@
-//! What segments need of each other: values of a segment for its elements, invariants for each segment, arrays in step.
+//! Alignment: per-segment values of elements, per-segment copies of invariants, elementwise arrays.
 
 use super::lift::{Lift, Lifted, Made, Rows};
 use super::reads::{Place, Reads};
@@ -19,7 +19,7 @@ fn sum() -> Fold {
 }
 
 impl Lift {
-    /// The array of a node for each segment; an invariant stands there for each.
+    /// The array of a node for each segment. An invariant is repeated for each.
     pub(super) fn rows_of(&mut self, b: Builder, node: &Arc<Node>) -> Rows {
         match self.lifted(node) {
             Lifted::Rows(rows) => rows,
@@ -31,13 +31,13 @@ impl Lift {
         }
     }
 
-    /// As [`rows_of`](Lift::rows_of) of what may not have been met.
+    /// As [`rows_of`](Lift::rows_of), for a node that may not have been lifted.
     pub(crate) fn segments(&mut self, b: Builder, node: &Arc<Node>) -> Rows {
         self.lift(node);
         self.rows_of(b, node)
     }
 
-    /// Segments in each segment: how many there are, and all of them.
+    /// Segments in each segment: their numbers per segment, and all of them.
     pub(crate) fn nested(&mut self, b: Builder, of: &Segments) -> (Arc<Node>, Segments) {
         self.lift(&of.lengths);
         self.lift(&of.data);
@@ -94,8 +94,8 @@ impl Lift {
         })
     }
 
-    /// The elements of an array for each segment, in step with segments of these lengths. What is not known to be as
-    /// long is checked, segment by segment.
+    /// The elements of an array for each segment, aligned elementwise with segments of these
+    /// lengths. Lengths that are not known to be equal are checked segment by segment.
     pub(super) fn aligned(
         &mut self,
         builder: Builder,
@@ -122,7 +122,8 @@ impl Lift {
                 b.locate(Some(builder.loc()));
                 let mut at = b.param(0);
                 if !values.is_empty() {
-                    // The index is below the length; what is checked is needed for it.
+                    // The index is below the length. The minimum only adds a dependency on the
+                    // check.
                     let checked = b.param(1);
                     at = b.op(Op::Min, &[at, checked]);
                 }
@@ -133,7 +134,7 @@ impl Lift {
         }
     }
 
-    /// Each segment's value for each of its elements.
+    /// Repeats each segment's value for each of its elements.
     pub(super) fn spread(
         &mut self,
         builder: Builder,
@@ -154,7 +155,7 @@ impl Lift {
         })
     }
 
-    /// Where each segment begins. What is not in the data is an error.
+    /// The offset of each segment. A segment outside of the data is an error.
     pub(super) fn offsets(&mut self, builder: Builder, rows: &Rows) -> Arc<Node> {
         self.once(
             Made::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
@@ -163,7 +164,7 @@ impl Lift {
         )
     }
 
-    /// The lengths of slices, each of which is inside of its array.
+    /// The lengths of slices, each checked to be inside of its array.
     pub(super) fn checked_length(&mut self, builder: Builder, body: &Body) -> Arc<Node> {
         let reads = self.reads(builder, &[body], &Place::Segment);
         let mut b = BodyBuilder::new(&reads.types);
@@ -186,7 +187,7 @@ impl Lift {
         builder.map(&reads.columns, body)
     }
 
-    /// What a body without parameters gives for each segment.
+    /// The result of a body without parameters, for each segment.
     pub(super) fn computed_each(&mut self, b: Builder, body: &Body) -> Arc<Node> {
         let reads = self.reads(b, &[body], &Place::Segment);
         let body = reads.behind(body, &[]);
@@ -194,8 +195,9 @@ impl Lift {
             .unwrap_or_else(|| b.map(&reads.columns, body))
     }
 
-    /// A number that a body gives of what it reads of a segment, if that is the same for all: the lengths of rows. It is
-    /// computed once, and then all lengths are known to be one. Without segments nothing is computed, which could fail.
+    /// The result of a body that reads only lengths of rows. All segments have the same lengths
+    /// there, so one number is computed once. Then all result lengths are known to be equal. If
+    /// there are no segments, trapping code is skipped.
     fn of_all_alike(&mut self, builder: Builder, reads: &Reads, body: &Body) -> Option<Arc<Node>> {
         let is_length = |column: &Arc<Node>| *column.types == [Ty::U64];
         let gives = |body: &Body| Some(&body.terms[body.results.first()?.index()]).cloned();
@@ -229,7 +231,7 @@ impl Lift {
         Some(self.constant_scalar(builder, &one))
     }
 
-    /// Lengths of segments of each segment: how many there are, and how long each is.
+    /// Lengths of inner segments: their numbers per segment, and their lengths.
     pub(super) fn inner_lengths(
         &mut self,
         b: Builder,
@@ -239,7 +241,7 @@ impl Lift {
         (lengths, data)
     }
 
-    /// How many elements the segments of each segment have together.
+    /// The total length of the inner segments of each segment.
     pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
         let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
         self.once(key, &[outer, inner], |_| {
@@ -247,7 +249,7 @@ impl Lift {
         })
     }
 
-    /// How many elements of each segment have a true tag. Those of segments of segments stay such.
+    /// The number of true tags in each segment. Segments of segments keep their structure.
     pub(super) fn counted(
         &mut self,
         b: Builder,
@@ -266,7 +268,7 @@ impl Lift {
         }
     }
 
-    /// The elements of segments whose tags are true.
+    /// The elements of segments with true tags.
     pub(super) fn packed(
         &mut self,
         b: Builder,
@@ -279,7 +281,7 @@ impl Lift {
         Lifted::Rows(Rows { lengths, data })
     }
 
-    /// Data for the segments of each segment: there must be as many elements in both.
+    /// Data for the inner segments of each segment. Both must have equally many elements.
     pub(crate) fn within(
         &mut self,
         builder: Builder,
@@ -320,7 +322,8 @@ pub(super) fn ensured(builder: Builder, ensure: Ensure, lengths: &[Arc<Node>; 2]
     builder.map(lengths, b.finish(&[checked]))
 }
 
-/// Data whose elements need that their segment's length was checked, which is above zero where there is an element.
+/// Data that depends on the check of its segment's length. A segment with an element has a nonzero
+/// length.
 fn masked(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> {
     let types: Types = [Ty::U64].iter().chain(&data.types).copied().collect();
     let mut b = BodyBuilder::new(&types);

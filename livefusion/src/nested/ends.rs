@@ -1,5 +1,5 @@
-//! `take` and `take_while` in segments. What lies behind the end is not computed where computing it could fail: see
-//! [`super::stream`].
+//! `take` and `take_while` in segments. Elements after the end are not computed if that could trap:
+//! see [`super::stream`].
 
 use super::lift::{Lift, Lifted, rows};
 use super::reads::{Place, all_params};
@@ -26,7 +26,8 @@ impl Lift {
         }
     }
 
-    /// The elements before the first one of each segment that fails a test: all are tested.
+    /// The elements of each segment before the first one that fails a test. All elements are
+    /// tested.
     fn take_while(&mut self, b: Builder, of: &Arc<Node>, test: &Body, inclusive: bool) -> Lifted {
         let all = self.rows_of(b, of);
         let place = Place::Element(all.lengths.clone());
@@ -40,7 +41,7 @@ impl Lift {
         self.packed(b, &all.lengths, &all.data, &kept)
     }
 
-    /// The first elements of each segment. What is computed of elements one by one is computed behind.
+    /// The first elements of each segment. Maps of the data run after the selection.
     fn take(&mut self, builder: Builder, of: &Arc<Node>, n: &Body) -> Lifted {
         let stream = self.stream(of, Follow::Maps);
         let (lengths, sources) = self.sources(builder, &stream);

@@ -1,5 +1,7 @@
-//! Folds and scans of each segment. What their operator or start captures of the segment goes along: in what is folded,
-//! and in the state if the operator joins states.
+//! Folds and scans of each segment.
+//!
+//! Their operator or start may capture per-segment values. These values are added to the folded
+//! elements, and to the state if the operator joins states.
 
 use super::lift::Lift;
 use super::reads::{Place, Reads, all_params};
@@ -12,12 +14,12 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// Which segments are folded.
+/// Selects the segments to fold.
 pub(super) struct Level {
     lengths: Arc<Node>,
-    /// Where their elements are.
+    /// The place of their elements.
     elements: Place,
-    /// Where there is one for each of them.
+    /// The place with one value per segment.
     each: Place,
 }
 
@@ -31,7 +33,7 @@ impl Level {
         }
     }
 
-    /// The segments of each segment, of outer and inner lengths.
+    /// The inner segments of each segment, with outer and inner lengths.
     pub(super) fn inner(outer: Arc<Node>, inner: Arc<Node>) -> Level {
         Level {
             lengths: inner.clone(),
@@ -41,7 +43,7 @@ impl Level {
     }
 }
 
-/// A fold on its way.
+/// A fold under construction.
 struct Folding<'a> {
     builder: Builder,
     fold: &'a Fold,
@@ -54,7 +56,7 @@ struct Folding<'a> {
 }
 
 impl Lift {
-    /// A fold of each segment, or a scan.
+    /// Folds or scans each segment.
     pub(super) fn fold(
         &mut self,
         builder: Builder,
@@ -108,7 +110,8 @@ impl Lift {
         }
     }
 
-    /// An associative operator from a start of the segment's: a state may be none yet, and the start is joined last.
+    /// An associative operator with a per-segment start. A flag marks nonempty states, and the
+    /// start is joined last.
     fn started(&mut self, f: &Folding<'_>, step: &Reads) -> Arc<Node> {
         let Folding {
             builder,
@@ -116,7 +119,7 @@ impl Lift {
             level,
             ..
         } = *f;
-        // Flag, element, what the operator reads.
+        // Flag, element, per-segment operands.
         let (n, more) = (f.element.len(), step.types.len());
         let flag = [Ty::Bool];
         let state: Types = flag
@@ -150,7 +153,7 @@ impl Lift {
                 style: FoldStyle::Associative,
             },
         );
-        // The start, joined on the left.
+        // Joins the start on the left.
         let place = match f.scan {
             Some(_) => &level.elements,
             None => &level.each,
@@ -170,7 +173,7 @@ impl Lift {
         builder.map(&self::inputs(&joined, &reads.columns), b.finish(&results))
     }
 
-    /// Any operator from left to right, from a start of the segment's, which the first element meets.
+    /// A sequential operator with a per-segment start, which is joined with the first element.
     fn started_in_order(&mut self, f: &Folding<'_>) -> Arc<Node> {
         let Folding {
             builder,
@@ -198,7 +201,7 @@ impl Lift {
                 style: FoldStyle::Sequential,
             },
         );
-        // Where nothing was joined yet, it is the start.
+        // A state without elements is the start.
         let (place, counts) = match f.scan {
             Some(ScanKind::Inclusive) => return folded,
             Some(ScanKind::Exclusive) => (&level.elements, indices),
@@ -217,7 +220,7 @@ impl Lift {
         builder.map(&inputs, b.finish(&results))
     }
 
-    /// States that are joined, from a start of the segment's: a state may be none yet.
+    /// Joined states with a per-segment start. A flag marks nonempty states.
     fn started_states(&mut self, f: &Folding<'_>, join: &Body) -> Arc<Node> {
         let Folding {
             builder,
@@ -281,7 +284,8 @@ impl Folding<'_> {
         }
     }
 
-    /// An associative operator that reads something of its segment: the right side always brings it along.
+    /// An associative operator with per-segment operands. They are part of the state, and the right
+    /// operand supplies them.
     fn carrying(&self, step: &Reads) -> Arc<Node> {
         let (b, n) = (self.builder, self.element.len());
         let elements = b.zip(&inputs(self.data, &step.columns));
@@ -313,7 +317,7 @@ impl Folding<'_> {
         b.fields(&folded, 0..n as u32)
     }
 
-    /// A step that takes elements into a state, and reads something of its segment.
+    /// A step that adds elements to a state, with per-segment operands.
     fn stepping(&self, step: &Reads) -> Arc<Node> {
         let params: Vec<Ty> = [&self.state[..], &self.element].concat();
         let fold = Fold {
@@ -325,7 +329,7 @@ impl Folding<'_> {
     }
 }
 
-/// A state, or the start where nothing was counted yet.
+/// The state, or the start if the count is zero.
 fn begun(
     b: &mut BodyBuilder,
     reads: &Reads,

@@ -1,4 +1,4 @@
-//! The walk over a closure's graph, and what becomes of each kind of node.
+//! Lifting: walks a closure's graph, and applies the rule of each kind of node.
 
 use super::merge::by_position;
 use super::reads::Place;
@@ -6,15 +6,15 @@ use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{After, Apart, Builder, External, Gives, Kind, Len, Node, OfSegments};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
-/// An array per segment: how long each is, and the elements of all.
+/// An array per segment: the lengths, and all elements in order.
 pub(crate) use crate::segmented::Segments as Rows;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a node of the closure's graph is on all segments.
+/// Describes the equivalent of a closure's node on all segments.
 #[derive(Clone, Debug)]
 pub(crate) enum Lifted {
-    /// It does not depend on the segment: an invariant, computed once.
+    /// An invariant: it does not depend on the segment and is computed once.
     Same(Arc<Node>),
     /// A delayed scalar per segment: an array with one element each.
     Each(Arc<Node>),
@@ -22,40 +22,42 @@ pub(crate) enum Lifted {
     Rows(Rows),
 }
 
-/// A node by its stable name.
+/// Identifies a node by its stable address.
 pub(super) type Name = *const Node;
 
-/// The segments that a closure's graph is flattened onto, and what has been made for them.
+/// Flattens a closure's graph onto segments, and caches the nodes that it builds.
 pub struct Lift {
     /// An array with one element per segment.
     pub(super) segments: Arc<Node>,
-    /// What nodes are; each is kept, so that its name stays its own.
+    /// The lifted form of each visited node. The node is kept alive, so that its address stays
+    /// unique.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
     made: FxHashMap<Made, Arc<Node>>,
     kept: Vec<Arc<Node>>,
 }
 
-/// What is made for several uses, by the names of what it is made of. `Lift` keeps these nodes.
+/// The key of a node that several uses share, with the addresses of its operands. `Lift` keeps
+/// these operands alive.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Made {
-    /// Values per segment for each element: lengths, values.
+    /// Per-segment values for each element: lengths, values.
     Spread(Name, Name),
     /// Indices within segments: lengths.
     Indices(Name),
-    /// Where segments begin: lengths, data.
+    /// Offsets of segments: lengths, data.
     Offsets(Name, Name),
-    /// How long segments of segments are together: outer and inner lengths.
+    /// Total lengths of segments of segments: outer and inner lengths.
     Total(Name, Name),
-    /// How many elements have a true tag: lengths, tags.
+    /// Numbers of true tags per segment: lengths, tags.
     Count(Name, Name),
-    /// A length that all segments have: a number, a delayed scalar, that of an array.
+    /// A length that all segments have: a number, a delayed scalar, or the length of an array.
     Known(u64),
     Scalar(Name),
     LenOf(Name),
 }
 
 impl Lift {
-    /// For segments with these lengths, or any array with one element per segment.
+    /// For segments with these lengths, or for any array with one element per segment.
     pub(crate) fn new(segments: Arc<Node>) -> Lift {
         Lift {
             segments,
@@ -65,7 +67,7 @@ impl Lift {
         }
     }
 
-    /// Makes something of nodes once.
+    /// Builds a node once per key.
     pub(super) fn once(
         &mut self,
         key: Made,
@@ -81,13 +83,13 @@ impl Lift {
         made
     }
 
-    /// Says what a placeholder stands for.
+    /// Sets the lifted form of a placeholder.
     pub(crate) fn stands_for(&mut self, placeholder: &Arc<Node>, lifted: Lifted) {
         let entry = (placeholder.clone(), lifted);
         self.known.insert(Arc::as_ptr(placeholder), entry);
     }
 
-    /// What a node of the closure's graph is on all segments.
+    /// Lifts a node of the closure's graph to all segments.
     pub(crate) fn lift(&mut self, root: &Arc<Node>) -> Lifted {
         let mut instead: FxHashMap<Name, Arc<Node>> = FxHashMap::default();
         let mut stack = vec![(root.clone(), false)];
@@ -122,7 +124,7 @@ impl Lift {
         self.lifted(root)
     }
 
-    /// A node in place of one that depends on what cannot be lifted, with that error.
+    /// An error node for a node with a failed operand, with that operand's error.
     fn fault_below(&self, node: &Node) -> Option<Arc<Node>> {
         let error = sources(node)
             .into_iter()
@@ -135,7 +137,7 @@ impl Lift {
         Some(b.fault(&node.types, node.rank, error.kind))
     }
 
-    /// What a node is, which was met before; what was not stays itself.
+    /// The lifted form of a node. A node that was not visited is an invariant.
     pub(super) fn lifted(&self, node: &Arc<Node>) -> Lifted {
         match self.known.get(&Arc::as_ptr(node)) {
             Some((_, lifted)) => lifted.clone(),
@@ -147,7 +149,7 @@ impl Lift {
         matches!(self.lifted(node), Lifted::Same(_))
     }
 
-    /// What becomes of a node that depends on the segment.
+    /// Applies the rule of a node that depends on the segment.
     fn rule(&mut self, node: &Arc<Node>) -> Lifted {
         let b = Builder::like(node);
         match &node.kind {
@@ -240,7 +242,8 @@ impl Lift {
         }
     }
 
-    /// A function that is not made of combinators, if it has a form for segments, and what it gives is as long as an input.
+    /// Lifts an external function, if it has a form for segments and its result has the length of
+    /// an input.
     fn external(&mut self, b: Builder, node: &Node, of: &External) -> Lifted {
         let first = of.inputs.iter().position(|n| n.rank == 1);
         let like = if node.rank == 1 { of.gives.like } else { first };
@@ -272,7 +275,7 @@ impl Lift {
         }
     }
 
-    /// The inputs of a node at one rate: the elements of segments of these lengths.
+    /// The inputs of a node, aligned elementwise to segments of common lengths.
     pub(super) fn in_step(&mut self, b: Builder, node: &Node) -> (Arc<Node>, Vec<Arc<Node>>) {
         let lifted: Vec<Lifted> = node.inputs.iter().map(|n| self.lifted(n)).collect();
         let first = lifted.iter().find_map(|l| match l {
@@ -302,13 +305,13 @@ pub(super) fn rows(lengths: Arc<Node>, data: Arc<Node>) -> Lifted {
     Lifted::Rows(Rows { lengths, data })
 }
 
-/// The error that a combinator has no rule.
+/// The error for a combinator without a rule.
 pub(super) fn no_rule(node: &Node) -> Lifted {
     let b = Builder::like(node);
     Lifted::Same(b.fault(&node.types, node.rank, ErrorKind::NotNested))
 }
 
-/// A combinator as an index function, if that is what runs in segments.
+/// The equivalent of a combinator as an index function, if that is its rule.
 fn by_index(node: &Node) -> Option<Arc<Node>> {
     let b = Builder::like(node);
     match &node.kind {

@@ -1,5 +1,7 @@
-//! Streams that advance on their own (`merge`, `interleave`, `combine`), as a scan over the indices of what they give: its
-//! state is how many elements of each input are taken.
+//! Streams that advance independently (`merge`, `interleave`, `combine`).
+//!
+//! Each becomes a scan over the indices of its result. The scan's state counts the elements taken
+//! from each input.
 
 use crate::ast::{
     Body, BodyBuilder, Builder, Ensure, Fold, FoldStyle, Len, MERGE_CHECK, Node, ScanKind, TermId,
@@ -9,9 +11,9 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// A merge whose inputs are read at their positions.
+/// A merge that reads its inputs at positions.
 pub(super) fn by_position(builder: Builder, inputs: &[Arc<Node>], step: &Body) -> Arc<Node> {
-    // At least one element is taken in each step; one more finds that none is left.
+    // Each step takes at least one element. One more step finds that none is left.
     let lengths: Vec<Arc<Node>> = inputs.iter().map(|n| builder.len(n)).collect();
     let mut b = BodyBuilder::new(&[]);
     let mut most = b.lit(Const::u64(1));
@@ -22,7 +24,7 @@ pub(super) fn by_position(builder: Builder, inputs: &[Arc<Node>], step: &Body) -
     let most = builder.compute(b.finish(&[most]));
     let indices = builder.generate(Len::Delayed(most), identity(&[Ty::U64]));
 
-    // Positions, whether none is taken any more, the element.
+    // The positions, a flag for the end, and the element.
     let k = inputs.len();
     let types = step.result_types();
     let element = types.get(k + MERGE_CHECK..).unwrap_or_default();
@@ -48,7 +50,7 @@ pub(super) fn by_position(builder: Builder, inputs: &[Arc<Node>], step: &Body) -
     let mut next = Vec::new();
     let mut ended = b.lit(Const::bool(true));
     for ((taken, is_left), at) in taken.iter().zip(more).zip(&positions) {
-        // Of one that has ended nothing can be taken.
+        // No element can be taken from an exhausted input.
         let taken = b.op(Op::And, &[*taken, is_left]);
         let one = b.cast(taken, Ty::U64);
         next.push(b.op(Op::Add, &[*at, one]));

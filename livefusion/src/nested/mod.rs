@@ -1,20 +1,21 @@
-//! Nested programs: a closure on a whole segment, which may use every combinator, flattened onto all segments.
+//! Nested programs: flattens a closure over one segment to combinators over all segments.
 //!
-//! The closure is called once. It gets an array that stands for any segment, and the graph that it makes is walked:
-//! what depends on the segment becomes a combinator on all segments, the rest stays as it is and is computed once. Nothing
-//! is run segment by segment, so a nested program fuses as one does that was written with the combinators of
-//! [`Segmented`] by hand.
+//! The closure is called once, with an array that represents any segment, and may use every
+//! combinator. A walk over the resulting graph lifts each node that depends on the segment to a
+//! combinator on all segments. Other nodes are invariants: they stay unchanged and are computed
+//! once. Nothing runs segment by segment. So a nested program fuses like a program that was written
+//! by hand with the combinators of [`Segmented`].
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `lift` | the walk, and what becomes of each kind of node |
-//! | `reads` | bodies: what they capture of a segment comes in as parameters |
-//! | `align` | values of a segment for its elements, invariants for each segment, arrays in step |
+//! | `lift` | the walk, and the rule of each kind of node |
+//! | `reads` | bodies: their captures of a segment become parameters |
+//! | `align` | per-segment values of elements, per-segment copies of invariants, elementwise arrays |
 //! | `folds` | folds and scans whose operator or start depends on the segment |
 //! | `segments` | segments in the closure: segments of segments; `scatter`, `scan_by_index` |
-//! | `ends` | `take` and `take_while`, where nothing before the end may fail |
-//! | `merge` | streams that advance on their own |
-//! | `stream` | what comes before an end, as one scan that computes nothing behind it |
+//! | `ends` | `take` and `take_while`, without traps after the end |
+//! | `merge` | streams that advance independently |
+//! | `stream` | elementwise code before an early exit, as one guarded scan |
 
 mod align;
 mod ends;
@@ -38,37 +39,39 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Placeholders have numbers that no input of a prepared program has.
+/// The first number of placeholders. Inputs of prepared programs have smaller numbers.
 const FIRST: u32 = 1 << 31;
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Whether an input of this number stands for a segment.
+/// Returns whether an input of this number represents a segment.
 pub(crate) fn is_placeholder(k: u32) -> bool {
     k >= FIRST
 }
 
-/// What each segment has a part of, or what a closure on a segment gives: untyped.
+/// Describes, untyped, an operand or a result of a closure on segments.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// Of all segments an array with one element for each. Of what a closure gives a delayed scalar or an array.
+    /// As an operand: an array with one element per segment. As a result: a delayed scalar or an
+    /// array.
     Array(Arc<Node>),
     /// Segments.
     Segments(Segments),
 }
 
-/// What a closure's result is of all segments: untyped.
+/// Describes, untyped, a closure's result over all segments.
 #[derive(Clone, Debug)]
 pub enum OfAll {
-    /// Of a delayed scalar: an array with one element per segment.
+    /// For a delayed scalar: an array with one element per segment.
     Each(Arc<Node>),
-    /// Of an array.
+    /// For an array.
     Segments(Segments),
-    /// Of segments: how many of them each segment has, and all of them, one after the other.
+    /// For segments: the number of inner segments per segment, and all inner segments in order.
     Nested(Arc<Node>, Segments),
 }
 
 impl Part {
-    /// The part, or a mistake in its place: an array is of this rank at least and 1 at most.
+    /// Checks that the rank of an array is between `least` and 1, and checks the types of segments.
+    /// Returns an error node otherwise.
     fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
         let instead = |inputs: &[&Arc<Node>], types: &[Ty], expected: &str, wrong: &Node| {
             let (expected, got) = (expected.to_string(), show_node(wrong));
@@ -93,8 +96,10 @@ impl Part {
 
 /// The untyped form.
 impl Builder {
-    /// `f` of each segment, once, on nodes that stand for these parts of it: an array for segments, a delayed scalar for an
-    /// array with one element per segment. Gives each of its results for all segments.
+    /// Applies a closure to each segment, and returns its results for all segments.
+    ///
+    /// `f` is called once, on nodes that represent these parts of any segment. Segments become an
+    /// array, and an array with one element per segment becomes a delayed scalar.
     ///
     /// ```
     /// use livefusion::ast::Builder;
@@ -136,18 +141,20 @@ impl Builder {
 }
 
 impl<T: Elt> Segmented<T> {
-    /// `f` of each segment, which it gets as an array. The closure runs once; all combinators may be used in it.
+    /// Applies a closure to each segment, which it gets as an array.
     ///
-    /// | the closure gives | the result is |
+    /// The closure runs once. It may use all combinators.
+    ///
+    /// | result of the closure | result of the call |
     /// | --- | --- |
     /// | a delayed scalar, `Array<U, Ix0>` | `Array<U>`, one element per segment |
     /// | an array, `Array<U>` | `Segmented<U>` |
     /// | segments, `Segmented<U>` | [`Nested<U>`], segments of segments |
-    /// | a tuple of up to 6 of these | a tuple; what they have in common is computed once |
+    /// | a tuple of up to 6 of these | a tuple; common operands are computed once |
     ///
-    /// Arrays and delayed scalars from outside of the closure are invariants: they are computed once. In step
-    /// with the segment's elements they must be as long as each segment. A closure may map segments itself, and use what
-    /// is around it there.
+    /// Arrays and delayed scalars from outside of the closure are invariants: they are computed
+    /// once. An elementwise combination with a segment requires that they have the length of every
+    /// segment. A closure may itself map segments, and use outer values there.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -165,21 +172,28 @@ impl<T: Elt> Segmented<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* It is that of the combinators on segments that the closure becomes: a loop over the segments
-    /// with inner loops over their elements. Folds of a segment and maps that use them share one loop, which runs over
-    /// each segment once for the fold and once for the map. What reads the segment at an index (`reverse`, `slice`,
-    /// `windows`, `at`, `append` ..) reads all data at random, which is made first unless it is in memory or cheap to
-    /// compute in place. `take_while` and `take` end nothing early: the loop goes on to the end of the segment,
-    /// but computes nothing there that could fail.
+    /// *Cost and fusion.* The cost is that of the equivalent combinators on segments: a loop over
+    /// the segments with inner loops over their elements. Folds of a segment and maps that use them
+    /// share one loop. It iterates over each segment twice, once for the fold and once for the map.
     ///
-    /// *Source.* Flattening of nested calls is NESL's; closures on streams inside of a fold or a map are the
-    /// "nested second-order combinators" of "A T2 Graph-Reduction Approach To Fusion", section 2.
+    /// Indexed reads of the segment (`reverse`, `slice`, `windows`, `at`, `append` ..) read all
+    /// data at random. The data is materialised first, unless it is in memory or cheap to compute
+    /// inline. `take_while` and `take` do not leave the loop early. It continues to the end of the
+    /// segment, but skips all code there that could trap.
+    ///
+    /// *Source.* Flattening of nested calls comes from NESL. Closures on streams inside of a fold
+    /// or a map are the "nested second-order combinators" of "A T2 Graph-Reduction Approach To
+    /// Fusion", section 2.
     ///
     /// # Errors
-    /// When forced: what the combinators in the closure say of a segment, with the place of their call; `NotNested` for
-    /// what has no form on segments yet: combinators of your own, loops over arrays that depend on the segment, operators by
-    /// which `aggregate` joins and those of scatters and scans by index that depend on it; that lengths do not match the data.
-    /// An array that leaves its closure in another way than as the result is `LeakedArray`.
+    /// When forced:
+    ///
+    /// * An error of a combinator in the closure for some segment, with the location of its call.
+    /// * `NotNested` for nodes without a rule for segments: user combinators, and loops over arrays
+    ///   that depend on the segment. Also for operators that depend on the segment, if they belong
+    ///   to a scatter or a scan by index, or are the join of an `aggregate`.
+    /// * Lengths that do not match the data.
+    /// * `LeakedArray` for an array that leaves its closure other than as the result.
     #[doc(alias = "apply")]
     #[track_caller]
     pub fn map_segments<R: PerSegmentResult>(&self, f: impl FnOnce(Array<T>) -> R) -> R::Out {
@@ -188,10 +202,12 @@ impl<T: Elt> Segmented<T> {
     }
 }
 
-/// `map_segments` on a tuple: segmented arrays with the same segments, and arrays with one element per segment.
+/// Provides `map_segments` on tuples.
 ///
-/// The closure gets a tuple: of a [`Segmented`] the segment as an array, of an [`Array`] the segment's element as a
-/// delayed scalar. Otherwise as [`Segmented::map_segments`].
+/// A tuple consists of segmented arrays with the same segments, and of arrays with one element per
+/// segment. The closure gets a tuple. For a [`Segmented`] it contains the segment as an array. For
+/// an [`Array`] it contains the segment's element as a delayed scalar. In all other respects it is
+/// like [`Segmented::map_segments`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -205,30 +221,32 @@ impl<T: Elt> Segmented<T> {
 /// ```
 ///
 /// # Errors
-/// When forced: if segments are not as long as each other, or there are not as many of each. Otherwise as
-/// [`Segmented::map_segments`].
+/// When forced: if segments have different lengths, or the numbers of segments differ. For other
+/// errors see [`Segmented::map_segments`].
 pub trait MapSegments: Sized {
-    /// What the closure gets.
+    /// The argument of the closure.
     type Within;
-    /// `f` of each segment.
+    /// Applies a closure to each segment.
     #[doc(alias = "apply")]
     #[track_caller]
     fn map_segments<R: PerSegmentResult>(self, f: impl FnOnce(Self::Within) -> R) -> R::Out;
 }
 
-/// What a closure may get of each segment: a reference to a [`Segmented`], or to an [`Array`] with one element per segment.
+/// Represents a closure's argument for each segment.
+///
+/// It is a reference to a [`Segmented`], or to an [`Array`] with one element per segment.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has nothing for each segment",
     note = "take references: to `Segmented`s, or to arrays with one element per segment"
 )]
 pub trait PerSegment {
-    /// What the closure gets.
+    /// The argument of the closure.
     type Within;
-    /// Something that stands for it in any segment.
+    /// Creates a placeholder that represents the part in any segment.
     fn placeholder(self, given: &mut Given) -> Self::Within;
 }
 
-/// What stands for parts of a segment while a closure is called.
+/// Holds the placeholders of a segment's parts while a closure is called.
 #[derive(Debug)]
 pub struct Given {
     loc: Loc,
@@ -236,13 +254,13 @@ pub struct Given {
 }
 
 impl Given {
-    /// Of the closure that is called at a place.
+    /// The empty state for a closure that is called at `loc`.
     fn at(loc: Loc) -> Given {
         let parts = Vec::new();
         Given { loc, parts }
     }
 
-    /// Something that stands for a part of any segment.
+    /// Creates a placeholder for a part of any segment.
     fn placeholder(&mut self, part: &Part) -> Arc<Node> {
         let k = FIRST | NEXT.fetch_add(1, Ordering::Relaxed);
         let builder = Builder::at("segment", self.loc);
@@ -258,7 +276,8 @@ impl Given {
         node
     }
 
-    /// The flattening onto these segments, of which there is a part. Segments of several arrays must be as long as each other.
+    /// The flattening onto these segments. Requires at least one part; segments of several arrays
+    /// must have equal lengths.
     fn lift(self, b: Builder) -> Lift {
         let rows = self.parts.iter().filter_map(|(_, lifted)| match lifted {
             Lifted::Rows(rows) => Some(rows.clone()),
@@ -282,8 +301,8 @@ impl Given {
             return lift;
         };
         let mut lengths = first.lengths.clone();
-        // Lengths that are checked before any element is met do for all. Data that comes along with its lengths stays
-        // with them.
+        // One check of all lengths before the first element suffices. Data that is computed in
+        // order stays with its own lengths, which are checked segment by segment.
         let in_order = rows.len() > 1 && rows.iter().any(|r| r.data.comes_in_order());
         for (k, other) in rows.iter().enumerate().skip(1) {
             let known = rows[..k].iter();
@@ -327,15 +346,17 @@ impl<T: Elt> PerSegment for &Array<T> {
     }
 }
 
-/// What a closure on a segment may give: a delayed scalar, an array, segments, or a tuple of up to 6 of these.
+/// Represents the result of a closure on a segment.
+///
+/// It is a delayed scalar, an array, segments, or a tuple of up to 6 of these.
 #[diagnostic::on_unimplemented(
     message = "a closure on a segment cannot give `{Self}`",
     note = "give an `Array`, a delayed scalar, a `Segmented`, or a tuple of up to 6 of these"
 )]
 pub trait PerSegmentResult {
-    /// What that is of all segments.
+    /// The result over all segments.
     type Out;
-    /// The results of all segments, at the place of the call.
+    /// Returns the results of all segments, at the location of the call.
     fn of_all(self, lift: &mut Lift, loc: Loc) -> Self::Out;
 }
 
@@ -364,7 +385,9 @@ impl<T: Elt> PerSegmentResult for Segmented<T> {
     }
 }
 
-/// Segments of segments: how many segments each one has, and all of those one after the other.
+/// Holds segments of segments.
+///
+/// It stores the number of inner segments of each segment, and all inner segments in order.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -383,28 +406,31 @@ pub struct Nested<T: Elt> {
 }
 
 impl<T: Elt> Nested<T> {
-    /// How many segments each segment has.
+    /// Returns the number of inner segments of each segment.
     pub fn counts(&self) -> &Array<u64> {
         &self.counts
     }
 
-    /// All inner segments, one after the other.
+    /// Returns all inner segments in order.
     pub fn segments(&self) -> &Segmented<T> {
         &self.segments
     }
 
-    /// The elements of each outer segment, without their inner segments.
+    /// Returns the elements of each outer segment, without their inner segments.
     #[track_caller]
     pub fn flatten(&self) -> Segmented<T> {
         self.segments.flatten(&self.counts)
     }
 
-    /// The lengths of the inner segments of each segment.
+    /// Returns the lengths of the inner segments of each segment.
     pub fn lengths(&self) -> Segmented<u64> {
         Segmented::new(&self.counts, self.segments.lengths())
     }
 
     /// Computes the segments of segments, as vectors.
+    ///
+    /// # Errors
+    /// As for [`Segmented::to_vecs`].
     ///
     /// # Errors
     /// As of [`Segmented::to_vecs`].
@@ -422,7 +448,7 @@ fn builder(loc: Loc) -> Builder {
     Builder::at("map_segments", loc)
 }
 
-/// Calls a closure on what stands for any segment, and gives its result for all.
+/// Calls a closure on placeholders for any segment. Returns its result for all segments.
 fn run<P: PerSegments, R: PerSegmentResult>(
     parts: P,
     loc: Loc,
@@ -433,7 +459,9 @@ fn run<P: PerSegments, R: PerSegmentResult>(
     result.of_all(&mut given.lift(builder(loc)), loc)
 }
 
-/// Calls a closure on what stands for any of these rows, lengths and data, and gives its result with the flattening onto all.
+/// Calls a closure on a placeholder for any of these rows (lengths and data).
+///
+/// Returns its result, and the flattening onto all rows.
 pub(crate) fn on_rows<R>(
     b: Builder,
     (lengths, data): (Arc<Node>, Arc<Node>),
@@ -445,7 +473,7 @@ pub(crate) fn on_rows<R>(
     (result, given.lift(b))
 }
 
-/// Tuples of what each segment has a part of.
+/// Tuples of per-segment parts.
 trait PerSegments {
     type Within;
     fn placeholders(self, given: &mut Given) -> Self::Within;

@@ -1,4 +1,4 @@
-//! Bodies on all segments: what they capture of a segment comes in as further parameters.
+//! Bodies over all segments: their captures of a segment become extra parameters.
 
 use super::lift::{Lift, Lifted, Name, Rows};
 use super::stream::{Follow, Stream};
@@ -8,43 +8,43 @@ use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// So many arrays are computed where a body reads them.
+/// The maximal number of arrays that are inlined into a body.
 const MOST: usize = 8;
-/// Of so many terms each.
+/// The maximal number of terms of an inlined array.
 const MOST_TERMS: usize = 256;
 
-/// Where a body runs.
+/// Selects the place where a body runs.
 #[derive(Clone)]
 pub(super) enum Place {
     /// Once for each segment.
     Segment,
     /// For each element of segments of these lengths.
     Element(Arc<Node>),
-    /// For each element of segments of segments: of outer and inner lengths.
+    /// For each element of nested segments, with outer and inner lengths.
     Inner(Arc<Node>, Arc<Node>),
 }
 
-/// What bodies capture of a segment, as further parameters.
+/// Holds the per-segment captures of bodies as extra parameters.
 pub(super) struct Reads {
     /// The arrays of these parameters, at the place of the bodies.
     pub(super) columns: Vec<Arc<Node>>,
-    /// Their fields.
+    /// The types of their fields.
     pub(super) types: Types,
     entries: FxHashMap<Name, Entry>,
 }
 
-/// What a captured node has become. Numbers are of parameters, from the first that is added.
+/// The form of a captured node. Parameters are numbered from the first extra one.
 enum Entry {
-    /// The fields of a delayed scalar, from this one on.
+    /// The fields of a delayed scalar, from this parameter on.
     Each(u32),
-    /// An array: where it begins, how long it is.
+    /// An array, with its offset and its length.
     Rows {
         offset: u32,
         len: u32,
         data: Arc<Node>,
     },
-    /// Maps of arrays and functions of the index, of which an element is computed where it is read: what is not read is not
-    /// computed, and cannot fail.
+    /// Maps of arrays and index functions. Each element is computed at its read, so an element
+    /// without a read cannot trap.
     Computed {
         stream: Stream,
         offsets: Vec<u32>,
@@ -54,7 +54,7 @@ enum Entry {
 }
 
 impl Lift {
-    /// What bodies at a place capture of a segment.
+    /// Collects the per-segment captures of bodies at a place.
     pub(super) fn reads(&mut self, b: Builder, bodies: &[&Body], place: &Place) -> Reads {
         let mut reads = Reads {
             columns: Vec::new(),
@@ -114,8 +114,8 @@ impl Lift {
         reads
     }
 
-    /// What makes an array, and of which data, if bodies read it at one index and its elements are better computed there:
-    /// in memory first they could fail, or need a loop of their own.
+    /// The stream and the data of an array that should be inlined. Bodies must read it at one
+    /// index. Storing its elements first could trap, or need another loop.
     fn computed(&self, bodies: &[Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
         let mut indices: Vec<(usize, TermId)> = Vec::new();
         for (k, body) in bodies.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Lift {
         Some((stream, data?))
     }
 
-    /// Values per segment at a place.
+    /// Per-segment values at a place.
     pub(super) fn at(&mut self, b: Builder, place: &Place, each: &Arc<Node>) -> Arc<Node> {
         match place {
             Place::Segment => each.clone(),
@@ -158,7 +158,8 @@ impl Lift {
         }
     }
 
-    /// A map at a place, where its inputs are. Without any it is one of what its body captures.
+    /// A map at a place, with inputs of that place. Without inputs it maps the captures of its
+    /// body.
     pub(super) fn map_at(
         &mut self,
         b: Builder,
@@ -174,7 +175,7 @@ impl Lift {
 }
 
 impl Reads {
-    /// The number of the first parameter of a column, new or old.
+    /// The first parameter of a column, which is added if it is new.
     fn column(&mut self, column: Arc<Node>) -> u32 {
         let mut first = 0;
         for known in &self.columns {
@@ -192,7 +193,7 @@ impl Reads {
         self.columns.is_empty()
     }
 
-    /// A body with these parameters, and those that it reads behind them.
+    /// A body with these parameters, followed by the extra ones.
     pub(super) fn behind(&self, body: &Body, params: &[Ty]) -> Body {
         if self.is_empty() {
             return body.clone();
@@ -204,7 +205,7 @@ impl Reads {
         b.finish(&results)
     }
 
-    /// A body in place; what it reads of a segment are the parameters from `first` on.
+    /// Embeds a body into another. The extra parameters begin at `first`.
     pub(super) fn embed(
         &self,
         b: &mut BodyBuilder,
@@ -252,7 +253,7 @@ impl Reads {
     }
 }
 
-/// An index that is below a length, a parameter, if that is to be checked.
+/// An index, with a bounds check against a length parameter if `checked` is set.
 fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId {
     if !checked {
         return index;
@@ -261,7 +262,7 @@ fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId
     b.ensure(Ensure::Below, &[index, len])
 }
 
-/// Some parameters of a body.
+/// A range of a body's parameters.
 pub(super) fn all_params(b: &mut BodyBuilder, range: std::ops::Range<usize>) -> Vec<TermId> {
     range.map(|k| b.param(k as u32)).collect()
 }

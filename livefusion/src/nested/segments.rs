@@ -1,4 +1,4 @@
-//! Segments in the closure, which are segments of segments; writing in segments.
+//! Segments in the closure, which become segments of segments; scatters in segments.
 
 use super::align::ensured;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
@@ -9,7 +9,7 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Lift {
-    /// The elements of the segments of each segment.
+    /// The elements of the inner segments of each segment.
     pub(super) fn expand(&mut self, b: Builder, node: &Node, body: &Body) -> Lifted {
         let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
         let values = node.inputs.iter().skip(1).map(|n| self.lifted(n));
@@ -25,7 +25,7 @@ impl Lift {
         rows(self.total(b, &outer, &inner), data)
     }
 
-    /// Values put at indices of each segment's array.
+    /// Scatters values into each segment's array.
     pub(super) fn scatter(&mut self, b: Builder, node: &Node, combine: Option<&Body>) -> Lifted {
         match self.by_index(b, node, combine) {
             None => no_rule(node),
@@ -36,7 +36,7 @@ impl Lift {
         }
     }
 
-    /// Running folds at the places of each segment's base.
+    /// Running folds at indices of each segment's base.
     pub(super) fn scan_by_index(
         &mut self,
         b: Builder,
@@ -54,8 +54,8 @@ impl Lift {
         }
     }
 
-    /// What a node that goes by indices of a base takes of all segments: their bases one behind the other, and indices into all
-    /// of these. None if its step depends on the segment.
+    /// The operands of a scatter or a scan by index over all segments. Bases are concatenated, and
+    /// indices point into the concatenation. None if the step depends on the segment.
     fn by_index(&mut self, b: Builder, node: &Node, step: Option<&Body>) -> Option<ByIndex> {
         let mut captures = step.into_iter().flat_map(|body| &body.captures);
         if captures.any(|c| !self.is_same(c.node())) {
@@ -81,16 +81,16 @@ impl Lift {
         Some(ByIndex { base, at, values })
     }
 
-    /// One of two arrays of lengths, if they agree.
+    /// Returns `others`, with a check that both arrays of lengths agree.
     pub(crate) fn agreed(b: Builder, lengths: &Arc<Node>, others: &Arc<Node>) -> Arc<Node> {
         ensured(b, Ensure::Equal, &[others.clone(), lengths.clone()])
     }
 }
 
-/// What goes by indices of the base of each segment.
+/// The operands of a scatter or a scan by index over all segments.
 struct ByIndex {
     base: Rows,
-    /// Indices of all bases, one behind the other.
+    /// Indices into the concatenated bases.
     at: Rows,
     values: Arc<Node>,
 }

@@ -1,9 +1,10 @@
-//! What is computed of the elements of a segment one after the other: maps, filters, scans, ends. As one scan from left to
-//! right it computes an element only as long as somebody goes on.
+//! Streams: fuses code before an early exit of a segment into one guarded scan.
 //!
-//! The state of this scan has a flag or a count of each end, the state of each scan, and the element that comes out,
-//! if one does. All that may fail is in the arm of a condition that holds while no end was met, and while
-//! the filters before let the element through.
+//! A stream consists of maps, filters, scans and early exits over one segment. As a sequential scan
+//! it computes an element only while no exit was taken. The scan's state has a flag or a count for
+//! each exit, the state of each inner scan, and the current output element with a validity flag.
+//! All trapping code is in the arm of a condition. The condition holds while no exit was taken and
+//! the preceding filters pass the element.
 
 use super::lift::{Lift, Lifted, Name};
 use super::reads::{Place, Reads, all_params};
@@ -16,44 +17,44 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// So many combinators are made one scan.
+/// The maximal number of combinators in one scan.
 const MOST: usize = 64;
 
-/// What a stream consists of beside its sources.
+/// Selects the kinds of nodes that belong to a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
     /// Maps only.
     Maps,
-    /// Functions of the index, too: any element can be had by its index.
+    /// Index functions, too. Then any element can be computed from its index.
     Functions,
-    /// Filters, scans and ends, too.
+    /// Filters, scans and early exits, too.
     Streams,
 }
 
 /// A stream of elements of each segment.
 pub(super) struct Stream {
-    /// In order; the last one is the result. None if that is a source.
+    /// In dependency order; the last one is the result. Empty if the result is a source.
     nodes: Vec<Arc<Node>>,
     sources: Vec<Arc<Node>>,
     /// The lengths of the segments of some source.
     lengths: Option<Arc<Node>>,
 }
 
-/// An element on its way through a stream.
+/// An element at one point of a stream.
 #[derive(Clone)]
 struct Element {
     fields: Vec<TermId>,
-    /// Whether there is one.
+    /// Whether the element exists.
     present: TermId,
 }
 
 impl Stream {
-    /// All bodies that it computes.
+    /// All bodies that the stream computes.
     pub(super) fn bodies(&self) -> Vec<&Body> {
         let mut all = Vec::new();
         for node in &self.nodes {
             match &node.kind {
-                // Its length is known before.
+                // The length is known before the stream runs.
                 Kind::Generate(_, body) => all.push(body),
                 kind => all.extend(kind.bodies()),
             }
@@ -65,17 +66,17 @@ impl Stream {
         &self.sources
     }
 
-    /// Whether nothing is computed.
+    /// Whether the stream computes nothing.
     pub(super) fn is_source(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Whether computing its elements may fail.
+    /// Whether computing an element may trap.
     pub(super) fn may_trap(&self) -> bool {
         self.bodies().into_iter().any(Body::may_trap)
     }
 
-    /// The fields of each source, and of what more there is of it.
+    /// The fields of each source, split from the fields of all sources.
     fn of_sources(&self, fields: &[TermId]) -> FxHashMap<Name, Vec<TermId>> {
         let mut rest = fields;
         let mut split = |source: &Arc<Node>| {
@@ -86,7 +87,7 @@ impl Stream {
         self.sources.iter().map(&mut split).collect()
     }
 
-    /// Whether computing an element costs so much that it should not be done twice.
+    /// Whether an element is too costly to compute twice.
     pub(super) fn is_costly(&self) -> bool {
         let mut terms = self.bodies().into_iter().flat_map(|body| &body.terms);
         terms.any(|t| match t.term {
@@ -96,13 +97,14 @@ impl Stream {
         })
     }
 
-    /// Whether some of it is a function of the index.
+    /// Whether the stream contains an index function.
     pub(super) fn has_function(&self) -> bool {
         let mut kinds = self.nodes.iter().map(|n| &n.kind);
         kinds.any(|kind| matches!(kind, Kind::Generate(..)))
     }
 
-    /// The fields of the result of maps and functions of the index, from those of the sources at that index.
+    /// The fields of the result of maps and index functions, from the sources' fields at that
+    /// index.
     pub(super) fn mapped(
         &self,
         b: &mut BodyBuilder,
@@ -128,7 +130,7 @@ impl Stream {
     }
 }
 
-/// The fields of a map, or of what selects some.
+/// The fields of a map, or of a selection of fields.
 fn map(
     b: &mut BodyBuilder,
     reads: &Reads,
@@ -147,14 +149,14 @@ fn map(
 }
 
 impl Lift {
-    /// The stream that a node is.
+    /// The stream that ends in a node.
     pub(super) fn stream(&self, of: &Arc<Node>, follow: Follow) -> Stream {
         let mut stream = Stream {
             nodes: Vec::new(),
             sources: Vec::new(),
             lengths: None,
         };
-        // Of each node that was met, by which other one its elements are selected.
+        // For each visited node: the node that selects its elements.
         let mut selectors: FxHashMap<Name, Option<Name>> = FxHashMap::default();
         let mut stack = vec![(of.clone(), false)];
         let mut entered = 0;
@@ -190,7 +192,8 @@ impl Lift {
         stream
     }
 
-    /// Leaves out what the result does not need. A function of the index has the lengths of the others, or is none.
+    /// Removes nodes that the result does not need. An index function with other lengths than the
+    /// stream becomes a source.
     fn needed(&self, of: &Arc<Node>, stream: &mut Stream) {
         let mut needed = vec![Arc::as_ptr(of)];
         let mut nodes = Vec::new();
@@ -226,7 +229,7 @@ impl Lift {
         }
     }
 
-    /// Whether a node is followed to its inputs.
+    /// Whether the stream includes a node and continues to its inputs.
     fn follows(&self, node: &Arc<Node>, follow: Follow) -> bool {
         let streams = follow == Follow::Streams;
         let functions = follow != Follow::Maps;
@@ -244,7 +247,7 @@ impl Lift {
         }
     }
 
-    /// The sources of a stream in step, and the lengths of their segments.
+    /// The sources of a stream, aligned elementwise, and the lengths of their segments.
     pub(super) fn sources(&mut self, b: Builder, stream: &Stream) -> (Arc<Node>, Vec<Arc<Node>>) {
         let lengths = match (&stream.lengths, stream.sources.first()) {
             (Some(lengths), _) => lengths.clone(),
@@ -259,7 +262,7 @@ impl Lift {
         (lengths, sources)
     }
 
-    /// A stream as one scan, and what comes out of it.
+    /// Builds the scan of a stream. Returns its valid output elements.
     pub(super) fn in_order(&mut self, builder: Builder, stream: &Stream) -> Lifted {
         let (lengths, mut sources) = self.sources(builder, stream);
         sources.push(self.indices(builder, &lengths));
@@ -277,7 +280,7 @@ impl Lift {
                 _ => Types::new(),
             }
         };
-        // Whether an element comes out, its fields, then what nodes remember.
+        // The validity flag of the output, its fields, then the states of nodes.
         let out = 1 + result.types.len();
         let mut state = Types::from_slice(&[Ty::Bool]);
         state.extend_from_slice(&result.types);
@@ -290,7 +293,7 @@ impl Lift {
         let given = all_params(&mut b, state.len()..first);
         let (given, index) = given.split_at(width - 1);
         let (yes, no) = (b.lit(Const::bool(true)), b.lit(Const::bool(false)));
-        // Whether no end was met yet.
+        // Whether no exit was taken yet.
         let mut goes_on = yes;
         let mut at = out;
         for node in &stream.nodes {
@@ -405,7 +408,7 @@ impl Lift {
 }
 
 impl Stream {
-    /// The state before any element.
+    /// The state before the first element.
     fn start(&self, out: &[Ty]) -> Body {
         let mut b = BodyBuilder::new(&[]);
         let mut fields: Vec<TermId> = out.iter().map(|t| b.lit(Const::zero(*t))).collect();
@@ -423,7 +426,7 @@ impl Stream {
     }
 }
 
-/// The one result of a body.
+/// The single result of a body.
 fn one(b: &mut BodyBuilder, reads: &Reads, body: &Body, params: &[TermId], first: usize) -> TermId {
     let results = reads.embed(b, body, params, first);
     let none = b.lit(Const::bool(false));

@@ -1,9 +1,9 @@
-//! DOT text, which graphviz and others read. Loops are clusters.
+//! DOT text for graphviz and similar tools. Loops are clusters.
 
 use super::{LineStyle, Node, NodeStyle, Picture};
 use std::fmt::Write;
 
-/// The picture as DOT.
+/// Renders the picture as DOT.
 pub(crate) fn dot(p: &Picture) -> String {
     let mut out = String::from("digraph livefusion {\n");
     let _ = writeln!(out, "  label={};", quoted(&p.title));
@@ -56,7 +56,7 @@ fn node(out: &mut String, indent: &str, at: usize, n: &Node) {
     let _ = writeln!(out, "{indent}n{at} [label={label}, {style}{result}];");
 }
 
-/// A DOT string. Backslashes would begin graphviz's own escapes.
+/// A DOT string. Backslashes are escaped, because graphviz would interpret them.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

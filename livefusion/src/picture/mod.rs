@@ -1,9 +1,9 @@
-//! Pictures of graphs whose nodes are in boxes: DOT for graphviz, and an SVG that needs no other program.
+//! Pictures of graphs with boxed nodes: DOT for graphviz, and standalone SVG.
 //!
-//! | file | room for |
+//! | file | contents |
 //! | --- | --- |
 //! | [`dot`](mod@dot) | the DOT text |
-//! | [`layout`] | where nodes, boxes and lines are |
+//! | [`layout`] | positions of nodes, boxes and lines |
 //! | [`svg`](mod@svg) | the SVG text |
 
 mod dot;
@@ -13,24 +13,26 @@ mod svg;
 pub(crate) use dot::dot;
 pub(crate) use svg::svg;
 
-/// A graph to be drawn. Nodes without a box stand above the first box that needs them.
+/// Describes a graph to draw.
+///
+/// Nodes without a box stand above the first box that uses them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
-    /// One line over the whole.
+    /// The title, above the whole picture.
     pub title: String,
-    /// What is said about each box, in lines. They stand one below the other, in this order.
+    /// The text of each box, in lines. Boxes stand one below the other, in this order.
     pub boxes: Vec<Vec<String>>,
     pub nodes: Vec<Node>,
-    /// Lines go to the same box or to a later one, and not in circles.
+    /// The lines. They are acyclic and lead to the same box or to a later one.
     pub lines: Vec<Line>,
 }
 
-/// A node: two lines of text.
+/// A node with two lines of text.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub name: String,
     pub detail: String,
-    /// The box that it is in.
+    /// The box of the node.
     pub boxed: Option<usize>,
     pub style: NodeStyle,
     /// Whether it is drawn with emphasis.
@@ -43,7 +45,7 @@ pub(crate) enum NodeStyle {
     Computed,
     /// In memory.
     Input,
-    /// Computed wherever it is needed.
+    /// Recomputed at each use.
     Free,
 }
 
@@ -53,7 +55,7 @@ pub(crate) struct Line {
     pub from: usize,
     pub to: usize,
     pub style: LineStyle,
-    /// Said about the line.
+    /// The label of the line.
     pub label: Option<String>,
 }
 

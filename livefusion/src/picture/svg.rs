@@ -1,4 +1,4 @@
-//! SVG text: a layout with letters, colours and a legend.
+//! SVG text: renders a layout with text, colours and a legend.
 
 use super::layout::{self, Curve, Drawing, Rect};
 use super::{LineStyle, Node, NodeStyle, Picture};
@@ -18,7 +18,7 @@ const STYLES: [LineStyle; 4] = [
     LineStyle::Memory,
 ];
 
-/// The picture as SVG.
+/// Renders the picture as SVG.
 pub(crate) fn svg(p: &Picture) -> String {
     let laid_out = layout::layout(&graph(p));
     let too_large = laid_out.is_none();
@@ -118,7 +118,7 @@ fn draw(out: &mut String, p: &Picture, drawing: &Drawing) {
     }
 }
 
-/// The labels of lines, each once: their numbers are their positions here, from 1.
+/// The distinct labels of lines, numbered from 1 by position.
 fn labels(p: &Picture) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for label in p.lines.iter().filter_map(|l| l.label.as_deref()) {
@@ -184,7 +184,7 @@ fn curve(out: &mut String, c: &Curve) {
     let Some(style) = STYLES.into_iter().find(|s| *s as u8 == c.style) else {
         return;
     };
-    // An arrow's point is where the line ends.
+    // The line ends at the point of its arrow.
     let to = (
         c.to.0,
         if c.ends.is_some() {
@@ -228,7 +228,7 @@ fn markers() -> String {
     out
 }
 
-/// Draws what the lines mean, as far as they occur, and the labels. Gives the picture's new size.
+/// Draws a legend of the occurring line styles and labels. Returns the new size of the picture.
 fn legend(out: &mut String, p: &Picture, (mut w, mut h): (f64, f64)) -> (f64, f64) {
     let mut x = MARGIN;
     for style in STYLES {
@@ -334,7 +334,7 @@ fn escaped(s: &str) -> String {
     out
 }
 
-/// One decimal; no more are needed, and the text stays the same on every machine.
+/// A number with one decimal, so that the text is equal on every machine.
 fn number(x: f64) -> String {
     let s = format!("{x:.1}");
     match s.strip_suffix(".0") {
@@ -344,7 +344,7 @@ fn number(x: f64) -> String {
     }
 }
 
-/// How wide a text is at most, in the widest of the fonts.
+/// The maximal width of a text, in the widest of the fonts.
 fn width(s: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '('

@@ -1,20 +1,24 @@
-//! Recompute or keep: what a later loop may compute again, rather than read from memory, and what that costs.
+//! Rematerialisation: lists the items that later loops may recompute, and their prices.
 //!
-//! To keep an array is to write it, and to read it wherever it is used. To compute it again is to read what
-//! it is made of, if the loop does not anyway, and to apply its operators once more. Which is less is a
-//! question of the objective, and the search asks it for every item and every loop; here is what may be asked.
+//! A materialised array is written once and read by each consumer. A rematerialised array costs the
+//! reads of its operands, unless the loop reads them anyway, and one more application of its
+//! operators. The search compares both costs for every item and loop. This module defines the
+//! allowed choices.
 //!
-//! * *How many bytes an operator is worth.* A core applies an operator to some hundred bytes of vectors in the
-//!   time in which memory gives it a dozen. So an operator on so many bytes is worth an [eighth](OPERATORS) of
-//!   them.
-//! * *What is never computed again.* What costs much: transcendental functions, divisions, scalar loops,
-//!   reads at an index (but for those of a `generate` that go through memory in order). What does more than
-//!   hand on elements: updates, zips by cursors, combinators of users, tests that end a loop. And what folds
-//!   or scans: floats would be added up in another order, and a node has the same bits wherever it is computed.
-//! * *What serves one item alone* is computed again with it, so that both stay together. What serves a costly
-//!   one stays where that is.
+//! * *The price of an operator.* A core applies an operator to some hundred bytes of vectors in the
+//!   time in which memory delivers a dozen bytes. So an operator is priced at an
+//!   [eighth](OPERATORS) of the bytes that it is applied to.
 //!
-//! What is computed again traps as it did before, so that no trap comes or goes.
+//! * *Items that are never rematerialised.* First, costly ones: transcendental functions,
+//!   divisions, scalar loops and reads at an index. Reads of a `generate` that traverse memory in
+//!   order are allowed. Second, nodes with more than elementwise work: updates, zips by cursors,
+//!   user combinators, and tests that end a loop. Third, folds and scans: they would add floats in
+//!   another order, and a node must have the same bits in every loop.
+//!
+//! * *Items with a single user.* Such an item is rematerialised together with its user, so both
+//!   stay in one loop. An item with a costly user stays where its user is.
+//!
+//! A rematerialised item traps exactly as the original does, so no trap is added or lost.
 
 use super::problem::{Again, Item, Problem};
 use crate::ast::{Body, Kind, Term, TermId};
@@ -23,17 +27,18 @@ use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
 use smallvec::{SmallVec, smallvec};
 
-/// How many bytes operators are applied to in the time in which one is read.
+/// The number of bytes that operators process in the time of reading one byte.
 const OPERATORS: u64 = 8;
 
-/// How many ways to compute things again for one item in one loop are tried.
+/// The maximal number of choices for one item in one loop.
 const CHOICES: usize = 16;
 
-/// Items that a loop computes again, in order.
+/// Lists items that a loop rematerialises, in order.
 pub type Copies = SmallVec<[usize; 2]>;
 
-/// To how many bytes a node applies operators per element, with the generators that it computes on the spot;
-/// none if it must not be computed again.
+/// Returns the bytes per element that a node applies operators to.
+///
+/// It includes inlined generators. None if the node must not be rematerialised.
 pub fn operated(
     graph: &Graph,
     rates: &Rates,
@@ -46,7 +51,7 @@ pub fn operated(
     if !facts.again {
         return None;
     }
-    // An element is admitted, or not.
+    // Each element passes the filter or not.
     let own = match facts.passes_on {
         true => graph.node(n).types.iter().map(|t| t.size() as u64).max()?,
         false => 0,
@@ -70,7 +75,7 @@ pub fn operated(
     Some(sum)
 }
 
-/// As [`operated`], of a body that reads at an index only what `reads` allows.
+/// As [`operated`], for one body. None if it reads at an index that `reads` refuses.
 fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64> {
     let width = |t: &TermId| body.terms[t.index()].ty.size() as u64;
     let mut sum = 0;
@@ -96,12 +101,12 @@ fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64>
     Some(sum)
 }
 
-/// What operators on so many bytes are worth.
+/// Returns the price of operators on this many bytes.
 pub fn worth(operated: u64, length: u64) -> u64 {
     operated.saturating_mul(length) / OPERATORS
 }
 
-/// Allows items to be computed again at these prices, and finds out what serves one item alone.
+/// Allows rematerialisation at these prices, and marks items with a single user.
 pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
     let alone = alone(problem);
     let mut kept = vec![false; problem.items.len()];
@@ -122,7 +127,7 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
     }
 }
 
-/// For what makes arrays: the one item that it serves, and could share a loop with.
+/// The single user of each item that makes arrays, if both could share a loop.
 fn alone(problem: &Problem) -> Vec<Option<usize>> {
     #[derive(Clone, Copy)]
     enum Users {
@@ -158,8 +163,10 @@ fn alone(problem: &Problem) -> Vec<Option<usize>> {
     users.into_iter().map(one).collect()
 }
 
-/// The ways to compute again what an item needs, each a set of items, in a loop that computes or reads all
-/// but those that are `open`; and whether there are more.
+/// Lists the sets of operands to rematerialise for one item in a loop.
+///
+/// `open` selects the items that the loop neither computes nor reads yet. The flag says whether
+/// there are more choices.
 pub fn choices(
     problem: &Problem,
     item: usize,
@@ -167,7 +174,7 @@ pub fn choices(
 ) -> (Vec<Copies>, bool) {
     let may = |from: usize| problem.items[from].again.is_some() && open(from);
     let mut more = false;
-    // What is needed, the latest last, and whether it must be there.
+    // The needed items in ascending order, and whether each is mandatory.
     let mut need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
         let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {

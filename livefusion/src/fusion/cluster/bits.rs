@@ -1,6 +1,6 @@
 //! A square matrix of bits.
 
-/// Rows of bits, such as what each loop leads to.
+/// Holds a square matrix of bits, such as the reachability of loops.
 #[derive(Clone, Debug, Default)]
 pub struct Bits {
     words: Vec<u64>,
@@ -8,7 +8,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// `n` rows of `n` zeros.
+    /// Creates `n` rows of `n` zeros.
     pub fn new(n: usize) -> Bits {
         let width = n.div_ceil(64);
         Bits {
@@ -17,7 +17,7 @@ impl Bits {
         }
     }
 
-    /// Whether a bit is set.
+    /// Returns whether a bit is set.
     pub fn has(&self, row: usize, bit: usize) -> bool {
         self.words[row * self.width + bit / 64] >> (bit % 64) & 1 == 1
     }
@@ -27,7 +27,9 @@ impl Bits {
         self.words[row * self.width + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Adds a row's bits to another's, and hands the words that change, as they were, to `changed`.
+    /// Adds a row's bits to another row's.
+    ///
+    /// Passes the old value of each changed word to `changed`.
     pub fn add(&mut self, to: usize, from: usize, mut changed: impl FnMut(usize, u64)) {
         for w in 0..self.width {
             let (at, new) = (to * self.width + w, self.words[from * self.width + w]);
@@ -45,7 +47,7 @@ impl Bits {
         }
     }
 
-    /// Puts a word back that [`Bits::add`] changed.
+    /// Restores a word that [`Bits::add`] changed.
     pub fn restore(&mut self, at: usize, word: u64) {
         self.words[at] = word;
     }

@@ -1,29 +1,34 @@
-//! What no partition can go below.
+//! Lower bounds on the cost of every partition.
 
 use super::bits::Bits;
 use super::problem::{Cost, Field, Problem, WRITE};
 use rustc_hash::FxHashSet;
 
-/// Problems with more items than this are not searched, and their bounds are rough.
+/// Limits the number of items for the search.
+///
+/// Larger problems are not searched, and their bounds are rough.
 pub const LARGE: usize = 1024;
 
-/// What every partition of a problem costs at least.
+/// Holds lower bounds on the cost of every partition of a problem.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// In all.
+    /// The bound on the total cost.
     pub cost: Cost,
-    /// Per field: the loops that read it from memory.
+    /// Per field: the minimal number of loops that read it from memory.
     pub reads: Vec<usize>,
-    /// Per field: whether it is written.
+    /// Per field: whether it is certainly written.
     pub written: Vec<bool>,
-    /// Per item: what has to be paid because later loops need its arrays, to keep one or to compute it again.
+    /// Per item: the minimal cost of delivering its arrays to later loops, by a store or by
+    /// rematerialisation.
     pub owed: Vec<u64>,
-    /// Per class that is a root: the loops in its tree.
+    /// Per root class: the minimal number of loops in its tree.
     pub loops: Vec<usize>,
 }
 
-/// Bounds from what must come strictly before what: each of a chain of items that do is in a loop of its
-/// own, and so is each tree of classes.
+/// Computes lower bounds from the strict order of items.
+///
+/// Items of a strictly ordered chain are all in different loops, and so are different trees of
+/// classes.
 pub fn bounds(problem: &Problem) -> Bounds {
     let before = (problem.items.len() <= LARGE).then(|| strictly_before(problem));
     let before = before.as_ref();
@@ -38,7 +43,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
         for f in item.uses.iter().filter(|f| problem.fields[**f].bytes > 0) {
             let maker = problem.fields[*f].maker.filter(|m| !apart.contains(m));
             match maker.filter(|m| problem.items[*m].again.is_some()) {
-                // Who could have it computed again may need it in no memory.
+                // A consumer that could rematerialise the maker may need no memory read.
                 Some(m) => owing[m] |= before.is_some_and(|b| b.has(i, m)),
                 None => users[*f].push(i),
             }
@@ -75,8 +80,9 @@ pub fn bounds(problem: &Problem) -> Bounds {
     }
 }
 
-/// What is paid at least for each item that owes its arrays to later loops: the price of computing them again,
-/// or what keeping the smallest costs. Nothing, if somebody has to read one in any case.
+/// The minimal cost of each item that owes its arrays to later loops: the price of
+/// rematerialisation, or the cost of storing its smallest array. Zero if some loop has to read one
+/// of its arrays anyway.
 fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
     let price = |i: usize| problem.price_again(i).filter(|_| owing[i]);
     let all = 0..problem.items.len();
@@ -92,8 +98,9 @@ fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
     owed
 }
 
-/// In how many loops the users of a field are that must read it: those of one tree of classes that come
-/// strictly before each other, for each tree; in the maker's, those that come after it.
+/// The minimal number of loops that read a field from memory. It counts the longest strictly
+/// ordered chain of users in each tree of classes. In the maker's own tree, only users strictly
+/// after the maker count.
 fn least_reads(
     field: &Field,
     users: Vec<usize>,
@@ -121,7 +128,7 @@ fn least_reads(
     longest_chain(&far, before).max(sum)
 }
 
-/// Per item, those that are in earlier loops in every partition.
+/// Per item: the items that are in earlier loops in every partition.
 fn strictly_before(problem: &Problem) -> Bits {
     let n = problem.items.len();
     let (mut before, mut strictly) = (Bits::new(n), Bits::new(n));
@@ -139,7 +146,7 @@ fn strictly_before(problem: &Problem) -> Bits {
     strictly
 }
 
-/// The longest chain of items each of which is in a later loop than the one before it.
+/// The length of the longest chain of items that are in ever later loops.
 fn longest_chain(items: &[usize], before: Option<&Bits>) -> usize {
     let Some(before) = before else {
         return items.len().min(1);

@@ -1,12 +1,14 @@
-//! The budget of a loop: how much code one may be.
+//! The code budget: limits the code size of a loop.
 //!
-//! Compilers take more than linear time for long loops, and the processor runs out of registers, so
-//! that a loop of twice the code takes more than twice the time. So no loop gets more than a budget: what
-//! weighs more is cut into several, where little crosses. A combinator weighs about as many statements
-//! as it lowers to, and what is carried from iteration to iteration weighs more, for it occupies a register
-//! all the time. All this is read off the graph: plans depend neither on the machine nor on the backend.
+//! Compilers take superlinear time for long loops, and long loops run out of registers. So a loop
+//! with twice the code takes more than twice the time. Each loop therefore gets a budget. Heavier
+//! code is cut into several loops, at points where little data crosses.
 //!
-//! A combinator that weighs more than the budget by itself has a loop of its own.
+//! A combinator weighs about one per statement that it lowers to. Loop-carried values weigh more,
+//! because each occupies a register throughout the loop. Weights depend on the graph only, so plans
+//! depend neither on the machine nor on the backend.
+//!
+//! A combinator that weighs more than the budget gets a loop of its own.
 
 use super::problem::{Item, Problem};
 use crate::ast::{Body, BodyRole, Kind, Term};
@@ -14,41 +16,45 @@ use crate::fusion::pull::Pulls;
 use crate::sharing::{Graph, NodeId};
 use smallvec::SmallVec;
 
-/// What the combinators of one loop weigh together at most.
+/// Limits the total weight of one loop.
 pub const BUDGET: u32 = 256;
 
-/// What items that are never parted weigh together at most: small enough that loops can be filled well.
+/// Limits the weight of merged items, small enough that loops can be filled well.
 pub const PIECE: u32 = BUDGET / 4;
 
-/// What a carried variable weighs.
+/// The weight of a loop-carried value.
 const CARRIED: u32 = 5;
 
-/// What a scan weighs: it computes blocks of elements by a tree.
+/// The weight of a scan, which computes blocks of elements by a tree.
 const SCAN: u32 = 10;
 
-/// What a zip weighs for each side that it advances on demand: a position, an element that waits and whether
-/// there is one, which are carried, and the loop to the next element.
+/// Weighs one cursor of a zip input that the zip advances on demand.
+///
+/// Its loop-carried values are a position, a pending element and a flag for that element. It also
+/// has the loop to the next element.
 pub const SIDE: u32 = 3 * CARRIED + 8;
 
-/// What a test weighs, or an array that is a result.
+/// Weighs a test, or an array that is a result.
 pub const EFFECT: u32 = 2;
 
-/// Whether an item may join others that weigh this much.
+/// Returns whether an item fits beside others of this weight.
 pub fn has_room(weight: u32, item: &Item) -> bool {
     weight.saturating_add(item.weight) <= BUDGET
 }
 
-/// Whether a single loop could hold all of a problem.
+/// Returns whether the budget of a single loop suffices for the whole problem.
 pub fn holds(problem: &Problem) -> bool {
     let weights = problem.items.iter().map(|i| i.weight);
     weights.fold(0, u32::saturating_add) <= BUDGET
 }
 
-/// What each node weighs, with what it computes on the spot: pulled arrays that it reads at an index, and
-/// generators that belong to no loop.
+/// Returns the weight of each node.
+///
+/// It includes inlined code: index functions read at an index, and generators that belong to no
+/// loop.
 pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(graph.nodes.len());
-    // What computing an element on the spot weighs.
+    // The weight of computing one element inline.
     let mut spot: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
@@ -77,7 +83,7 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
     weights
 }
 
-/// What a node weighs without what it computes on the spot.
+/// Returns the weight of a node without inlined code.
 pub fn alone(graph: &Graph, id: NodeId) -> u32 {
     let node = graph.node(id);
     let own = own(&node.kind, node.types.len() as u32);
@@ -86,14 +92,15 @@ pub fn alone(graph: &Graph, id: NodeId) -> u32 {
     bodies.fold(own, u32::saturating_add)
 }
 
-/// The bodies of a kind that are computed in its loop: a function that joins states is called where parts meet.
+/// The bodies of a kind that its loop computes. A function that joins states runs only where parts
+/// meet.
 fn in_loop(kind: &Kind) -> SmallVec<[&Body; 3]> {
     let all = kind.bodies_by_role().into_iter();
     let here = all.filter(|(role, _)| *role != BodyRole::Join || kind.facts().scans);
     here.map(|(_, body)| body).collect()
 }
 
-/// What a kind adds to the terms of its bodies.
+/// The weight that a kind adds to the terms of its bodies.
 fn own(kind: &Kind, fields: u32) -> u32 {
     let effort = kind.facts().effort;
     let once = CARRIED * effort.carried + SCAN * effort.scans + EFFECT * effort.effects;
@@ -104,7 +111,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
     }
 }
 
-/// What a body weighs, of which reads at an index weigh what `read` says, and one besides.
+/// The weight of a body. A read at an index weighs `read` plus one.
 fn of_body(body: &Body, read: impl Fn(u32, u32) -> u32) -> u32 {
     let weight = |term: &Term| match term {
         Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Ensure(..) => {

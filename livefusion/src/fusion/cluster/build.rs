@@ -1,8 +1,8 @@
-//! From a graph and its rates to a clustering problem.
+//! Problem construction: translates a graph and its rates into a clustering problem.
 //!
-//! An item is a node that runs in a loop. Generators that are free, and names for what others compute, are
-//! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
-//! computes on demand is part of the zip's.
+//! An item is a node that runs in a loop. Free generators and aliases are not items; their operands
+//! become operands of their users. The total of a scan belongs to the scan's item. Nodes that a zip
+//! computes on demand belong to the zip's item.
 
 mod consumers;
 mod hosts;
@@ -20,7 +20,7 @@ use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
 
-/// A problem with its ties to the graph.
+/// Holds a problem with its ties to the graph.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
     /// The problem.
@@ -29,22 +29,24 @@ pub struct Built {
     pub item_of: Vec<Option<usize>>,
     /// The (first) node of each item.
     pub nodes: Vec<NodeId>,
-    /// The class behind each of the problem's.
+    /// The graph's class of each class of the problem.
     pub classes: Vec<ClassId>,
     /// The columns that each item's nodes use, by node.
     pub uses: Vec<(NodeId, FieldRef)>,
-    /// Which fields anything asks for.
+    /// The fields that have a consumer.
     pub demand: Demand,
 }
 
-/// Elements of a root class, for the sizes by which schedules are compared. Plans are kept by structure:
-/// they cannot depend on the lengths of one run.
+/// The nominal number of elements of a root class, for comparing schedules. Plans are cached by
+/// structure, so they cannot depend on the lengths of one run.
 const ROOT_LENGTH: u64 = 1024;
 
-/// Elements of a segment.
+/// The nominal number of elements of a segment.
 const SEGMENT: u64 = 8;
 
-/// Builds the problem. Items are computed in several loops only if that is wanted (`again`).
+/// Builds the problem.
+///
+/// Items can be rematerialised only if `again` is set.
 pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
     let free = free_generators(graph, pulls);
     let mut b = Builder {
@@ -88,7 +90,7 @@ struct Builder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     pulls: &'g Pulls,
-    /// How much code each node is.
+    /// The code size of each node.
     weights: Vec<u32>,
     free: Vec<bool>,
     built: Built,
@@ -96,16 +98,16 @@ struct Builder<'g> {
     lengths: Vec<u64>,
     /// The root above each class.
     trees: Vec<usize>,
-    /// The nearest class, from each one upwards, whose elements an array decides.
+    /// The nearest class, from each one upwards, whose elements an array selects.
     decided: Vec<Option<usize>>,
-    /// How often the code of each class stands in a loop: once for every part of an append.
+    /// How often the code of each class occurs in a loop: once for every part of an append.
     copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
-    /// The numbers of classes in the cursors of zips' sides.
+    /// The numbers of classes in the cursors of zip inputs.
     hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
-    /// Items that are not computed again: what they read is changed behind them.
+    /// Items that are never rematerialised, because a later scatter overwrites their operands.
     stays: Vec<bool>,
 }
 
@@ -155,14 +157,15 @@ impl Builder<'_> {
             let class = self.class(class);
             item.weight = item.weight.saturating_mul(self.copies[class]);
         }
-        // Beside a subrate that it opens itself, memory is read at that one's count.
+        // An item that opens a subrate reads memory at that subrate's counter.
         item.streams.retain(|s| !item.makes.contains(&s.class));
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
     }
 
-    /// The classes that a node's loop must have: its own and, above it, those of what it reads and makes.
+    /// The classes that a node's loop must have: its own, and the classes above it of its operands
+    /// and its result.
     fn classes_of(&mut self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         let Some(own) = self.rates.runs_at(id) else {
@@ -170,7 +173,7 @@ impl Builder<'_> {
         };
         let output = self.rates.output(id);
         if let Kind::Append = node.node.kind {
-            // It has a root for each part, wherever that comes from.
+            // An append has a root for each part, even if the part comes from memory.
             let family = self.rates.families().family(own);
             item.at.extend(family.map(|c| self.class(c)));
             item.makes.push(self.class(own));
@@ -178,7 +181,7 @@ impl Builder<'_> {
         }
         let makes = self.rates.makes(self.graph, id);
         let in_step = node.inputs.iter().enumerate();
-        // A base, and so what a scatter makes, may be of any class.
+        // A scatter's base, and therefore its result, may be of any class.
         let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
             .skip(usize::from(node.node.kind.facts().has_base))
@@ -201,10 +204,10 @@ impl Builder<'_> {
         self.opens(item);
     }
 
-    /// Adds the subrates between the classes of an item: it opens these itself, by tags.
+    /// Adds the subrates between the classes of an item. The item opens these itself, by tags.
     fn opens(&self, item: &mut Item) {
         let classes = &self.built.problem.classes;
-        // Numbers fall on the way up.
+        // A parent class has a smaller number than its children.
         let Some(least) = item.at.iter().copied().min() else {
             return;
         };
@@ -221,7 +224,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The problem's number of a class; numbers those above it first.
+    /// The problem's number of a class. Numbers its ancestors first.
     fn class(&mut self, class: ClassId) -> usize {
         let mut unknown = Vec::new();
         let mut at = Some(class);
@@ -235,7 +238,8 @@ impl Builder<'_> {
         self.class_of[&class]
     }
 
-    /// The class above one; above the roots of phases what stands for all of them.
+    /// The class above a class. Above the roots of phases, this is the class that represents all of
+    /// them.
     fn above(&self, class: ClassId) -> Option<ClassId> {
         let parent = self.rates.parent(class);
         parent.or_else(|| self.rates.families().family(class))
@@ -311,14 +315,15 @@ impl Builder<'_> {
         new
     }
 
-    /// Says who makes the lengths that were met before their makers.
+    /// Sets the makers of lengths that were numbered before their makers.
     fn makers(&mut self) {
         for ((n, _), field) in &self.field_of {
             self.built.problem.fields[*field].maker = self.built.item_of[n.index()];
         }
     }
 
-    /// The columns that a node of an item needs, those of the free generators that it computes included.
+    /// The columns that a node of an item needs, including those of free generators that it
+    /// computes.
     fn uses(&mut self, id: NodeId) {
         let Some(item) = self.built.item_of[id.index()] else {
             return;
@@ -354,7 +359,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Says what may be computed again.
+    /// Sets the prices of rematerialisation.
     fn again(&mut self) {
         let price = |n: &NodeId| {
             let class = self.class_of[&self.rates.runs_at(*n)?];

@@ -1,17 +1,18 @@
-//! Decisions that need not be made: items that are together in some best partition.
+//! Contraction: merges items that share a loop in some best partition.
 //!
-//! Both rules are exchanges: take any partition in which the two are apart; moving one to the other's loop
-//! costs nothing, keeps the order of the loops, and takes a class from nobody. That holds where one loop has
-//! room for all. Where it has not, only what weighs little stays together: then the rules are a guess. Of items
-//! that stay together, those that make arrays are computed again together, or not at all.
+//! Both rules are exchange arguments. Take any partition that separates the two items. Moving one
+//! into the other's loop costs nothing, keeps the order of the loops, and takes no class away from
+//! other items. This holds if one loop has capacity for all items. If it has not, only light items
+//! are merged, and the rules are a heuristic. The members of a merged item that make arrays are
+//! rematerialised together, or not at all.
 
 use super::budget::{self, PIECE};
 use super::problem::{Again, Class, Item, Problem, WRITE};
 
-/// Rounds of contraction: each may make way for the next, and few are worth their time.
+/// The number of rounds of contraction. Each may enable the next, but few pay off.
 const ROUNDS: usize = 3;
 
-/// A smaller problem with the same best cost, and the item of it that each item went into.
+/// Returns a smaller problem with the same best cost, and the mapping of items.
 pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
     let mut into: Vec<usize> = (0..problem.items.len()).collect();
     let mut small = problem.clone();
@@ -37,13 +38,13 @@ pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
     (small, into)
 }
 
-/// What becomes of the fields that each item makes.
+/// The uses of the fields that each item makes.
 struct Uses {
-    /// Per item: the fields that it makes and somebody uses or wants.
+    /// Per item: the fields that it makes and that have a use.
     made: Vec<Vec<usize>>,
-    /// Per field: the one item that uses it, if there is no other use.
+    /// Per field: the only item that uses it, if there is no other use.
     only: Vec<Option<usize>>,
-    /// Per item: the items that depend on it, up to two.
+    /// Per item: up to two items that depend on it.
     users: Vec<Vec<usize>>,
 }
 
@@ -63,7 +64,7 @@ impl Uses {
                 }
             }
         }
-        // Who runs over segments reads their lengths.
+        // Every loop over segments reads their lengths.
         for class in &problem.classes {
             if let Class::Nested { lengths, .. } = class {
                 counts[*lengths] += 2;
@@ -82,7 +83,7 @@ impl Uses {
         Uses { made, only, users }
     }
 
-    /// Whether all that an item makes is for one other.
+    /// Whether all results of an item have the same single user.
     fn all_for(&self, maker: usize, user: usize) -> bool {
         let mut made = self.made[maker].iter();
         made.all(|f| self.only[*f] == Some(user))
@@ -94,8 +95,8 @@ fn bytes(problem: &Problem, fields: &[usize]) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// An item that depends on one other and on nothing else stays with it if it makes a delayed scalar, or if
-/// it is the only user of what the other makes and makes no more bytes.
+/// Merges an item into its only operand if it makes a delayed scalar, or if it is the operand's
+/// only user and makes no more bytes.
 fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let item = &problem.items[i];
     let [link] = item.links.as_slice() else {
@@ -114,15 +115,15 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
             field.bytes == 0 || is_from(field.maker)
         });
     let more = bytes(problem, &uses.made[i]);
-    // Where others could have the one computed again, so could this.
+    // An operand that can be rematerialised could also serve the item in another loop.
     let here = link.alone || with.again.is_none();
     let for_this = || here && uses.all_for(link.from, i);
     let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);
     (may && (more == 0 || less())).then_some(link.from)
 }
 
-/// An item whose result is for one other comes later, with that one, if what it reads costs no more than
-/// its result would: reading it there, and writing it before that where it is not in memory.
+/// Merges an item into its only user if its reads cost no more than its result would. The cost
+/// counts the reads in the user's loop, and the writes of operands that are not in memory.
 fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let item = &problem.items[i];
     let [user] = uses.users[i].as_slice() else {
@@ -131,7 +132,7 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let with = &problem.items[*user];
     let link = with.links.iter().find(|k| k.from == i)?;
     let fused = link.prevents.is_none();
-    // What is computed again with its user costs that, where the user alone would be.
+    // If the user is rematerialised, the item is too, at its own price.
     let again = match with.again {
         Some(_) => problem.price_again(i).filter(|_| link.alone)?,
         None => 0,
@@ -155,7 +156,7 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     (may && read <= saved).then_some(*user)
 }
 
-/// The item at the end of each chain of merges, of items that weigh no more than this together.
+/// The final item of each chain of merges, as long as the merged weight stays within `most`.
 fn leaders(problem: &Problem, with: Vec<Option<usize>>, most: u32) -> Vec<usize> {
     let mut leaders: Vec<usize> = (0..with.len()).collect();
     let mut weights: Vec<u32> = problem.items.iter().map(|i| i.weight).collect();
@@ -176,7 +177,7 @@ fn leaders(problem: &Problem, with: Vec<Option<usize>>, most: u32) -> Vec<usize>
     leaders
 }
 
-/// Makes one item of each group. Its place, and its classes, are the leader's.
+/// Merges the items of each group. The leader determines its position and classes.
 fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     let mut place = vec![0; leaders.len()];
     let mut count = 0;
@@ -197,7 +198,7 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
         let new = &mut small.items[into[i]];
         absorb(problem, new, item, (leaders[i] == i, into[i]), &into);
     }
-    // What nobody else uses is not computed again.
+    // An item without other users is not rematerialised.
     let parts = parts(problem, leaders, &into, count);
     let made = Uses::of(&small).made;
     for (i, again) in parts.into_iter().enumerate() {
@@ -206,7 +207,7 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     (small, into)
 }
 
-/// Adds an item to that of its group, without what is between items of the group.
+/// Adds an item to its group's merged item, without the dependencies inside the group.
 fn absorb(
     problem: &Problem,
     new: &mut Item,
@@ -240,8 +241,8 @@ fn absorb(
     new.uses.dedup();
 }
 
-/// What of each group is computed again. What makes no arrays that others use is left out: scalars are there
-/// already, and lengths are checked.
+/// The rematerialised part of each group. It leaves out members whose arrays have no other user:
+/// scalars are available already, and lengths are checked.
 fn parts(
     problem: &Problem,
     leaders: &[usize],

@@ -1,22 +1,23 @@
-//! What belongs to no loop: generators that each user computes anew, and names for what others compute.
+//! Nodes that belong to no loop: generators that each consumer recomputes, and aliases.
 
 use crate::ast::{Kind, Term, TermId};
 use crate::fusion::pull::Pulls;
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, GraphNode, NodeId};
 
-/// Generators that are cheaper to compute again than to store and read: at most this many operators,
-/// none of them a memory access, a scalar loop or a transcendental function.
+/// The maximal number of operators of a free generator, which is cheaper to recompute than to
+/// store. None of them may be a memory access, a scalar loop or a transcendental function.
 const FREE_OPERATORS: usize = 6;
 
-/// Nodes that every loop that needs them computes anew, by position. What must be in memory is computed
-/// once, in a loop.
+/// Returns, per node, whether every consuming loop recomputes it.
+///
+/// A node that must be in memory is computed once, in a loop.
 pub fn free_generators(graph: &Graph, pulls: &Pulls) -> Vec<bool> {
     let free = |id: NodeId| !pulls.is_in_memory(id) && is_cheap(&graph.nodes[id.index()]);
     graph.ids().map(free).collect()
 }
 
-/// Whether a node is a generator whose elements are cheap to compute again.
+/// Returns whether a node is a generator with cheap elements.
 pub fn is_cheap(n: &GraphNode) -> bool {
     match &n.node.kind {
         Kind::Generate(_, body) if !n.leaf => {
@@ -31,7 +32,9 @@ pub fn is_cheap(n: &GraphNode) -> bool {
     }
 }
 
-/// Of an array that is one value repeated, by whatever name, what makes it: a buffer can be filled with that.
+/// Finds the generator of an array that repeats one value, through aliases.
+///
+/// A buffer can be filled with that value.
 pub fn constant(graph: &Graph, id: NodeId) -> Option<NodeId> {
     let fields = graph.fields(id);
     let (of, _) = *fields.first()?;
@@ -51,7 +54,9 @@ pub fn constant(graph: &Graph, id: NodeId) -> Option<NodeId> {
     }
 }
 
-/// Whether a node is nothing but another name for its inputs: no loop has to check anything for it.
+/// Returns whether a node only renames its inputs.
+///
+/// No loop has to check it then.
 pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
     let known_equal = |i: &NodeId| rates.known_equal(*i, node.inputs[0]);

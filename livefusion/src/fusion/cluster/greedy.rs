@@ -1,10 +1,12 @@
-//! Greedy clustering: items in dependency order, each into the first loop that can take it.
+//! Greedy clustering: puts each item into the first loop that can take it.
 
 use super::loops::{Loops, Member};
 use super::problem::Problem;
 
-/// Each item in the first loop that is late enough for its links and has its classes; in a new one, if
-/// there is none. A scalar is computed as early as it can be.
+/// Puts each item into the first loop that fits.
+///
+/// Such a loop is late enough for the item's links and has its classes. If there is none, the item
+/// opens a new loop. A scalar is computed as early as possible.
 pub fn solve(problem: &Problem) -> Vec<usize> {
     let trees = problem.trees();
     let mut by_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];

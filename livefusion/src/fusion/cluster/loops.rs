@@ -1,38 +1,39 @@
-//! Loops that are being filled: which classes each has, and what else can join it.
+//! Partly filled loops: the classes of each, and the items that can still join.
 //!
-//! What a loop is depends on the set of its members, never on the order in which they came. Its root is the
-//! lowest class that is above all of theirs, and it holds all classes on the way from these up to the root.
-//! Each subrate among them must be made by a member: until that has come, the loop *owes* it. What is read from
-//! memory in step with a subrate that is the root *pins* the root there.
+//! A loop's state depends on the set of its members, not on the order in which they came. Its root
+//! is the lowest common ancestor of its members' classes. It holds all classes on the paths from
+//! these up to the root. A member must make each subrate among them; until that member is placed,
+//! the loop *owes* the subrate. A memory read that follows a subrate at the root *pins* the root
+//! there.
 
 use super::budget;
 use super::problem::{Class, Item, Link, Partition, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// No loop yet.
+/// Marks an item without a loop.
 const NONE: usize = usize::MAX;
 
-/// Loops that are being filled with the items of a problem, in their order.
+/// Holds loops that are being filled with the items of a problem, in order.
 #[derive(Clone, Debug)]
 pub struct Loops<'p> {
     problem: &'p Problem,
     open: Vec<OpenLoop>,
     loop_of: Vec<usize>,
-    /// What a loop is before it is opened.
+    /// The state of a loop that is not open.
     empty: OpenLoop,
-    /// How many classes are above each.
+    /// The number of classes above each.
     depth: Vec<u32>,
-    /// How many subrates loops owe.
+    /// The number of subrates that the loops owe.
     owed: usize,
 }
 
-/// What a loop consists of.
+/// Names a member of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Member {
-    /// An item that has its loop here.
+    /// An item whose own loop this is.
     Home(usize),
-    /// One that is computed here again.
+    /// An item that is rematerialised in this loop.
     Copy(usize),
 }
 
@@ -40,35 +41,35 @@ pub enum Member {
 struct OpenLoop {
     /// The class that it runs over; none while it has scalars only.
     root: Option<usize>,
-    /// The classes below its root that it has.
+    /// The classes below its root that it holds.
     held: FxHashSet<usize>,
     /// The subrates that its members make.
     made: SmallVec<[usize; 2]>,
-    /// How many members have the root stay where it is.
+    /// The number of members that pin the root.
     pins: usize,
     /// The floors of its items.
     floors: SmallVec<[usize; 1]>,
-    /// The items that are computed here again.
+    /// The items that are rematerialised here.
     copies: SmallVec<[usize; 2]>,
-    /// What a member needs to be complete beforehand.
+    /// The items that must be complete before the loop starts.
     before: SmallVec<[usize; 4]>,
     members: usize,
     weight: u32,
 }
 
-/// How an item enters a loop.
+/// Describes how an item enters a loop.
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
     /// The loop's root with the item inside.
     pub root: Option<usize>,
-    /// Classes below the root that the loop did not have before.
+    /// Classes below the root that the item adds.
     pub held: SmallVec<[usize; 3]>,
-    /// Whether the root stays where it is because of the item.
+    /// Whether the item pins the root.
     pub pins: bool,
 }
 
 impl OpenLoop {
-    /// How many of the subrates that an item makes are held, and made by no member.
+    /// Counts the subrates that an item makes and the loop still owes.
     fn settled(&self, item: &Item) -> usize {
         let makes = item.makes.iter();
         makes
@@ -78,7 +79,7 @@ impl OpenLoop {
 }
 
 impl<'p> Loops<'p> {
-    /// No loops.
+    /// Creates an empty set of loops.
     pub fn new(problem: &'p Problem) -> Self {
         Loops {
             problem,
@@ -90,7 +91,9 @@ impl<'p> Loops<'p> {
         }
     }
 
-    /// The loops of a partition; none if it is not allowed.
+    /// Returns the loops of a partition.
+    ///
+    /// None if the partition is not allowed.
     pub fn filled(problem: &'p Problem, partition: &Partition) -> Option<Self> {
         let mut loops = Loops::new(problem);
         loops.open_all(partition.count());
@@ -101,47 +104,47 @@ impl<'p> Loops<'p> {
         loops.are_whole().then_some(loops)
     }
 
-    /// A loop; empty, if it is not open yet.
+    /// Returns a loop, or the empty state if it is not open.
     fn at(&self, l: usize) -> &OpenLoop {
         self.open.get(l).unwrap_or(&self.empty)
     }
 
-    /// Whether every loop makes all that its members run at.
+    /// Returns whether no loop owes a subrate.
     pub fn are_whole(&self) -> bool {
         self.owed == 0
     }
 
-    /// The number of loops.
+    /// Returns the number of loops.
     pub fn count(&self) -> usize {
         self.open.len()
     }
 
-    /// The number of loops that have an item.
+    /// Returns the number of nonempty loops.
     pub fn used(&self) -> usize {
         self.open.iter().filter(|l| l.members > 0).count()
     }
 
-    /// Whether a loop computes an item.
+    /// Returns whether a loop computes an item.
     pub fn has(&self, l: usize, item: usize) -> bool {
         self.loop_of[item] == l || self.at(l).copies.contains(&item)
     }
 
-    /// The items that a loop computes again.
+    /// Returns the items that a loop rematerialises.
     pub fn copies(&self, l: usize) -> &[usize] {
         &self.open[l].copies
     }
 
-    /// The loop of each item.
+    /// Returns the loop of each item.
     pub fn loop_of(&self) -> &[usize] {
         &self.loop_of
     }
 
-    /// The class that a loop runs over.
+    /// Returns the root class of a loop.
     pub fn root(&self, l: usize) -> Option<usize> {
         self.open[l].root
     }
 
-    /// The classes below its root that a loop has.
+    /// Returns the classes below its root that a loop holds.
     #[cfg(test)]
     pub fn held(&self, l: usize) -> Vec<usize> {
         let mut held: Vec<usize> = self.open[l].held.iter().copied().collect();
@@ -155,7 +158,7 @@ impl<'p> Loops<'p> {
         self.open.len() - 1
     }
 
-    /// Opens loops until there are this many.
+    /// Opens loops until there are `count`.
     pub fn open_all(&mut self, count: usize) {
         self.open.resize_with(count, OpenLoop::default);
     }
@@ -165,18 +168,19 @@ impl<'p> Loops<'p> {
         self.open.pop();
     }
 
-    /// The lengths of segments that a loop goes by.
+    /// Lists the fields of segment lengths that a loop reads.
     pub fn lengths_read(&self, l: usize) -> impl Iterator<Item = usize> {
         self.open[l].held.iter().filter_map(|c| self.lengths(*c))
     }
 
-    /// The field of lengths behind a class of segments' elements.
+    /// Returns the field of lengths of a class of segment elements.
     pub fn lengths(&self, class: usize) -> Option<usize> {
         self.problem.classes[class].lengths()
     }
 
-    /// How a member enters a loop, which may be yet to be opened, if its links, the budget, its classes and its
-    /// streams allow it.
+    /// Returns how a member enters a loop, which need not be open.
+    ///
+    /// None if its links, the budget, its classes or its streams forbid it.
     pub fn enter(&self, l: usize, member: Member) -> Option<Entry> {
         let open = self.at(l);
         let item = self.problem.item(member);
@@ -242,7 +246,7 @@ impl<'p> Loops<'p> {
         self.owed = self.owed + self.owes(member, entry).count() - settled;
     }
 
-    /// Takes out the member that was put in last.
+    /// Removes the member that was put in last.
     pub fn take_out(&mut self, l: usize, member: Member, entry: &Entry, root: Option<usize>) {
         let item = self.problem.item(member);
         let open = &mut self.open[l];
@@ -266,15 +270,15 @@ impl<'p> Loops<'p> {
         self.owed = self.owed + settled - self.owes(member, entry).count();
     }
 
-    /// The subrates that a loop owes once a member has entered it, and did not before.
+    /// Lists the subrates that a loop newly owes after a member has entered it.
     pub fn owes(&self, member: Member, entry: &Entry) -> impl Iterator<Item = usize> {
         let makes = &self.problem.item(member).makes;
         let held = entry.held.iter().copied();
         held.filter(|c| self.is_sub(*c) && !makes.contains(c))
     }
 
-    /// Has a loop hold a class, and all between it and the root, which is raised to where it is above both.
-    /// None if it never is.
+    /// Adds a class and the path between it and the root. Raises the root to the common ancestor of
+    /// both. None if there is no common ancestor.
     fn reach(&self, open: &OpenLoop, entry: &mut Entry, class: usize) -> Option<()> {
         let (mut root, mut at) = (entry.root.unwrap_or(class), class);
         while at != root && !open.held.contains(&at) && !entry.held.contains(&at) {
@@ -298,15 +302,15 @@ impl<'p> Loops<'p> {
         std::iter::successors(Some(class), up).any(|c| c == above)
     }
 
-    /// Whether an item's streams pin the root. None if they do not fit: each is made in the loop, or is in memory at
-    /// a class whose elements the loop visits one after another.
+    /// Returns whether an item's streams pin the root. None if a stream does not fit: the loop must
+    /// produce it, or read it from memory at a class whose elements it visits in order.
     fn pins(&self, l: usize, item: &Item, entry: &Entry) -> Option<bool> {
         let holds = |c: &usize| self.at(l).held.contains(c) || entry.held.contains(c);
         let mut pins = false;
         let read = |m: Option<usize>| m.is_none_or(|m| !self.has(l, m));
         for stream in item.streams.iter().filter(|s| read(s.maker)) {
             let at_root = entry.root == Some(stream.class);
-            // Segments' elements, or those of one of several roots.
+            // Elements of segments, or of one of several roots.
             let visited = !self.is_sub(stream.class) && holds(&stream.class);
             if !(at_root || visited) {
                 return None;
@@ -317,7 +321,8 @@ impl<'p> Loops<'p> {
     }
 }
 
-/// The items that one needs to be complete before its loop, whoever computes them again.
+/// Lists the items that must be complete before the item's loop. A copy in the same loop does not
+/// suffice.
 fn before(item: &Item) -> impl Iterator<Item = usize> {
     let links = item.links.iter().filter(|k| k.apart);
     links.map(|k| k.from)

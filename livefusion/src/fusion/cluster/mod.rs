@@ -1,28 +1,32 @@
-//! Clustering: the graph as an ordered schedule of loops.
+//! Clustering: partitions the graph into an ordered schedule of loops.
 //!
-//! A node joins a loop if the loop has the node's class (as its root, by the generator of it, or by the
-//! lengths of its segments) and if everything that the node needs *before* the loop starts is made by
-//! earlier loops: delayed scalars that its closure captures, arrays that it reads at random, the base of a
-//! scatter. Its inputs may be made in the same loop (fused), or by an earlier one (manifest). Every edge
-//! goes to the same loop or a later one, so the schedule has no cycles.
+//! A node can join a loop under two conditions. First, the loop must have the node's class: as its
+//! root, through the generator of that class, or through the lengths of its segments. Second,
+//! earlier loops must have computed all data that the node needs *before* the loop starts. Such
+//! data are the delayed scalars that its closure captures, arrays read at random, and the base of a
+//! scatter. A node's inputs may be produced in the same loop (fused) or in an earlier one
+//! (manifest). Every edge leads to the same loop or to a later one, so the schedule is acyclic.
 //!
-//! What is cheap may be in several loops: the one that it was put into first, and later ones that compute it
-//! again rather than read it.
+//! For example, `xs.map(f).filter(p).sum()` is one loop. In `xs.map(|x| x / &total)`, the closure
+//! captures `total = xs.sum()`, so an earlier loop must compute the sum.
 //!
-//! | room | what it does |
+//! A cheap node may be in several loops. The first loop computes it; later loops rematerialise it
+//! instead of reading it from memory.
+//!
+//! | module | purpose |
 //! | --- | --- |
-//! | [`build`] | makes a [`Problem`] of a graph: items, classes, links, sizes |
-//! | [`problem`] | the problem, with no graph in sight, and what a partition costs |
-//! | [`loops`] | loops that are being filled: what fits where |
-//! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
-//! | [`again`] | what later loops may compute again, rather than read |
-//! | [`placed`] | what a search has placed, what that costs at least, and the way back |
-//! | [`budget`] | how much code a loop may be |
-//! | [`contract`], [`bound`] | what needs no decision; what no partition can go below |
-//! | [`schedule`] | the order of the loops, what they hand on, and why |
+//! | [`build`] | translates a graph into a [`Problem`]: items, classes, links, sizes |
+//! | [`problem`] | defines the problem without the graph, and the cost of a partition |
+//! | [`loops`] | represents partly filled loops, and decides whether an item fits |
+//! | [`unfused`], [`greedy`], [`optimal`] | three solvers |
+//! | [`again`] | lists the items that later loops may rematerialise, and their prices |
+//! | [`placed`] | holds the state of a search, its lower bound, and its undo log |
+//! | [`budget`] | limits the code size of a loop |
+//! | [`contract`], [`bound`] | merge items before the search; compute lower bounds |
+//! | [`schedule`] | orders the loops, and lists their outputs and the reasons for them |
 //!
-//! Cheap generators (`iota`, `replicate`, index functions) belong to no loop: each loop that needs one
-//! computes it anew, so they are never in the way.
+//! Cheap generators (`iota`, `replicate`, index functions) belong to no loop. Each loop that needs
+//! one recomputes it, so they never prevent fusion.
 
 mod again;
 mod bits;
@@ -54,7 +58,7 @@ pub use reason::Reason;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// How combinators are put into loops.
+/// Selects a strategy for the partition of combinators into loops.
 ///
 /// ```
 /// use livefusion::{Array, Clustering, Engine};
@@ -71,22 +75,27 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Clustering {
-    /// Each combinator in a loop of its own: the baseline that fusion is compared with.
+    /// Puts each combinator into a loop of its own: the baseline for measuring fusion.
     Unfused,
-    /// Combinators in dependency order, each in the first loop that can take it.
+    /// Takes combinators in dependency order and puts each into the first loop that can take it.
     Greedy,
-    /// The fewest bytes to and from memory, then the fewest loops, by branch and bound from the greedy
-    /// answer. What is cheap to compute again is computed in several loops, where it would cost more to
-    /// write and to read it. The search is bounded in steps, never in time, so that plans (and with them the last bits
-    /// of floats) do not vary; what it has not proven when they are used up is the plan's gap.
+    /// Minimises the bytes moved to and from memory, then the number of loops. It runs branch and
+    /// bound, starting from the greedy solution.
+    ///
+    /// Cheap arrays are computed in several loops where a store and a load would cost more. The
+    /// search is limited in steps, never in time. So plans do not vary between runs, and neither do
+    /// the last bits of floats. If the steps run out, the remaining distance to the lower bound is
+    /// the plan's gap.
     Optimal {
-        /// How many placements may be tried.
+        /// The maximal number of placements to try.
         steps: u32,
     },
 }
 
 impl Clustering {
-    /// Steps of the default strategy: about a millisecond.
+    /// Holds the number of steps of the default strategy.
+    ///
+    /// They take about a millisecond.
     pub const STEPS: u32 = 8_000;
 }
 
@@ -108,76 +117,82 @@ impl fmt::Display for Clustering {
     }
 }
 
-/// The schedule of a graph.
+/// Holds the schedule of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Loops in the order in which they run.
     pub loops: Vec<PlannedLoop>,
-    /// The (first) loop that each node is in; none for leaves and generators that every user recomputes.
+    /// The (first) loop of each node. Leaves have none, and neither have generators that every
+    /// consumer recomputes.
     pub loop_of: Vec<Option<usize>>,
     /// The inferred rates.
     pub rates: Rates,
-    /// Which arrays are computed where they are read at an index.
+    /// The arrays that are computed at each indexed read.
     pub pulls: Pulls,
-    /// Which fields anything asks for.
+    /// The fields that have a consumer.
     pub demand: Demand,
     /// Fields of arrays that some loop writes to memory.
     pub stored: FxHashSet<FieldRef>,
-    /// The strategy that made it.
+    /// The strategy that produced the plan.
     pub clustering: Clustering,
-    /// What it costs, at nominal lengths.
+    /// The cost, at nominal lengths.
     pub cost: Cost,
-    /// What every schedule costs at least.
+    /// The lower bound on the cost of every schedule.
     pub bound: Cost,
-    /// What goes from one loop to another, and why.
+    /// The columns that cross from one loop to another, with reasons.
     pub crossings: Vec<Crossing>,
 }
 
-/// One loop of a schedule.
+/// Describes one loop of a schedule.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedLoop {
     /// The class of its outermost rate; none if it only computes delayed scalars.
     pub root: Option<ClassId>,
-    /// The roots that it runs over, one after the other: one, unless it makes an append.
+    /// The roots that the loop runs over, one after the other. There is one, unless the loop
+    /// computes an append.
     pub phases: Vec<Phase>,
     /// Its combinators, in dependency order.
     pub nodes: Vec<NodeId>,
-    /// Those of them that an earlier loop computes as well, in order.
+    /// The subset of `nodes` that an earlier loop computes as well, in order.
     pub copies: Vec<NodeId>,
-    /// What these cost, if there are any.
+    /// The cost of these copies, if there are any.
     pub recomputed: Option<Recomputed>,
     /// Arrays that it writes to memory.
     pub arrays: Vec<FieldRef>,
     /// Delayed scalars that later loops or the user need.
     pub scalars: Vec<FieldRef>,
-    /// Zips among its combinators that later loops consume. These have the columns from elsewhere, but the lengths are held
-    /// against each other here.
+    /// Zips among its combinators that later loops consume. Their columns come from elsewhere, but
+    /// this loop checks that their lengths agree.
     pub zips: Vec<NodeId>,
 }
 
-/// What it costs a loop to compute again what an earlier one computes, at nominal lengths.
+/// Describes the cost of a loop's rematerialised nodes, at nominal lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Recomputed {
-    /// What it reads for that alone, in bytes, and what the operators are worth.
+    /// Bytes that are read for the copies only, plus the cost of their operators.
     pub bytes: u64,
-    /// What it would cost to read that from memory, and to write it, if nothing else has it written.
+    /// The cost of the alternative: to read the values from memory, and to write them if nothing
+    /// else does.
     pub kept: u64,
 }
 
-/// Data that is made in one loop and used in a later one.
+/// Describes a column that one loop produces and a later one consumes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Crossing {
-    /// What is made.
+    /// The column.
     pub from: FieldRef,
-    /// Who uses it.
+    /// The consumer.
     pub to: NodeId,
-    /// Why they do not share a loop.
+    /// The reason that the producer and the consumer do not share a loop.
     pub reason: Reason,
-    /// For [`Reason::Between`]: what `to` needs as well, and what waits for the loop of `from`.
+    /// For [`Reason::Between`]: another operand of `to` that must wait until the loop of `from` has
+    /// ended.
     pub between: Option<NodeId>,
 }
 
-/// Plans a graph. `lengths` are its known lengths (see [`rates::known_lengths`]).
+/// Plans a graph.
+///
+/// `lengths` are its known lengths (see [`rates::known_lengths`]).
 pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
     let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
@@ -205,7 +220,7 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
     }
 }
 
-/// Puts the items of a problem into loops.
+/// Partitions the items of a problem into loops.
 pub fn solve(problem: &Problem, clustering: Clustering) -> Solution {
     let partition = Partition::from(match clustering {
         Clustering::Unfused => unfused::solve(problem),
@@ -221,12 +236,12 @@ pub fn solve(problem: &Problem, clustering: Clustering) -> Solution {
 }
 
 impl Plan {
-    /// Whether no schedule is better.
+    /// Returns whether the plan is proven optimal.
     pub fn is_proven(&self) -> bool {
         self.cost == self.bound
     }
 
-    /// Whether a loop computes a node.
+    /// Returns whether a loop computes a node.
     pub fn computes(&self, at: usize, n: NodeId) -> bool {
         let copies = self.loops.get(at).map_or(&[][..], |l| &l.copies);
         self.loop_of[n.index()] == Some(at) || copies.binary_search(&n).is_ok()

@@ -1,15 +1,16 @@
 //! Optimal clustering: branch and bound.
 //!
-//! Items are placed in dependency order: each into a loop that can take it, or into a new one. What is
-//! placed has a cost that only grows, and what is not has a least cost ([`bounds`]), so a branch ends as
-//! soon as it cannot beat the best partition known. The first one known is greedy's.
+//! Items are placed in dependency order, each into a loop that can take it or into a new one. The
+//! cost of the placed items only grows, and the others have a minimal cost ([`bounds`]). So a
+//! branch ends as soon as it cannot beat the best known partition. The greedy solution is the first
+//! one known.
 //!
-//! Where a branch is bad, that often shows late, and a search that goes on from there gets lost. So there
-//! are several rounds: the first ones follow only what can still cost as little as the bound says, or
-//! little more, and each that comes to its end has raised the bound.
+//! A bad branch often shows its cost late, so a plain depth-first search gets lost in it. Therefore
+//! the search runs in several rounds. The first rounds follow only branches at the lower bound or
+//! little above it. Each completed round raises the bound.
 //!
-//! The search is counted in placements tried; when they are used up, the least that an open branch could
-//! cost is the proven bound.
+//! The search is limited in placements tried. When they run out, the minimal cost of the open
+//! branches is the proven bound.
 
 use super::again;
 use super::bound::{self, Bounds, LARGE, bounds};
@@ -19,19 +20,19 @@ use super::problem::{Cost, Partition, Problem, Solution};
 use super::{budget, greedy, schedule};
 use rustc_hash::FxHashMap;
 
-/// The best partition that was found within `steps` placements.
+/// Returns the best partition found within `steps` placements.
 pub fn solve(problem: &Problem, steps: u32) -> Solution {
     let (small, into) = contract(problem);
     let bounds = bounds(&small);
     let fits = budget::holds(problem);
-    // Of what does not fit one loop, a best partition may part what was contracted.
+    // If the problem exceeds one loop, a best partition may separate merged items.
     let bound = match fits {
         true => bounds.cost,
         false => bound::bounds(problem).cost,
     };
     let mut solution = begin(problem, greedy::solve(problem), bound);
     if !fits {
-        // What belongs together does not fall where the budget happens to end.
+        // Merged items stay together, even where the budget ends.
         let loop_of = greedy::solve(&small);
         let loop_of: Vec<usize> = into.iter().map(|i| loop_of[*i]).collect();
         let other = begin(problem, loop_of, bound);
@@ -62,7 +63,7 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     solution
 }
 
-/// What a partition of the smaller problem is of the problem that was contracted.
+/// Translates a partition of the contracted problem to the original problem.
 fn expand(small: &Problem, into: &[usize], partition: &Partition) -> Partition {
     let loop_of = into.iter().map(|i| partition.loop_of[*i]).collect();
     let mut copies = Vec::new();
@@ -75,7 +76,7 @@ fn expand(small: &Problem, into: &[usize], partition: &Partition) -> Partition {
     Partition { loop_of, copies }
 }
 
-/// A partition to begin with.
+/// An initial solution from an assignment of items to loops.
 fn begin(problem: &Problem, loop_of: Vec<usize>, bound: Cost) -> Solution {
     let partition = Partition::from(loop_of);
     let cost = problem.cost(&partition).unwrap_or(Cost {
@@ -89,10 +90,11 @@ fn begin(problem: &Problem, loop_of: Vec<usize>, bound: Cost) -> Solution {
     }
 }
 
-/// How many partitions to begin with are tried.
+/// The maximal number of initial partitions to try.
 const ATTEMPTS: usize = 8;
 
-/// How far each round follows branches above the bound: in sixteenths of the gap to the best known.
+/// The cost limit of each round above the bound, in sixteenths of the gap to the best known
+/// solution.
 const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
 
 struct Search<'p> {
@@ -100,14 +102,15 @@ struct Search<'p> {
     bounds: &'p Bounds,
     placed: Placed<'p>,
     steps: u32,
-    /// Branches that cost more bytes than this are passed over, and the least of them.
+    /// Branches that cost more bytes than this are skipped. `passed_over` is the least cost of a
+    /// skipped branch.
     most: u64,
     passed_over: Cost,
     best: Cost,
     best_partition: Option<Partition>,
 }
 
-/// An item with the ways to place it that are yet to be tried, best last, and the way that is being tried.
+/// An item with its untried candidates, best last, and the mark of the candidate being tried.
 #[derive(Default)]
 struct Frame {
     rest: Vec<Candidate>,
@@ -128,9 +131,9 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Looks for something to begin with that is better than what is known: each item in the loop that it is
-    /// said to be in, with what is best computed again for it, one after the other. Where that leads nowhere,
-    /// the loop is left as it was.
+    /// Improves an initial assignment. Each item goes to its assigned loop, with the best choice of
+    /// rematerialised operands, one item after the other. If an item then fits nowhere, the next
+    /// attempt rematerialises nothing in its loop.
     fn follow(&mut self, loop_of: &[usize]) {
         let mut as_it_was: Vec<usize> = Vec::new();
         let start = self.placed.mark();
@@ -157,7 +160,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Remembers what is placed, if it is better than what is known.
+    /// Records the placed items if they beat the best known solution.
     fn take(&mut self) {
         let cost = Cost {
             bytes: self.placed.now.bytes,
@@ -169,7 +172,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Rounds of search that follow more and more of what could be better; gives the proven bound.
+    /// Runs rounds with growing cost limits. Returns the proven bound.
     fn rounds(&mut self, steps: u32) -> Cost {
         let (mut bound, mut left) = (self.bounds.cost, steps);
         for (round, sixteenths) in ROUNDS.into_iter().enumerate() {
@@ -189,7 +192,7 @@ impl<'p> Search<'p> {
         bound
     }
 
-    /// Searches until nothing better is left of what it follows, or until the steps are used up; gives
+    /// Searches within the cost limit until no better branch is left or the steps run out. Returns
     /// the bound that this proves.
     fn round(&mut self) -> Cost {
         let mut frames: Vec<Frame> = Vec::new();
@@ -208,7 +211,7 @@ impl<'p> Search<'p> {
                 frames.pop();
                 continue;
             };
-            // With no steps left, what is open only counts for the bound.
+            // Without steps, open branches only count for the bound.
             if self.steps == 0 {
                 open = open.min(next.bound);
                 frames.pop();
@@ -225,7 +228,7 @@ impl<'p> Search<'p> {
         open.min(self.passed_over).min(self.best)
     }
 
-    /// Adds the frame of the next item; false if the steps do not suffice.
+    /// Adds the frame of the next item. Returns false if the steps run out.
     fn expand(&mut self, frames: &mut Vec<Frame>) -> bool {
         let item = frames.len();
         let needed = self.placed.loops.count() as u32 + 1;
@@ -247,13 +250,14 @@ impl<'p> Search<'p> {
             }
             follow && c.bound < self.best
         });
-        // The best last; of equals, the loop that was opened first.
+        // Best last; among equals, the loop that was opened first.
         rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.copies.len(), c.at)));
         frames.push(Frame { rest, placed: None });
         true
     }
 
-    /// The ways to place an item in a loop: as it is, and with what it needs computed again there.
+    /// The ways to place an item in a loop: without copies, and with each choice of rematerialised
+    /// operands.
     fn candidates(&mut self, item: usize, l: usize) -> Vec<Candidate> {
         if l < self.placed.loops.count() && !self.placed.may_follow(item, l) {
             return Vec::new();

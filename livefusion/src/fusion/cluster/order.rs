@@ -1,26 +1,30 @@
-//! The order of items: what they depend on first, and so the lengths of the segments that they run over.
+//! Node order: puts operands and segment lengths before their users.
 //!
-//! Data may be older than the lengths that it is cut by, and what makes these may even need the data (as
-//! many elements of each key as a histogram of the keys says). Then what makes the data runs over its
-//! elements alone, in a loop that knows nothing of segments: its loop has a *floor*, below which its root
-//! stays.
+//! Data may be older than the lengths of its segments, and these lengths may even depend on the
+//! data. For example, a histogram of keys gives the number of elements of each key. Then the
+//! producer of the data runs over its elements in a loop without segments. Its loop has a *floor*:
+//! its root stays at that class or below.
 
 use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An order of the nodes of a graph.
+/// Holds an order of the nodes of a graph.
 pub struct Order {
-    /// All nodes. Those that a node depends on come before it, and the lengths of its segments, unless
-    /// these depend on it; and the zip on whose side it runs along.
+    /// All nodes. A node comes after its operands and after the zip that it is fused into as a
+    /// co-consumer. It also comes after the lengths of its segments, unless these depend on it.
     pub nodes: Vec<NodeId>,
-    /// Which nodes depend on each other in a circle, by way of lengths too. Empty if none do.
+    /// The strongly connected component of each node, with lengths as dependencies. Empty if each
+    /// component has one node.
     circle: Vec<u32>,
 }
 
 impl Order {
-    /// Finds an order; that of the graph, wherever lengths are older than what is cut by them.
+    /// Finds an order of the nodes.
+    ///
+    /// It is the order of the graph if no lengths are younger than the nodes that run over their
+    /// segments.
     pub fn of(graph: &Graph, rates: &Rates) -> Order {
         let mut known = FxHashMap::default();
         let nearest = graph.ids().map(|n| nearest_lengths(rates, &mut known, n));
@@ -38,8 +42,9 @@ impl Order {
         }
     }
 
-    /// The innermost class of segments that a node runs within whose lengths depend on the node, or are known to a
-    /// zip alone, which advances them on demand.
+    /// Returns the innermost class of segments that a node's loop must not iterate.
+    ///
+    /// Their lengths depend on the node, or only a zip that advances them on demand knows them.
     pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
         let flat = self.circle.is_empty() && !rates.has_sides();
         let mut class = flat_class(rates, n).filter(|_| !flat);
@@ -56,14 +61,14 @@ impl Order {
 }
 
 impl Order {
-    /// Whether lengths depend on an older node that runs over their segments, or are made by one that does.
+    /// Whether lengths are in one component with an older node that runs over their segments.
     fn is_circle(&self, lengths: NodeId, n: NodeId) -> bool {
         let circle = |n: NodeId| self.circle.get(n.index());
         lengths >= n && circle(n).is_some() && circle(lengths) == circle(n)
     }
 }
 
-/// The fields of the base of a scatter, if the program may consume one of them.
+/// Returns the fields of a scatter's base, if the program may consume one.
 pub fn consumed(graph: &Graph, id: NodeId) -> Vec<FieldRef> {
     let node = &graph.nodes[id.index()];
     let (false, Kind::Scatter(..)) = (node.leaf, &node.node.kind) else {
@@ -80,8 +85,8 @@ pub fn consumed(graph: &Graph, id: NodeId) -> Vec<FieldRef> {
     }
 }
 
-/// The nodes in the order of the graph, but scatters that consume their base, and all that depends on them, behind the others,
-/// which may need it as it was.
+/// The nodes in the order of the graph, except that scatters which consume their base come last,
+/// with their dependents. Other consumers may need the base unchanged.
 fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> Vec<NodeId> {
     if graph.ids().all(|id| consumed(graph, id).is_empty()) {
         return graph.ids().collect();
@@ -101,13 +106,13 @@ fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> V
     [before, behind].concat()
 }
 
-/// The class in whose iterations a node runs; none for what runs in cursors, one after the other.
+/// The class that a node iterates over. None for a node that runs in cursors.
 fn flat_class(rates: &Rates, n: NodeId) -> Option<ClassId> {
     rates.runs_at(n).filter(|_| rates.cursors_of(n).is_none())
 }
 
-/// The lengths of the innermost segments that a node runs within, as is known of some classes already. They
-/// in turn run within those around.
+/// The lengths of the innermost segments that a node runs within. `known` caches the result of each
+/// class.
 fn nearest_lengths(
     rates: &Rates,
     known: &mut FxHashMap<ClassId, Option<NodeId>>,
@@ -131,15 +136,15 @@ fn nearest_lengths(
     found
 }
 
-/// The search for circles (strongly connected components, by Tarjan): each is complete when all that it
-/// depends on is.
+/// Tarjan's search for strongly connected components. A component is complete when all its
+/// dependencies are.
 struct Circles<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     lengths: &'g [Option<NodeId>],
-    /// When each node was met, from 1 on.
+    /// The time at which each node was visited, from 1 on.
     met: Vec<u32>,
-    /// The node met first of those that each is known to reach.
+    /// The earliest visited node that each node is known to reach.
     first: Vec<u32>,
     open: Vec<NodeId>,
     is_open: Vec<bool>,
@@ -166,7 +171,7 @@ impl<'g> Circles<'g> {
         circles
     }
 
-    /// What a node needs, and the lengths of its segments.
+    /// The operands of a node, and the lengths of its segments.
     fn needs(&self, n: NodeId) -> Vec<NodeId> {
         let needs = self.needs_itself(n).into_iter();
         needs.chain(self.lengths[n.index()]).collect()
@@ -176,7 +181,7 @@ impl<'g> Circles<'g> {
         let node = &self.graph.nodes[n.index()];
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
-        // The zip on whose side a node runs along is one item with the side.
+        // A zip and its co-consumers form one item.
         all.copied().chain(self.rates.loop_of_host(n)).collect()
     }
 
@@ -215,7 +220,7 @@ impl<'g> Circles<'g> {
         *first = (*first).min(met);
     }
 
-    /// Takes out a circle, once its first node has nothing left to visit.
+    /// Closes a component once its first node has nothing left to visit.
     fn complete(&mut self, n: NodeId) {
         if self.first[n.index()] != self.met[n.index()] {
             return;
@@ -227,7 +232,8 @@ impl<'g> Circles<'g> {
         self.circles.push(circle);
     }
 
-    /// Within a circle, nodes come after what they depend on themselves: as in the graph, but for guests.
+    /// Concatenates the components. Within one, nodes come after their direct operands: in the
+    /// order of the graph, except for co-consumers.
     fn order(mut self) -> Order {
         let mut circle = vec![0; self.graph.nodes.len()];
         for (i, nodes) in self.circles.iter().enumerate() {
@@ -245,7 +251,7 @@ impl<'g> Circles<'g> {
         }
     }
 
-    /// Some nodes, each after those of them that it depends on itself.
+    /// Sorts some nodes so that each comes after its direct operands among them.
     fn sorted(&self, nodes: &[NodeId]) -> Vec<NodeId> {
         let (mut sorted, mut seen) = (Vec::with_capacity(nodes.len()), FxHashSet::default());
         let mut stack: Vec<(NodeId, bool)> = nodes.iter().rev().map(|n| (*n, false)).collect();

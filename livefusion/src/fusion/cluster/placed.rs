@@ -1,5 +1,4 @@
-//! What is placed during a search: items in loops, what that costs at least however it goes on, and the way
-//! back.
+//! Search state: placed items, a lower bound on the cost, and an undo log.
 
 use super::again::Copies;
 use super::bits::Bits;
@@ -8,42 +7,42 @@ use super::loops::{Entry, Loops, Member};
 use super::problem::{Cost, Partition, Problem, WRITE};
 use smallvec::SmallVec;
 
-/// The items of a problem that are placed so far, from the first on.
+/// Holds the items placed so far, a prefix of the problem's items.
 pub struct Placed<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
     /// The loops so far.
     pub loops: Loops<'p>,
-    /// Which loops must run after each; itself included.
+    /// The loops that must run after each loop, itself included.
     reach: Bits,
     /// Per field: the loops that read it from memory.
     readers: Vec<SmallVec<[u32; 4]>>,
     written: Vec<bool>,
-    /// Per item: whether something was paid for what later loops need of it.
+    /// Per item: whether a loop already pays for delivering its arrays.
     paid: Vec<bool>,
     trees: Vec<usize>,
-    /// Per class: from which item on nobody is left who could make it in a loop.
+    /// Per class: the first item after which no item can make the class in a loop.
     last_made: Vec<usize>,
     /// Per item: the fields of arrays that it makes.
     made: Vec<Vec<usize>>,
     /// Open loops per tree of classes.
     in_tree: Vec<usize>,
-    /// What is put into a loop again together with what is put there now, or was already.
+    /// The copies that are being put into a loop together.
     together: Copies,
-    /// What every completion of what is placed costs at least.
+    /// The minimal cost of every completion.
     pub now: Now,
     changes: Vec<Change>,
 }
 
 #[derive(Clone, Copy)]
 pub struct Now {
-    /// Bytes, or their worth.
+    /// Bytes moved, or their equivalent in operators.
     pub bytes: u64,
-    /// Loops that are open or must be opened yet, in all trees.
+    /// Open loops, plus loops that must still be opened, in all trees.
     pub loops: usize,
 }
 
-/// What a placement changed, so that it can be taken back.
+/// An entry of the undo log.
 enum Change {
     Reach(usize, u64),
     Read(usize),
@@ -51,25 +50,25 @@ enum Change {
     Paid(usize),
     Opened,
     Rooted(usize),
-    /// A member of a loop, with what the loop's root was before.
+    /// A member of a loop, with the previous root of the loop.
     Put(usize, Member, Entry, Option<usize>),
 }
 
-/// A way to place an item.
+/// Describes a way to place an item.
 pub struct Candidate {
-    /// What every completion costs at least.
+    /// The minimal cost of every completion.
     pub bound: Cost,
-    /// What is counted for that.
+    /// The state from which the bound follows.
     pub now: Now,
-    /// The loop; a new one, if there is none of the number.
+    /// The loop. An unused number stands for a new loop.
     pub at: usize,
-    /// What the loop computes again for it.
+    /// The items that the loop rematerialises for it.
     pub copies: Copies,
     /// How it enters the loop.
     pub entry: Entry,
 }
 
-/// Where the search was before a placement.
+/// Marks the state of the search before a placement.
 #[derive(Clone, Copy)]
 pub struct Mark {
     before: Now,
@@ -77,7 +76,7 @@ pub struct Mark {
 }
 
 impl<'p> Placed<'p> {
-    /// Nothing.
+    /// Creates an empty state.
     pub fn new(problem: &'p Problem, bounds: &'p Bounds) -> Self {
         let mut made = vec![Vec::new(); problem.items.len()];
         for (f, field) in problem.fields.iter().enumerate() {
@@ -87,7 +86,7 @@ impl<'p> Placed<'p> {
         }
         let mut last_made = vec![0; problem.classes.len()];
         for (i, item) in problem.items.iter().enumerate() {
-            // What is computed again may come whenever somebody needs it.
+            // A rematerialised item may enter a loop at any time.
             let last = if item.again.is_some() { usize::MAX } else { i };
             item.makes
                 .iter()
@@ -114,8 +113,10 @@ impl<'p> Placed<'p> {
         }
     }
 
-    /// The loop that an item is in in some best completion: where something that it needs is made, what it
-    /// needs besides has come before, and it costs nothing and makes nothing that could cost.
+    /// Finds the loop that an item is in in some best completion.
+    ///
+    /// Such an item makes nothing that could cost later. The loop makes one of its operands, comes
+    /// after its other operands, and takes it at no cost.
     pub fn home(&self, item: usize) -> Option<Candidate> {
         if !self.made[item].is_empty() || !self.problem.items[item].makes.is_empty() {
             return None;
@@ -138,7 +139,7 @@ impl<'p> Placed<'p> {
         free.then_some(home)
     }
 
-    /// A way to place an item, if its links, its classes and its streams allow it.
+    /// Returns a way to place an item, if links, classes and streams allow it.
     pub fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
         let is_new = l == self.loops.count();
         let entry = self.enter(l, Member::Home(item))?;
@@ -152,7 +153,7 @@ impl<'p> Placed<'p> {
         })
     }
 
-    /// What every completion costs at least, with so many loops.
+    /// Returns the minimal cost of every completion with so many open loops.
     pub fn least(&self, now: Now, open: usize) -> Cost {
         Cost {
             bytes: now.bytes,
@@ -160,7 +161,9 @@ impl<'p> Placed<'p> {
         }
     }
 
-    /// Whether an item's links allow it in a loop that is open, whatever is computed again there.
+    /// Returns whether an item's links allow it in an open loop.
+    ///
+    /// Copies in that loop are not considered.
     pub fn may_follow(&self, item: usize, l: usize) -> bool {
         let mut links = self.problem.items[item].links.iter();
         links.all(|k| match self.loops.loop_of()[k.from] {
@@ -169,7 +172,8 @@ impl<'p> Placed<'p> {
         })
     }
 
-    /// How a member enters a loop, if that makes no circle, and what the loop then owes can still be made there.
+    /// Returns how a member enters a loop. None if that makes a cycle, or if no later item can make
+    /// the subrates that the loop then owes.
     fn enter(&self, l: usize, member: Member) -> Option<Entry> {
         let mut links = self.problem.item(member).links.iter();
         let made = |from: usize| self.loops.loop_of()[from];
@@ -182,7 +186,7 @@ impl<'p> Placed<'p> {
         owes.then_some(entry)
     }
 
-    /// What every completion costs at least once a member is in a loop.
+    /// The lower bounds once a member is in a loop.
     fn with(&self, member: Member, l: usize, entry: &Entry) -> Now {
         let mut now = Now {
             bytes: self.now.bytes.saturating_add(self.price(member, l, entry)),
@@ -196,13 +200,13 @@ impl<'p> Placed<'p> {
         now
     }
 
-    /// The bytes that a member of a loop adds to what was bound to be written and read.
+    /// The bytes that a member of a loop adds to the reads and writes already in the lower bound.
     fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
         let uses = &self.problem.item(member).uses;
         let lengths = self.lengths_read(entry);
         let lengths = lengths.filter(|f| !uses.contains(f));
         let mut paid: SmallVec<[usize; 4]> = SmallVec::new();
-        // What had to be paid in some way is counted already.
+        // The lower bound already contains the minimal payment for each item.
         let mut pay = |maker: Option<usize>, price: u64| match maker {
             Some(m) if price > 0 && !self.paid[m] && !paid.contains(&m) => {
                 paid.push(m);
@@ -227,8 +231,9 @@ impl<'p> Placed<'p> {
         sum
     }
 
-    /// The lengths that a loop reads once a member has entered it: of the classes that it goes by from then on. One that
-    /// raises the root of a loop may bring along classes whose lengths come in behind it.
+    /// The fields of segment lengths that a loop reads once a member has entered it. A copy that
+    /// raises the root may add classes before the copies that make their lengths. Such lengths are
+    /// not read from memory.
     fn lengths_read(&self, entry: &Entry) -> impl Iterator<Item = usize> {
         let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
         let comes = |f: &usize| {
@@ -238,24 +243,24 @@ impl<'p> Placed<'p> {
         lengths.filter(move |f| !comes(f))
     }
 
-    /// Whether a loop, which may be new, computes an item.
+    /// Returns whether a loop, which may be new, computes an item.
     pub fn computes(&self, l: usize, item: usize) -> bool {
         l < self.loops.count() && self.loops.has(l, item)
     }
 
-    /// Whether a loop reads what an item makes.
+    /// Returns whether a loop reads an item's arrays from memory.
     pub fn reads(&self, l: usize, item: usize) -> bool {
         let mut made = self.made[item].iter();
         made.any(|f| self.readers[*f].contains(&(l as u32)))
     }
 
-    /// Whether a loop makes a field or reads it already.
+    /// Returns whether a loop makes a field or reads it already.
     fn has(&self, l: usize, f: usize) -> bool {
         let maker = self.problem.fields[f].maker;
         maker.is_some_and(|m| self.computes(l, m)) || self.readers[f].contains(&(l as u32))
     }
 
-    /// Where the search is.
+    /// Returns a mark of the current state.
     pub fn mark(&self) -> Mark {
         Mark {
             before: self.now,
@@ -284,7 +289,9 @@ impl<'p> Placed<'p> {
         self.changes.push(Change::Opened);
     }
 
-    /// Has a loop compute items again; false if it cannot.
+    /// Rematerialises items in a loop.
+    ///
+    /// Returns false if one of them does not fit.
     pub fn put_all_again(&mut self, l: usize, items: &Copies) -> bool {
         self.together.clone_from(items);
         let all = items.iter().all(|m| self.put_again(l, *m));
@@ -292,7 +299,7 @@ impl<'p> Placed<'p> {
         all
     }
 
-    /// Has a loop compute an item again; false if it cannot.
+    /// Rematerialises an item in a loop. Returns false if it does not fit.
     fn put_again(&mut self, l: usize, item: usize) -> bool {
         let member = Member::Copy(item);
         let Some(entry) = self.enter(l, member) else {
@@ -303,7 +310,7 @@ impl<'p> Placed<'p> {
         true
     }
 
-    /// Puts a member into a loop that is open.
+    /// Puts a member into an open loop.
     fn put(&mut self, at: usize, member: Member, entry: Entry) {
         let root = self.loops.root(at);
         if let (None, Some(new)) = (root, entry.root) {
@@ -319,7 +326,7 @@ impl<'p> Placed<'p> {
                     self.put_before(self.loops.loop_of()[link.from], at);
                 }
             }
-            // The loop comes after the item's own, for whom it is computed again.
+            // The loop comes after the item's own loop, so it pays for delivery.
             Member::Copy(i) => self.pay(i),
         }
         let lengths: SmallVec<[usize; 2]> = self.lengths_read(&entry).collect();
@@ -329,7 +336,7 @@ impl<'p> Placed<'p> {
         self.changes.push(Change::Put(at, member, entry, root));
     }
 
-    /// Notes that one loop must run before another.
+    /// Records that one loop must run before another.
     fn put_before(&mut self, first: usize, then: usize) {
         if self.reach.has(first, then) {
             return;
@@ -353,7 +360,7 @@ impl<'p> Placed<'p> {
             self.written[f] = true;
             self.changes.push(Change::Written(f));
         }
-        // What is free to read pays nothing of what is owed.
+        // A read of zero bytes pays nothing.
         let field = &self.problem.fields[f];
         if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
             self.pay(maker);
@@ -367,7 +374,7 @@ impl<'p> Placed<'p> {
         }
     }
 
-    /// Takes back what was placed since.
+    /// Undoes all placements since a mark.
     pub fn take_back(&mut self, mark: Mark) {
         while self.changes.len() > mark.changes {
             match self.changes.pop() {
@@ -388,7 +395,7 @@ impl<'p> Placed<'p> {
         self.now = mark.before;
     }
 
-    /// The partition that was found.
+    /// Returns the partition of the placed items.
     pub fn partition(&self) -> Partition {
         let all = 0..self.loops.count();
         let copies = all.flat_map(|l| self.loops.copies(l).iter().map(move |i| (*i, l)));

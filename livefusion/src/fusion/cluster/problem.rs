@@ -1,20 +1,25 @@
-//! The clustering problem without the graph: items to be put into loops, and what a way to do so costs.
+//! The clustering problem, without the graph: items, classes, fields and cost.
 //!
-//! Items come in dependency order. Two items may share a loop if the loop has the classes that both
-//! touch, no link between them prevents it, and the loop's budget suffices; the loops must not wait for each
-//! other in a circle. What crosses from one loop to another is written once and read by each loop that uses
-//! it; what is in memory already is read by each loop that uses it. An item that makes arrays may instead be
-//! computed in several loops, if it is cheap: see [`again`](super::again).
+//! Items come in dependency order. Two items may share a loop under three conditions: the loop has
+//! the classes that both touch, no link between them prevents it, and the loop's budget suffices.
+//! The dependencies between loops must be acyclic.
+//!
+//! A column that crosses from one loop to another is written once, and each consuming loop reads
+//! it. A column that is in memory from the start is read by each loop that uses it. A cheap item
+//! that makes arrays may be computed in several loops instead: see [`again`](super::again).
 
 use super::loops::{Loops, Member};
 use super::reason::Reason;
 use super::schedule;
 use smallvec::SmallVec;
 
-/// Items, classes and fields by position. Everything is finite data: solvers are pure functions of it.
+/// Describes a clustering problem.
+///
+/// Items, classes and fields are referenced by position. All of it is finite data, and solvers are
+/// pure functions of it.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
-    /// What is to be put into loops, in dependency order.
+    /// The items to partition, in dependency order.
     pub items: Vec<Item>,
     /// Length classes; a class comes after its parent.
     pub classes: Vec<Class>,
@@ -22,135 +27,146 @@ pub struct Problem {
     pub fields: Vec<Field>,
 }
 
-/// A length class.
+/// Describes a length class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// A length of its own.
+    /// An independent length.
     Root,
-    /// Some of the parent's elements: a loop below the parent has it once the item that makes it is inside.
+    /// A subset of the parent's elements. A loop below the parent has this class once it contains
+    /// the item that makes it.
     Sub(usize),
-    /// The elements of the parent's segments: a loop that has the parent has it, and reads the lengths.
+    /// The elements of the parent's segments. A loop that has the parent has this class, too, and
+    /// reads the lengths.
     Nested {
         /// The class of the segments.
         parent: usize,
         /// The field of their lengths.
         lengths: usize,
     },
-    /// One of several roots: a loop that has the parent has it, and runs over them one after the other.
+    /// One of several roots. A loop that has the parent has them all and runs over them one after
+    /// the other.
     Phase(usize),
 }
 
-/// A combinator, or several that are never parted.
+/// Describes a combinator, or several that always share a loop.
 #[derive(Clone, Debug, Default)]
 pub struct Item {
-    /// The classes that its loop must have. None: a delayed scalar, which any loop can compute.
+    /// The classes that its loop must have. None for a delayed scalar, which any loop can compute.
     pub at: SmallVec<[usize; 2]>,
     /// The subrates that it opens.
     pub makes: SmallVec<[usize; 1]>,
-    /// The class of segments that its loop must not run over one by one, if there is one: their lengths
-    /// are known after it only. The loop's root is this class, or below it.
+    /// A class of segments that its loop must not iterate segment by segment, if there is one,
+    /// because their lengths are known only after the loop. The loop's root is this class or one
+    /// below it.
     pub floor: Option<usize>,
-    /// The items that it depends on: each in the same loop or an earlier one.
+    /// Its dependencies: each is in the same loop or an earlier one.
     pub links: Vec<Link>,
-    /// What it consumes in step.
+    /// The columns that it consumes element by element.
     pub streams: Vec<Stream>,
     /// The fields whose elements it needs.
     pub uses: Vec<usize>,
-    /// How much code it is: see [`budget`](super::budget).
+    /// Its code size: see [`budget`](super::budget).
     pub weight: u32,
-    /// What computing it in one more loop is, if that may be.
+    /// How to rematerialise it in another loop, if that is allowed.
     pub again: Option<Box<Again>>,
 }
 
-/// What of an item is computed in a further loop, and what that costs.
+/// Describes the rematerialisation of an item in another loop.
 #[derive(Clone, Debug, Default)]
 pub struct Again {
-    /// What is computed: all of the item, or of several that are never parted those that make arrays.
+    /// The part that is recomputed: the whole item, or of a merged item only the members that make
+    /// arrays.
     pub part: Item,
-    /// What computing it once costs, in bytes read. What it reads there costs besides.
+    /// The cost of one recomputation in bytes read, without the columns that it reads.
     pub price: u64,
-    /// The items of the problem as it was built that the part consists of.
+    /// The items of the original problem that the part consists of.
     pub members: SmallVec<[usize; 1]>,
 }
 
-/// A dependency on an item.
+/// Describes a dependency on an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// The item that comes before.
+    /// The item that is depended on.
     pub from: usize,
-    /// Why it must be in an earlier loop, if it must.
+    /// The reason that it must be in an earlier loop, if it must.
     pub prevents: Option<Reason>,
-    /// Whether what is computed there again must not share the loop either.
+    /// Whether a rematerialised copy of `from` must not share the loop either.
     pub apart: bool,
-    /// Whether what is made there is for this item alone: a loop that computes the item again computes that
-    /// again, too.
+    /// Whether this item is the only user of `from`. Then a loop that rematerialises the item
+    /// rematerialises `from` as well.
     pub alone: bool,
 }
 
-/// A column that is consumed in step: made in the same loop, or in memory at a class whose elements the
-/// loop visits one after another.
+/// Describes a column that is consumed element by element.
+///
+/// Either the same loop produces it, or it is in memory at a class whose elements the loop visits
+/// in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stream {
-    /// The item that makes it; none if it is in memory from the start.
+    /// The item that produces it; none if it is in memory from the start.
     pub maker: Option<usize>,
     /// The class at which it is consumed.
     pub class: usize,
 }
 
-/// A column of data.
+/// Describes a column of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Field {
     /// Its nominal size; 0 for delayed scalars.
     pub bytes: u64,
-    /// The item that makes it; none if it is in memory from the start.
+    /// The item that produces it; none if it is in memory from the start.
     pub maker: Option<usize>,
-    /// Whether it is a result, which is written in any case.
+    /// Whether it is a result, which is always written.
     pub stored: bool,
 }
 
-/// What a written byte costs in bytes read: memory is read into the cache before it is written, line by line,
-/// and an intermediate takes memory that was used for something else.
+/// Weighs a written byte in bytes read.
+///
+/// A store reads the cache line before it writes it, and an intermediate displaces other data from
+/// memory.
 pub const WRITE: u64 = 2;
 
-/// What a schedule costs: the fewer bytes the better, then the fewer loops.
+/// Describes the cost of a schedule.
+///
+/// Bytes are compared first, then the number of loops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Cost {
-    /// Bytes of everything that each loop reads, twice those of intermediates and results written,
-    /// and what is computed again in bytes' worth, all at nominal lengths.
+    /// Bytes at nominal lengths: all reads of each loop, twice the writes of intermediates and
+    /// results, and the byte equivalent of rematerialised operators.
     pub bytes: u64,
     /// Number of loops.
     pub loops: usize,
 }
 
-/// Items in loops.
+/// Assigns items to loops.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Partition {
     /// The loop of each item.
     pub loop_of: Vec<usize>,
-    /// Items with further loops that compute them again, in order.
+    /// Rematerialised items, each with a further loop that recomputes it, in order.
     pub copies: Vec<(usize, usize)>,
 }
 
-/// A partition, and what is known of it.
+/// Holds a partition with its cost and a lower bound.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Solution {
-    /// Its loops are numbered in an order in which they can run.
+    /// The partition. Its loops are numbered in an executable order.
     pub partition: Partition,
-    /// What it costs.
+    /// Its cost.
     pub cost: Cost,
-    /// No schedule costs less than this.
+    /// A lower bound on the cost of every schedule.
     pub bound: Cost,
 }
 
 impl Solution {
-    /// Whether no schedule is better.
+    /// Returns whether the partition is proven optimal.
     pub fn is_proven(&self) -> bool {
         self.bound == self.cost
     }
 }
 
 impl From<Vec<usize>> for Partition {
-    /// Each item in one loop.
+    /// Puts each item into one loop.
     fn from(loop_of: Vec<usize>) -> Partition {
         Partition {
             loop_of,
@@ -160,24 +176,26 @@ impl From<Vec<usize>> for Partition {
 }
 
 impl Partition {
-    /// The number of loops.
+    /// Returns the number of loops.
     pub fn count(&self) -> usize {
         self.loop_of.iter().max().map_or(0, |l| l + 1)
     }
 
-    /// The loops that an item is in: its own, and those that compute it again.
+    /// Lists the loops of an item.
+    ///
+    /// The first is its own; the others rematerialise it.
     pub fn loops_of(&self, item: usize) -> impl Iterator<Item = usize> {
         let copies = self.copies_of(item).iter().map(|c| c.1);
         std::iter::once(self.loop_of[item]).chain(copies)
     }
 
-    /// The copies of an item.
+    /// Returns the copies of an item.
     pub fn copies_of(&self, item: usize) -> &[(usize, usize)] {
         let [first, end] = [item, item + 1].map(|i| self.copies.partition_point(|c| c.0 < i));
         &self.copies[first..end]
     }
 
-    /// Every item with the loops that it is in, in the order of the items.
+    /// Lists every item with its loops, in the order of the items.
     pub fn members(&self) -> impl Iterator<Item = (Member, usize)> {
         (0..self.loop_of.len()).flat_map(|i| {
             let copies = self.copies_of(i).iter().map(|c| (Member::Copy(c.0), c.1));
@@ -187,7 +205,9 @@ impl Partition {
 }
 
 impl Class {
-    /// The class above; none above a root.
+    /// Returns the class above.
+    ///
+    /// A root has none.
     pub fn parent(self) -> Option<usize> {
         match self {
             Class::Root => None,
@@ -197,7 +217,7 @@ impl Class {
         }
     }
 
-    /// The field of the lengths of segments, of their elements' class.
+    /// Returns the field of the segment lengths, for a class of segment elements.
     pub fn lengths(self) -> Option<usize> {
         match self {
             Class::Nested { lengths, .. } => Some(lengths),
@@ -207,7 +227,9 @@ impl Class {
 }
 
 impl Item {
-    /// Adds a dependency; one that prevents fusion outweighs one that does not.
+    /// Adds a dependency.
+    ///
+    /// A link that prevents fusion overrides one that does not.
     pub fn link(&mut self, from: usize, prevents: Option<Reason>) {
         match self.links.iter_mut().find(|l| l.from == from) {
             Some(known) => known.prevents = known.prevents.or(prevents),
@@ -220,7 +242,7 @@ impl Item {
         }
     }
 
-    /// Adds a column that it consumes in step.
+    /// Adds a column that is consumed element by element.
     pub fn stream(&mut self, stream: Stream) {
         if !self.streams.contains(&stream) {
             self.streams.push(stream);
@@ -229,7 +251,7 @@ impl Item {
 }
 
 impl Problem {
-    /// The root class of every class.
+    /// Returns the root class of every class.
     pub fn trees(&self) -> Vec<usize> {
         let mut trees: Vec<usize> = Vec::with_capacity(self.classes.len());
         for (c, class) in self.classes.iter().enumerate() {
@@ -238,7 +260,7 @@ impl Problem {
         trees
     }
 
-    /// How many classes are above each.
+    /// Returns the number of classes above each class.
     pub fn depths(&self) -> Vec<u32> {
         let mut depths: Vec<u32> = Vec::with_capacity(self.classes.len());
         for class in &self.classes {
@@ -247,7 +269,9 @@ impl Problem {
         depths
     }
 
-    /// What a member of a loop is: the item, or what is computed of it again.
+    /// Returns the item of a member.
+    ///
+    /// For a copy it is the rematerialised part.
     pub fn item(&self, member: Member) -> &Item {
         match member {
             Member::Home(i) => &self.items[i],
@@ -258,12 +282,14 @@ impl Problem {
         }
     }
 
-    /// What computing an item once more costs, if that may be.
+    /// Returns the price of rematerialising an item, if that is allowed.
     pub fn price_again(&self, item: usize) -> Option<u64> {
         self.items[item].again.as_deref().map(|a| a.price)
     }
 
-    /// What a partition costs; none if it is not allowed.
+    /// Returns the cost of a partition.
+    ///
+    /// None if the partition is not allowed.
     pub fn cost(&self, partition: &Partition) -> Option<Cost> {
         let loops = Loops::filled(self, partition)?;
         let copies = partition.copies.iter();
@@ -276,7 +302,7 @@ impl Problem {
         })
     }
 
-    /// What is read, and what is written, in bytes read.
+    /// Sums the bytes read, and the bytes written weighted by [`WRITE`].
     fn moved(&self, partition: &Partition, loops: &Loops<'_>) -> u64 {
         let mut read: Vec<(usize, usize)> = Vec::new();
         for (member, l) in partition.members() {

@@ -1,8 +1,8 @@
-//! Reasons for two combinators in different loops, and the change that would fuse them.
+//! Reasons that keep two combinators in different loops, and changes that would fuse them.
 
 use std::fmt;
 
-/// The reason for a producer and a consumer in different loops.
+/// Lists the reasons that keep a producer and a consumer in different loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum Reason {
@@ -26,22 +26,23 @@ pub enum Reason {
     RatesDiffer,
     /// Two lengths that are not known to be equal.
     NoCommonRate,
-    /// The consumer also needs a result that the producer's loop only has at its end.
+    /// The consumer also needs a result that is complete only when the producer's loop ends.
     Between,
-    /// A loop that would exceed the budget of code.
+    /// A loop that would exceed the code budget.
     Budget,
     /// The engine's clustering is [`Unfused`](crate::Clustering::Unfused).
     Unfused,
-    /// The engine's clustering is [`Greedy`](crate::Clustering::Greedy), and placed others first.
+    /// The engine's clustering is [`Greedy`](crate::Clustering::Greedy), and it placed other items
+    /// first.
     Greedy,
     /// Separate loops move fewer bytes.
     Cheaper,
-    /// A later loop recomputes the consumer, not the producer.
+    /// A later loop recomputes the consumer, but not the producer.
     Again,
 }
 
 impl Reason {
-    /// A change of the program, or of the engine, that would fuse the two.
+    /// Returns a change of the program or engine that would fuse the two.
     pub fn help(self) -> &'static str {
         match self {
             Reason::Fold => "use a running value (`scan`), or apply the total to the next result",

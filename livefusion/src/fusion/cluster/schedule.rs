@@ -1,4 +1,4 @@
-//! Loops in an order in which they can run, what each hands on, and why it must.
+//! Loop order: numbers the loops, and finds their outputs and the reasons for these.
 
 use super::bound::LARGE;
 use super::budget::BUDGET;
@@ -15,8 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Numbers the loops of a partition in an order in which they can run: of those that can come next, the
-/// one with the first item. None if loops wait for each other in a circle.
+/// Numbers the loops of a partition in an executable order.
+///
+/// Among the loops that can run next, the one with the first item goes first. None if the loops
+/// depend on each other in a cycle.
 pub fn order(problem: &Problem, partition: &Partition) -> Option<Partition> {
     let (loop_of, count) = (&partition.loop_of, partition.count());
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -58,7 +60,7 @@ pub fn order(problem: &Problem, partition: &Partition) -> Option<Partition> {
     })
 }
 
-/// The loop of each node.
+/// Returns the loop of each node.
 pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>> {
     let item_of = built.item_of.iter();
     item_of
@@ -66,7 +68,7 @@ pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>>
         .collect()
 }
 
-/// The loops with their nodes, in dependency order.
+/// Returns the loops with their nodes, in dependency order.
 pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
     let filled = Loops::filled(&built.problem, partition);
     let root = |l| filled.as_ref()?.root(l).map(|c| built.classes[c]);
@@ -88,13 +90,13 @@ pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
     loops
 }
 
-/// What each loop pays for what it computes again, and would pay to read it.
+/// The cost of each loop's copies, and the alternative cost of reading their results.
 fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed>> {
     let mut found: Vec<Option<Recomputed>> = vec![None; partition.count()];
     if partition.copies.is_empty() {
         return found;
     }
-    // What the items of each loop use, what its copies use besides, and what of all that is in memory.
+    // Columns used by each loop's items, columns used only by its copies, and columns in memory.
     let mut used: FxHashSet<(usize, usize)> = FxHashSet::default();
     for (item, l) in problem.items.iter().zip(&partition.loop_of) {
         used.extend(item.uses.iter().map(|f| (*l, *f)));
@@ -134,8 +136,9 @@ fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed
     found
 }
 
-/// Finds what each loop must hand on: to later loops, to random access, to the user. The result has the
-/// columns that are written to memory.
+/// Finds each loop's outputs for later loops, random access and the user.
+///
+/// Returns the columns that are written to memory.
 pub fn find_outputs(
     graph: &Graph,
     rates: &Rates,
@@ -171,8 +174,10 @@ pub fn find_outputs(
     stored
 }
 
-/// Finds the zips that each loop has and others consume: themselves, or what only names their fields, or what is computed
-/// from them wherever it is read.
+/// Finds the zips of each loop that later loops consume.
+///
+/// A loop consumes a zip directly, through an alias of its fields, or through an inlined function
+/// of its elements.
 pub fn find_zips(graph: &Graph, loop_of: &[Option<usize>], loops: &mut [PlannedLoop]) {
     let mut found: FxHashSet<NodeId> = FxHashSet::default();
     for (at, planned) in loops.iter().enumerate() {
@@ -200,13 +205,13 @@ pub fn find_zips(graph: &Graph, loop_of: &[Option<usize>], loops: &mut [PlannedL
     }
 }
 
-/// Whether a loop computes a node.
+/// Returns whether a loop computes a node.
 fn computes(loop_of: &[Option<usize>], (at, planned): (usize, &PlannedLoop), n: NodeId) -> bool {
     loop_of[n.index()] == Some(at) || planned.copies.binary_search(&n).is_ok()
 }
 
-/// The lengths and tags that loops need of earlier ones because they run over segments, and over what tags
-/// leave of them, whoever asks for these.
+/// The lengths and tags that loops read from earlier loops because they run over segments or
+/// filtered elements. These reads do not depend on the demand for the columns.
 fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
     let mut used = Vec::new();
     for (at, planned) in loops.iter().enumerate() {
@@ -223,7 +228,7 @@ fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> 
     used
 }
 
-/// Why each column that is made in one loop and used in another crosses.
+/// Explains why each column crosses from one loop to another.
 pub fn crossings(built: &Built, partition: &Partition, clustering: Clustering) -> Vec<Crossing> {
     let mut later: FxHashMap<usize, Vec<Option<usize>>> = FxHashMap::default();
     let mut out = Vec::new();
@@ -274,7 +279,7 @@ pub fn crossings(built: &Built, partition: &Partition, clustering: Clustering) -
     out
 }
 
-/// Why two loops of these weights are not one, if nothing keeps them apart but the strategy.
+/// The reason that two loops of these weights are separate, if only the strategy keeps them apart.
 fn by_choice(clustering: Clustering, [a, b]: [u32; 2]) -> Reason {
     match clustering {
         Clustering::Unfused => Reason::Unfused,
@@ -284,9 +289,8 @@ fn by_choice(clustering: Clustering, [a, b]: [u32; 2]) -> Reason {
     }
 }
 
-/// Of the items from this one on, those that no partition could put with it, because something on the way
-/// to them is complete only after its loop: each with what is so. Nothing is searched in very large
-/// problems.
+/// For each item from the maker on: the operand that keeps it out of the maker's loop, because it
+/// is complete only after that loop. Empty for very large problems.
 fn blocked(problem: &Problem, maker: usize) -> Vec<Option<usize>> {
     if problem.items.len() > LARGE {
         return Vec::new();

@@ -1,21 +1,21 @@
-//! Index functions: what tells any element from its index alone, what an element costs, and whether it may trap.
+//! Index functions: nodes that compute any element from its index; their costs and traps.
 
 use super::{Extent, in_step_unchecked};
 use crate::ast::{Body, Term, TermId};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
 
-/// How many arrays are computed inside of each other at most: lowering is recursive.
+/// The maximal number of nested inlined arrays. Lowering is recursive.
 const MAX_CHAIN: u32 = 64;
 
-/// How deep conditions and scalar loops in what is pulled may nest, all levels together.
+/// The maximal nesting of conditions and scalar loops in an inlined array, summed over all levels.
 const MAX_NESTING: u32 = 16;
 
-/// Index functions: what could be pulled.
+/// Lists the index functions, the candidates for inlining.
 pub struct Functions {
-    /// What an element costs; none for other nodes. Not cheap ones cost more than anything.
+    /// The cost of an element; none for other nodes. Costly elements saturate.
     pub cost: Vec<Option<u32>>,
-    /// Whether computing an element may trap or not end.
+    /// Whether computing an element may trap or diverge.
     pub may_trap: Vec<bool>,
 }
 
@@ -47,7 +47,7 @@ impl Functions {
                 inner.map(|n| of[n.index()]).max().unwrap_or(0)
             };
             let may_trap = body.may_trap() || inner(graph, id).any(|n| found.may_trap[n.index()]);
-            // What may trap is computed in a region of its own, if its index is inside.
+            // A trapping element is computed in its own region, guarded by the bounds test.
             let depth = below(&nesting) + body_nesting(body) + may_trap as u32;
             let length = below(&chain) + 1;
             if length <= MAX_CHAIN && depth <= MAX_NESTING {
@@ -85,8 +85,8 @@ impl Functions {
     }
 }
 
-/// The arrays of which an index function's element reads one: those in step, and those that its
-/// body reads at an index, once per index.
+/// The arrays that one element of an index function reads: its inputs, and arrays that its body
+/// reads at an index, once per index.
 fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
     let node = &graph.nodes[id.index()];
     let in_step = node.inputs.iter().flat_map(|i| graph.fields(*i));
@@ -98,7 +98,7 @@ fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
     nodes.into_iter()
 }
 
-/// What a body reads at an index, and at which: each pair once.
+/// Lists the arrays that a body reads at an index, once per index.
 pub fn accesses(graph: &Graph, body: &Body, captures: &[NodeId]) -> Vec<(NodeId, TermId)> {
     let mut found = Vec::new();
     for data in &body.terms {
@@ -118,7 +118,7 @@ pub fn accesses(graph: &Graph, body: &Body, captures: &[NodeId]) -> Vec<(NodeId,
     found
 }
 
-/// An upper bound of how deep a body's conditions and scalar loops nest.
+/// Returns an upper bound on the nesting of a body's conditions and scalar loops.
 pub fn body_nesting(body: &Body) -> u32 {
     let mut depth: Vec<u32> = Vec::with_capacity(body.terms.len());
     let most = |depth: &[u32], terms: &mut dyn Iterator<Item = &TermId>| {

@@ -1,33 +1,35 @@
-//! Columns: where a field of an input comes from. What makes it is in step with who uses it, or it is read from memory
-//! beside that one, or a zip delivers it.
+//! Columns: find the source of an input's field.
+//!
+//! The field's producer may be in step with the consumer. Otherwise the field is read from memory
+//! at the consumer's counter, or a zip delivers it.
 
 use super::{ClassId, Rates};
 use crate::ast::Kind;
 use crate::sharing::{FieldRef, Graph, NodeId};
 
-/// A field by a name of it, or as an input of a node.
+/// Describes a field that is reached through an alias or an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Named {
     /// The field, resolved.
     pub field: FieldRef,
     /// The class at whose counter it is read from memory, if that is not its own.
     pub beside: Option<ClassId>,
-    /// The zip that has it of its sides, or of another zip's.
+    /// The zip that delivers it from its inputs, or from those of an equal zip.
     pub zip: Option<NodeId>,
 }
 
 impl Rates {
-    /// A field of a node's input.
+    /// Resolves a field of a node's input.
     pub fn consumed(&self, graph: &Graph, n: NodeId, input: usize, field: u32) -> Named {
         let class = self.consumes_at(graph, n);
-        // What is merged goes on by itself, not as the result does.
+        // A merge advances its inputs independently of its result.
         let merges = matches!(graph.node(n).kind, Kind::Merge(_));
         let beside = class.filter(|_| self.is_beside(n, input) && !merges);
         let used = graph.nodes[n.index()].inputs[input];
         self.behind((used, field), graph, beside)
     }
 
-    /// A field by a name: through `Zip` and `Fields` to what computes it.
+    /// Resolves a field through `Zip` and `Fields` to its producer.
     pub fn named(&self, graph: &Graph, name: FieldRef) -> Named {
         self.behind(name, graph, None)
     }

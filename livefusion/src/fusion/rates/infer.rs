@@ -1,4 +1,4 @@
-//! The inference of rates: node by node, in the order of the graph.
+//! Rate inference: visits the nodes in the order of the graph.
 
 use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{AsLong, Kind, Len};
@@ -8,8 +8,10 @@ use crate::sharing::algebra::Length;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
 
-/// Infers the classes of a graph. `lengths` are the known lengths of leaves and generators: only their
-/// equality pattern matters. Zips advance their inputs on demand only if that is wanted.
+/// Infers the classes of a graph.
+///
+/// `lengths` are the known lengths of leaves and generators; only their equality pattern matters.
+/// If `on_demand` is set, zips may advance their inputs on demand.
 pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     let n = graph.nodes.len();
     let mut inference = Inference {
@@ -36,7 +38,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     inference.rates
 }
 
-/// More maps than these do not run along with what needs them.
+/// The maximal number of maps that move to their consumer's class.
 const MOST_ALONG: usize = 16;
 
 struct Inference<'g> {
@@ -46,11 +48,12 @@ struct Inference<'g> {
     by_delayed: FxHashMap<Length, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
-    /// The classes of appends, each behind those of its parts, and the appends of each.
+    /// The classes of appends, each after the classes of its parts, with the appends of each.
     appends: Vec<(ClassId, Vec<NodeId>)>,
-    /// Appends of parts that are known to have the same lengths have one class: the one at this place.
+    /// Maps the parts of an append to an index of `appends`. Appends of parts with equal lengths
+    /// share a class.
     by_parts: FxHashMap<Vec<ClassId>, usize>,
-    /// Who needs what, if zips may advance their inputs on demand.
+    /// The users of each node, if zips may advance their inputs on demand.
     users: Option<Users>,
 }
 
@@ -64,7 +67,7 @@ impl Inference<'_> {
         } else {
             match &node.node.kind {
                 Kind::Manifest | Kind::Input(_) => (None, None),
-                // Of delayed scalars, these are aliases of their fields.
+                // Such nodes are aliases of delayed scalars.
                 Kind::Zip | Kind::Fields(_) if node.node.rank == 0 => (None, None),
                 Kind::Generate(len, _) => {
                     let class = self.generator(id, len, length);
@@ -155,7 +158,7 @@ impl Inference<'_> {
         self.rates.output[id.index()] = self.own_of(id, output);
     }
 
-    /// Whatever was joined to what, a node that is in step with an input has that input's own class.
+    /// The class of a node before unifications. An elementwise node shares that of its input.
     fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
         let node = &self.graph.nodes[id.index()];
         let in_step = match node.node.kind.facts().length {
@@ -173,7 +176,7 @@ impl Inference<'_> {
     fn class(&mut self, id: NodeId) -> ClassId {
         match self.rates.output(id) {
             Some(c) => c,
-            // A delayed scalar has no length; the builder refuses it as an array.
+            // A delayed scalar has no length. The builder rejects it as an array.
             None => self.rates.new_class(ClassKind::Root),
         }
     }
@@ -188,7 +191,7 @@ impl Inference<'_> {
             })
             .collect();
         let known = self.by_parts.get(&parts).map(|at| &mut self.appends[*at]);
-        // What a zip advances has a class to itself.
+        // An append that a zip advances does not share its class.
         if let Some((class, alike)) = known.filter(|(_, a)| self.rates.side_of(a[0]).is_none()) {
             alike.push(id);
             self.rates.sides.remove(&alike[0]);
@@ -197,7 +200,7 @@ impl Inference<'_> {
         let class = self.rates.new_class(ClassKind::Append(id));
         self.by_parts.insert(parts, self.appends.len());
         self.appends.push((class, vec![id]));
-        // What these are is wanted once a zip has the append on a side.
+        // The sides are used if a zip later has the append on a side.
         let users = self.users.as_ref();
         if let Some(sides) = users.and_then(|u| sides::parts(self.graph, &self.rates, u, id)) {
             self.rates.sides.insert(id, sides);
@@ -225,7 +228,8 @@ impl Inference<'_> {
                     let class = self.class(array);
                     let own = self.rates.own(array).unwrap_or(class);
                     match self.rates.kind(self.rates.top(class)) {
-                        // What a zip advances has a class to itself; what is of that of others is on no side.
+                        // An append that a zip advances does not share its class. If a generator
+                        // shares the class, the append is on no side.
                         ClassKind::Append(a) if self.rates.side_of(a).is_none() => {
                             self.rates.sides.remove(&a);
                             return own;
@@ -247,7 +251,7 @@ impl Inference<'_> {
     }
 
     fn sub(&mut self, parent: ClassId, by: Selector) -> ClassId {
-        // Parents may have become one since.
+        // Parents may have been unified since.
         let known = self.subs.get(&by).into_iter().flatten().copied();
         if let Some(c) = known
             .into_iter()
@@ -260,7 +264,7 @@ impl Inference<'_> {
         class
     }
 
-    /// Arrays with one element per segment are in step with the lengths, or in memory.
+    /// Unifies arrays with one element per segment with the lengths, or reads them from memory.
     fn per_segment(&mut self, id: NodeId) {
         let graph = self.graph;
         let inputs = &graph.nodes[id.index()].inputs;
@@ -289,7 +293,8 @@ impl Inference<'_> {
         {
             return class;
         }
-        // One array may have its elements read at the rates of several classes, as one per segment of each.
+        // One array of lengths may be read at the rates of several classes. Each has its own class
+        // of elements.
         let parent = self.class(lengths);
         let known = self.nested.get(&field).into_iter().flatten();
         if let Some(c) = known
@@ -303,8 +308,8 @@ impl Inference<'_> {
         class
     }
 
-    /// The class at which data is used with these lengths: the data's own becomes it, if it can. Maps that nobody else
-    /// needs go along, and read what they are made of from memory.
+    /// The class at which data is used with these lengths. The data's own class is unified with it,
+    /// if possible. Maps without other users move to it, and read their operands from memory.
     fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
         let elements = self.elements(lengths);
         let own = self.class(data);
@@ -322,8 +327,8 @@ impl Inference<'_> {
         elements
     }
 
-    /// Lets maps of arrays in memory run at another class, that of a node's segments, if only that node needs what they
-    /// make, and needs it as data alone.
+    /// Moves maps of arrays in memory to the class of a node's segments. The node must be the only
+    /// user of the maps, and use them only as data.
     fn run_along(
         &mut self,
         (data, lengths): (NodeId, NodeId),
@@ -369,10 +374,11 @@ impl Inference<'_> {
         }
     }
 
-    /// One class for the inputs from one on, which are consumed together.
+    /// Unifies the classes of inputs from `first` on, which are consumed together.
     ///
-    /// Roots become one, and so do rows that are alike; beside the elements of segments they become these; beside the elements of a
-    /// subrate, arrays in memory are read at its count. Everything else is made manifest first.
+    /// Roots are unified with each other, and so are rows with equal lengths. Roots consumed with
+    /// the elements of segments are unified with these. Arrays in memory consumed with a subrate
+    /// are read at its counter. All other inputs are made manifest first.
     fn in_step_of(&mut self, id: NodeId, first: usize) -> ClassId {
         let graph = self.graph;
         let inputs = &graph.nodes[id.index()].inputs;
@@ -418,7 +424,8 @@ impl Inference<'_> {
         target
     }
 
-    /// Whether two classes are the elements of as many rows that are equally long: by construction, or since that is checked.
+    /// Whether two classes are elements of equally many rows with equal lengths, by construction or
+    /// after a check.
     fn are_rows_alike(&self, a: ClassId, b: ClassId) -> bool {
         let (rates, algebra) = (&self.rates, &self.graph.algebra);
         let (mut a, mut b) = (a, b);
@@ -438,7 +445,7 @@ impl Inference<'_> {
         false
     }
 
-    /// Makes classes of rows that are alike one, and what is around them.
+    /// Unifies two classes of equal rows, and their ancestors.
     fn join_rows(&mut self, mut class: ClassId, mut to: ClassId, by: NodeId) {
         while class != to {
             let around = self.rates.parent(class).zip(self.rates.parent(to));
@@ -450,7 +457,7 @@ impl Inference<'_> {
         }
     }
 
-    /// A class of its own for a node whose inputs are all made manifest.
+    /// A fresh class for a node whose inputs are all made manifest.
     fn fresh(&mut self, id: NodeId, first: usize) -> ClassId {
         self.rates.fresh[id.index()] = true;
         let inputs = first..self.graph.nodes[id.index()].inputs.len();
@@ -459,11 +466,11 @@ impl Inference<'_> {
         self.rates.new_class(ClassKind::Root)
     }
 
-    /// Finds out what a zip can advance on demand.
+    /// Finds the inputs that a zip can advance on demand.
     fn find_sides(&mut self, id: NodeId) {
         let advances = sides::advances(self.graph, id);
         let Some(users) = self.users.as_ref() else {
-            // How many elements there are is found in its loop, wherever they come from.
+            // The zip's loop counts the elements, even if all inputs are in memory.
             if advances {
                 self.rates.sides.insert(id, Vec::new());
             }
@@ -488,7 +495,7 @@ impl Inference<'_> {
                 self.rates.side_of.extend(nodes);
                 let guests = side.guests.iter().map(|n| (*n, (id, k)));
                 self.rates.host_of.extend(guests);
-                // Zips have said who is on their sides, appends have not.
+                // The sides of nested zips are registered already; those of appends are not.
                 let is_append = |n: &&NodeId| matches!(self.graph.node(**n).kind, Kind::Append);
                 new.extend(side.nodes.iter().filter(is_append));
             }

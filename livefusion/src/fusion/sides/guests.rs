@@ -1,8 +1,8 @@
-//! Guests: what else uses a side runs along in its cursors, if all that does can.
+//! Co-consumers of a zip side: finds them, and checks that all can be fused.
 //!
-//! A guest consumes what is computed for the side, or other guests, at one of the side's classes; beside that it reads
-//! arrays in memory. Some are made later than the zip, when nobody has inferred their classes yet: what these will be
-//! follows from those of what they consume.
+//! A co-consumer consumes nodes of the side, or other co-consumers, at one of the side's classes.
+//! Its other inputs are arrays in memory. Some co-consumers come later than the zip in the graph,
+//! so their classes are not inferred yet. They follow from the classes of their inputs.
 
 use super::{MOST_GUESTS, Side, Users, end_apart};
 use crate::ast::Kind;
@@ -10,11 +10,13 @@ use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many nodes are looked at to find out whether a zip waits for guests of its sides.
+/// The maximal number of nodes to visit in deciding whether a zip waits for co-consumers of its
+/// sides.
 const MOST_BEFORE: usize = 1024;
 
 impl Side {
-    /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
+    /// Finds the co-consumers of a side. Returns false if one cannot run in its cursors, or if the
+    /// zip waits for one.
     pub(super) fn find_guests(
         &mut self,
         graph: &Graph,
@@ -36,11 +38,11 @@ impl Side {
         if !self.is_shared && twins.is_empty() && !shared_inside {
             return true;
         }
-        // What is shared has all its elements, as it has on sides that end together.
+        // A shared side must deliver all its elements, so all sides must end together.
         if end_apart(graph, zip) {
             return false;
         }
-        // What is behind an end on the side has no further elements for others.
+        // After an early exit, the side has no further elements for other consumers.
         let ends = self
             .nodes
             .iter()
@@ -51,7 +53,7 @@ impl Side {
                 |end: &ClassId| rates.output(n).is_some_and(|c| rates.is_within(c, *end));
             ended.iter().all(is_behind)
         };
-        // Nobody knows how many elements a filter has left of a segment.
+        // The number of filtered elements of a segment is unknown here.
         let has = |n: &NodeId| has_all(*n) && !matches!(graph.node(*n).kind, Kind::CountS);
         let captured = self.nodes.iter().any(|n| users.is_captured[n.index()]);
         if captured || !used.iter().all(has) || shared_inside && !ended.is_empty() {
@@ -71,14 +73,15 @@ impl Side {
             return false;
         }
         self.guests = guests;
-        // What ends the zip's elements may leave the zip, while others need its sides.
+        // An early exit of the zip's consumer may leave the loop while co-consumers still need the
+        // sides.
         let ends = |n: &NodeId| users.may_end[n.index()];
         let may_end = ends(&zip) || self.guests.iter().chain(twins).any(ends);
         !may_end && !self.waits(graph, rates, twins, zip)
     }
 
-    /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
-    /// not found out soon.
+    /// Whether a zip depends on an equal zip, or on co-consumers of a side or of a nested zip. Also
+    /// true if the search takes too long.
     fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
         let along = Companion::of(self, rates);
         let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
@@ -100,7 +103,8 @@ impl Side {
     }
 }
 
-/// Some nodes and all that is made of their elements, in dependency order; none if something of that cannot run along.
+/// Some nodes and all their dependents with elements, in dependency order. None if one cannot run
+/// in cursors.
 fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<NodeId>> {
     let (mut seen, mut next): (FxHashSet<NodeId>, _) = (FxHashSet::default(), 0);
     guests.retain(|n| seen.insert(*n));
@@ -125,27 +129,27 @@ fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<N
     Some(guests)
 }
 
-/// The class of a guest's elements.
+/// The class of a co-consumer's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Class {
-    /// One that is inferred.
+    /// An inferred class.
     Known(ClassId),
-    /// One that will be, by position.
+    /// A class that is not inferred yet, by position.
     New(usize),
 }
 
-/// The classes of what is on a side, and of its guests.
+/// The classes of a side's nodes and of its co-consumers.
 struct Classes<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     side: &'g Side,
     guests: FxHashMap<NodeId, Option<Class>>,
-    /// What is left of a class.
+    /// The subrates of a class.
     subs: FxHashMap<(Class, Selector), Class>,
 }
 
 impl<'g> Classes<'g> {
-    /// Those of what is on a side.
+    /// The classes of a side's nodes.
     fn of(graph: &'g Graph, rates: &'g Rates, side: &'g Side) -> Classes<'g> {
         let mut classes = Classes {
             graph,
@@ -168,7 +172,8 @@ impl<'g> Classes<'g> {
         }
     }
 
-    /// Finds the classes of guests, in dependency order; false if one of these cannot be where it consumes others.
+    /// Finds the classes of co-consumers, in dependency order. Returns false if a co-consumer's
+    /// inputs do not share a class.
     fn are_known(&mut self, guests: &[NodeId]) -> bool {
         guests.iter().all(|id| {
             let Some(runs_at) = self.runs_at(*id) else {
@@ -180,7 +185,7 @@ impl<'g> Classes<'g> {
         })
     }
 
-    /// The one class of a guest's inputs; beside these are arrays in memory only.
+    /// The common class of a co-consumer's inputs. All others must be arrays in memory.
     fn runs_at(&self, id: NodeId) -> Option<Class> {
         let mut one: Option<Class> = None;
         for input in &self.graph.nodes[id.index()].inputs {
@@ -203,7 +208,7 @@ impl<'g> Classes<'g> {
         one
     }
 
-    /// The class of a guest's elements, if it has any.
+    /// The class of a co-consumer's elements, if it has any.
     fn output(&mut self, id: NodeId, runs_at: Class) -> Option<Class> {
         let node = &self.graph.nodes[id.index()];
         if let Some(class) = self.rates.output(id) {
@@ -220,7 +225,7 @@ impl<'g> Classes<'g> {
     }
 }
 
-/// What is on a side and on the sides of zips on it, and what runs along with that.
+/// The nodes of a side and of nested zips' sides, and their co-consumers.
 #[derive(Default)]
 struct Companion {
     inside: FxHashSet<NodeId>,
@@ -241,12 +246,12 @@ impl Companion {
         along
     }
 
-    /// Whether a zip inside has twins.
+    /// Whether a nested zip has equal zips.
     fn has_twins(&self, rates: &Rates) -> bool {
         self.inside.iter().any(|n| rates.has_twins(*n))
     }
 
-    /// Whether a node is a guest, or a twin of a zip inside.
+    /// Whether a node is a co-consumer, or an equal zip of a nested zip.
     fn has(&self, rates: &Rates, id: NodeId) -> bool {
         let is_twin = rates.twin_of(id).is_some_and(|z| self.inside.contains(&z));
         self.guests.contains(&id) || is_twin && !self.inside.contains(&id)

@@ -1,23 +1,23 @@
-//! Who needs what: its consumers, and whether these may end before it does.
+//! Users: finds the consumers of each node, and those that may end early.
 
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{Graph, NodeId};
 
-/// Who needs each node, aliases included.
+/// Holds the users of each node, aliases included.
 #[derive(Clone, Debug)]
 pub struct Users {
-    /// Who consumes it.
+    /// The consumers of each node.
     pub of: Vec<Vec<NodeId>>,
-    /// Whether it is a result.
+    /// Whether the node is a result.
     pub is_result: Vec<bool>,
-    /// Whether a closure captures it.
+    /// Whether a closure captures the node.
     pub is_captured: Vec<bool>,
-    /// Whether something made of its elements may end before these do.
+    /// Whether a consumer may end before the node's elements do.
     pub may_end: Vec<bool>,
 }
 
 impl Users {
-    /// Reads them off a graph.
+    /// Collects the users of a graph's nodes.
     pub fn of(graph: &Graph) -> Users {
         let n = graph.nodes.len();
         let mut users = Users {
@@ -35,7 +35,7 @@ impl Users {
                 users.is_captured[used.index()] = true;
             }
         }
-        // Users come behind what they use. A scalar needs all elements.
+        // Users come after their operands. A scalar needs all elements.
         for id in graph.ids().rev().filter(|id| !graph.nodes[id.index()].leaf) {
             let node = &graph.nodes[id.index()];
             let goes_on = node.node.rank > 0 && users.may_end[id.index()];
@@ -51,7 +51,7 @@ impl Users {
         users
     }
 
-    /// Whether all that needs a node consumes it, and is one of these.
+    /// Returns whether a node's only users are consumers among `these`.
     pub fn are_all(&self, n: NodeId, these: impl Fn(NodeId) -> bool) -> bool {
         let wanted = self.is_result[n.index()] || self.is_captured[n.index()];
         !wanted && self.of[n.index()].iter().all(|user| these(*user))

@@ -1,18 +1,18 @@
-//! Bands and layers: which part of the height everything is in.
+//! Bands and layers: assigns everything a vertical position.
 
 use super::Graph;
 use std::collections::BTreeMap;
 
 /// The bands, and each node's band and layer.
 pub(super) struct Bands {
-    /// The box that each band is; none for nodes outside of boxes.
+    /// The box of each band. None for nodes outside of boxes.
     pub(super) boxes: Vec<Option<usize>>,
-    /// First layer of each band, and the number of layers after them.
+    /// The first layer of each band, and the total number of layers.
     pub(super) first: Vec<usize>,
     pub(super) band: Vec<usize>,
     /// Layers are counted over all bands.
     pub(super) layer: Vec<usize>,
-    /// Positions of edges that lead down. A circle loses an edge.
+    /// The edges that lead down, by position. Each cycle loses an edge.
     pub(super) edges: Vec<usize>,
 }
 
@@ -23,7 +23,7 @@ impl Bands {
         for (at, n) in order.iter().enumerate() {
             rank[*n] = at;
         }
-        // Twice the box, plus one; even slots are for what stands above a box.
+        // A box has an odd slot. The even slot before it holds the nodes above the box.
         let last = 2 * graph.boxes.len();
         let mut slot: Vec<usize> = graph
             .boxed
@@ -37,7 +37,7 @@ impl Bands {
             }
         }
         for n in order.iter().rev().filter(|n| graph.boxed[**n].is_none()) {
-            // An even slot of its user's: the one above the box, or the user's own.
+            // The even slot of the first user: above the user's box, or the user's own.
             let first = users[*n].iter().map(|u| slot[*u] & !1).min();
             slot[*n] = first.unwrap_or(last);
         }
@@ -92,7 +92,7 @@ impl Bands {
         }
     }
 
-    /// How many cells nodes and nets have at most.
+    /// The maximal number of cells of nodes and nets.
     pub(super) fn cells(&self, graph: &Graph) -> usize {
         let mut ends: BTreeMap<(usize, u8), usize> = BTreeMap::new();
         for e in &self.edges {
@@ -109,7 +109,7 @@ impl Bands {
     }
 }
 
-/// Producers before consumers. Nodes on circles come last.
+/// Orders producers before consumers. Nodes on cycles come last.
 fn in_order(graph: &Graph) -> Vec<usize> {
     let n = graph.widths.len();
     let mut missing = vec![0; n];

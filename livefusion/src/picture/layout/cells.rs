@@ -1,10 +1,10 @@
-//! Cells: how nets go down through the layers, in which order, and at which x.
+//! Cells: route nets through the layers, order them, and assign x positions.
 
 use super::bands::Bands;
 use super::{BETWEEN_LINES, BETWEEN_NODES, Graph, SWEEPS};
 use std::collections::BTreeMap;
 
-/// A place in a layer: a node's, or one where a net passes.
+/// A place in a layer, of a node or of a passing net.
 pub(super) struct Cell {
     pub(super) layer: usize,
     pub(super) width: f64,
@@ -12,11 +12,11 @@ pub(super) struct Cell {
     pub(super) x: f64,
 }
 
-/// Where a net goes on.
+/// A stop on a net's route.
 #[derive(Clone, Copy)]
 pub(super) enum Stop {
     Cell(usize),
-    /// In this lane, beneath this band.
+    /// In this lane, below this band.
     Lane(usize, usize),
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Link {
     pub(super) ends: Option<usize>,
 }
 
-/// A net's way beside the boxes of some bands.
+/// A net's route beside the boxes of some bands.
 pub(super) struct Lane {
     pub(super) bands: std::ops::RangeInclusive<usize>,
     pub(super) style: u8,
@@ -41,7 +41,7 @@ pub(super) struct Lane {
 pub(super) struct Cells {
     pub(super) cells: Vec<Cell>,
     pub(super) layers: Vec<Vec<usize>>,
-    /// Neighbours above and below, through lanes too.
+    /// Neighbours above and below, also through lanes.
     pub(super) above: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
     pub(super) links: Vec<Link>,
@@ -95,13 +95,13 @@ impl Cells {
         at
     }
 
-    /// Leads a net from its node through all bands in which it has targets.
+    /// Routes a net from its node through all bands with targets.
     fn route(&mut self, graph: &Graph, bands: &Bands, (from, style): (usize, u8), net: &Net) {
         let Some(last) = net.keys().next_back().copied() else {
             return;
         };
         let home = bands.band[from];
-        // Where the net is now, and the last cell on its way.
+        // The current stop of the net, and the last cell on its route.
         let (mut stop, mut cell) = (Stop::Cell(from), from);
         for band in home..=last {
             let targets = net.get(&band).map_or(&[][..], Vec::as_slice);
@@ -141,7 +141,7 @@ impl Cells {
         }
     }
 
-    /// Leads a net past a box.
+    /// Routes a net past a box.
     fn pass(&mut self, stop: Stop, cell: usize, band: usize, style: u8) -> Stop {
         if let Stop::Lane(l, _) = stop {
             self.lanes[l].bands = *self.lanes[l].bands.start()..=band;
@@ -177,7 +177,7 @@ impl Cells {
         self.above[to].push(cell);
     }
 
-    /// The least distance of two neighbours in a layer.
+    /// The minimal distance of two neighbours in a layer.
     fn distance(&self, a: usize, b: usize) -> f64 {
         let (a, b) = (&self.cells[a], &self.cells[b]);
         let gap = match (a.node, b.node) {
@@ -258,7 +258,7 @@ impl Cells {
         }
     }
 
-    /// Makes the lines through several layers as straight as their neighbours let them.
+    /// Straightens lines through several layers as far as their neighbours allow.
     fn straighten(&mut self) {
         let mut place = vec![0; self.cells.len()];
         for layer in &self.layers {
@@ -280,7 +280,7 @@ impl Cells {
                     (low, high) = (left.max(low), right.min(high));
                     n += 1;
                 }
-                // The order of a layer leaves room for every cell where it is.
+                // The order of a layer leaves room for every cell at its position.
                 let (straight, others) = rest.split_at(n.max(1));
                 let ends = straight.first().into_iter().flat_map(|c| &self.above[*c]);
                 let ends = ends.chain(straight.last().into_iter().flat_map(|c| &self.below[*c]));
@@ -296,7 +296,7 @@ impl Cells {
         self.chains = chains;
     }
 
-    /// Between which positions a cell can be without touching its neighbours.
+    /// The positions of a cell at which it does not touch its neighbours.
     fn room(&self, cell: usize, place: usize) -> (f64, f64) {
         let layer = &self.layers[self.cells[cell].layer];
         let left = place.checked_sub(1).and_then(|p| layer.get(p));
@@ -316,13 +316,14 @@ impl Cells {
         (!cells.is_empty()).then(|| sum / cells.len() as f64)
     }
 
-    /// The positions nearest to the wanted ones (least squares) that keep the order and the distances:
-    /// with the distances taken off it is a monotone regression. Lines weigh more: they should be straight.
+    /// The positions nearest to the wanted ones (least squares) that keep the order and the
+    /// distances. Without the distances it is a monotone regression. Lines weigh more, because they
+    /// should be straight.
     fn settle(&mut self, layer: usize, wanted: &[f64]) {
         let cells = &self.layers[layer];
         let mut offset = 0.0;
         let mut offsets = Vec::with_capacity(cells.len());
-        // Runs of cells that touch: (sum of weighted wishes, weight, cells).
+        // Runs of touching cells: (weighted sum of wishes, weight, cells).
         let mut runs: Vec<(f64, f64, usize)> = Vec::new();
         for (at, cell) in cells.iter().enumerate() {
             if at > 0 {
@@ -353,7 +354,7 @@ impl Cells {
         }
     }
 
-    /// How many links cross each other, between each layer and those above it.
+    /// Counts the crossings of links between each layer and those above it.
     fn crossings(&self) -> usize {
         let mut place = vec![0; self.cells.len()];
         for layer in &self.layers {

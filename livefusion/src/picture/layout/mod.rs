@@ -1,14 +1,18 @@
-//! Where things are: a layered drawing in which every box is a band of its own.
+//! Layout: a layered drawing in which every box is a band of its own.
 //!
-//! * Boxes stand one below the other; nodes without a box are bands between them. Within a band, a node's
-//!   layer is its longest way from the band's top. So a layer belongs to one band, and boxes never meet.
-//! * A *net* is what leaves one node in one style. It goes down layer by layer; where it passes a layer it
-//!   has a *cell* there like a node, which keeps nodes out of its way. Past a box in which it has no
-//!   business it goes in a *lane* beside the box.
-//! * Cells are ordered by the mean of their neighbours' positions, down and up in turn; the order with the
-//!   fewest crossings stays. Positions are the least squares solution that keeps order and distances.
+//! * Boxes stand one below the other, and nodes without a box form bands between them. A node's
+//!   layer within its band is its longest path from the top. Each layer belongs to one band, so
+//!   boxes never overlap.
 //!
-//! Curves only run between layers, where there is nothing else.
+//! * A *net* consists of the edges that leave one node in one style. It descends layer by layer. In
+//!   each layer on its way it has a *cell*, as nodes do, which keeps nodes off the line. Past a box
+//!   without its targets, it runs in a *lane* next to the box.
+//!
+//! * Cells are ordered by the mean of their neighbours' positions, alternately downwards and
+//!   upwards. The order with the fewest crossings wins. Positions are a least-squares solution that
+//!   keeps the order and minimal distances.
+//!
+//! Curves run only in the empty space between layers.
 
 mod bands;
 mod cells;
@@ -20,14 +24,14 @@ use bands::Bands;
 use cells::Cells;
 use placed::Placed;
 
-/// What is laid out.
+/// The input of the layout.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
-    /// Width of every node.
+    /// The width of every node.
     pub widths: Vec<f64>,
     /// The box of every node.
     pub boxed: Vec<Option<usize>>,
-    /// The room that every box keeps free at its left side.
+    /// The space that every box reserves at its left side.
     pub boxes: Vec<f64>,
     /// (from, to, style).
     pub edges: Vec<(usize, usize, u8)>,
@@ -53,7 +57,7 @@ pub(super) struct Rect {
     pub h: f64,
 }
 
-/// A part of a net, that goes from the first point to the last, or straight down if they are aligned.
+/// A part of a net, from the first point to the last. It is straight if they are aligned.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Curve {
     pub from: (f64, f64),
@@ -66,17 +70,17 @@ pub(super) struct Curve {
 /// The height of a node.
 pub(super) const NODE: f64 = 44.0;
 const PAD: f64 = 16.0;
-/// Between layers and between bands, at least.
+/// The minimal distance between layers and between bands.
 const GAP: f64 = 40.0;
 const BETWEEN_NODES: f64 = 26.0;
 const BETWEEN_LINES: f64 = 14.0;
 const MARGIN: f64 = 24.0;
 const SWEEPS: usize = 12;
 
-/// More cells are not laid out: nobody could read the picture.
+/// The maximal number of cells. Larger pictures would be unreadable.
 const MOST_CELLS: usize = 40_000;
 
-/// Lays a graph out; none that are too large.
+/// Lays a graph out. None if it is too large.
 pub(super) fn layout(graph: &Graph) -> Option<Drawing> {
     let bands = Bands::new(graph);
     if bands.cells(graph) > MOST_CELLS {

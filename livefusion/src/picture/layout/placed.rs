@@ -1,4 +1,4 @@
-//! Places: lanes, heights, and the drawing.
+//! Places: computes lanes, heights, and the drawing.
 
 use super::bands::Bands;
 use super::cells::{Cells, Stop};
@@ -10,9 +10,9 @@ pub(super) struct Placed<'a> {
     graph: &'a Graph,
     bands: &'a Bands,
     cells: &'a Cells,
-    /// Top of every layer.
+    /// The top of every layer.
     tops: Vec<f64>,
-    /// What each band takes, a box's padding included.
+    /// The area of each band, including a box's padding.
     rects: Vec<Rect>,
     /// The x of every lane.
     lanes: Vec<f64>,
@@ -60,7 +60,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Finds room beside boxes: short lanes first, which so are nearest.
+    /// Places lanes beside boxes. Short lanes come first, so they are the nearest.
     fn find_lanes(&mut self) {
         let lanes = &self.cells.lanes;
         self.lanes = vec![0.0; lanes.len()];
@@ -100,7 +100,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Layers get more room where lines go far to the side.
+    /// Adds height to layers with far horizontal lines.
     fn find_heights(&mut self) {
         let mut far = vec![0.0f64; self.cells.layers.len()];
         for (cell, above) in self.cells.cells.iter().zip(&self.cells.above) {
@@ -182,7 +182,7 @@ impl<'a> Placed<'a> {
                 style,
                 ends,
             });
-            // What passes goes straight on.
+            // A passing line goes straight on.
             if let Stop::Cell(_) = link.to
                 && link.ends.is_none()
             {
@@ -210,8 +210,8 @@ impl<'a> Placed<'a> {
         curves
     }
 
-    /// Where each link enters and leaves: what arrives at a node is spread over its upper side, what
-    /// leaves it in different styles over the lower one.
+    /// The x at which each link leaves and arrives. Arrivals are spread over a node's upper side,
+    /// and outgoing styles over its lower side.
     fn ports(&self) -> (Vec<f64>, Vec<f64>) {
         let x_of = |stop: Stop| match stop {
             Stop::Cell(c) => self.cells.cells[c].x,

@@ -1,4 +1,4 @@
-//! Nothing lies on top of anything else.
+//! Tests that nothing in a drawing overlaps.
 
 use super::*;
 use proptest::prelude::*;
@@ -118,8 +118,8 @@ fn check(graph: &Graph) -> std::result::Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What comes from a box cannot go to a node without one whose users are above: such edges are left out
-/// of the random graphs.
+/// Removes edges from a box to a node without a box whose users are above. Pictures have no such
+/// edges.
 fn without_upward(mut g: Graph) -> Graph {
     let mut first = vec![usize::MAX; g.widths.len()];
     for n in (0..first.len()).rev() {

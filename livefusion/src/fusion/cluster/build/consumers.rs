@@ -1,4 +1,6 @@
-//! What changes an array in place comes behind all others that read it: then none needs it as it was, and nothing is copied.
+//! In-place updates: runs a scatter after the other consumers of its base.
+//!
+//! Then no consumer needs the old base, and nothing is copied.
 
 use super::super::order::consumed;
 use super::super::reason::Reason;
@@ -7,7 +9,8 @@ use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashSet;
 
 impl Builder<'_> {
-    /// Puts scatters onto what a program may consume behind the others that read it, where these do not depend on them.
+    /// Orders each scatter that may consume its base after the base's other consumers, unless these
+    /// depend on the scatter.
     pub(super) fn consumers(&mut self) {
         for id in self.order.nodes.clone() {
             let base = consumed(self.graph, id);
@@ -27,7 +30,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The items but one that read one of these fields.
+    /// The items that read one of these fields, except `but`.
     fn readers(&self, fields: &[FieldRef], but: usize) -> Vec<usize> {
         let problem = &self.built.problem;
         let numbers: Vec<usize> = fields
@@ -51,7 +54,8 @@ impl Builder<'_> {
         items.filter(reads).collect()
     }
 
-    /// Whether a scatter reads these fields in its own loop, beside what it copies: by what is computed where it is used.
+    /// Whether a scatter's own loop reads these fields through other operands, such as inlined
+    /// functions.
     fn reads_besides(&self, id: NodeId, fields: &[FieldRef]) -> bool {
         let node = &self.graph.nodes[id.index()];
         let captures = node.captures.iter().flatten();

@@ -1,8 +1,11 @@
-//! Zips that advance their sides on demand: what is on the sides is of the zip's item, and what else uses that may be in
-//! its loop.
+//! Zips that advance their inputs on demand.
 //!
-//! A side's classes are others in a zip's loop than elsewhere, for the loop runs over the zip's attempts: they are
-//! subrates of these, which the zip makes. So guests join the loop as what is behind a filter joins that.
+//! Nodes in the input cursors belong to the zip's item. Other consumers of such an input may be
+//! fused into the zip's loop.
+//!
+//! The loop iterates over the zip's attempts, so an input's classes are numbered anew there. They
+//! are subrates of the attempts, and the zip makes them. A co-consumer therefore joins the loop
+//! like a consumer of a filter.
 
 use super::super::budget;
 use super::super::free::is_alias;
@@ -15,7 +18,8 @@ use crate::fusion::sides::Side;
 use crate::sharing::NodeId;
 
 impl Builder<'_> {
-    /// Adds what a zip computes on demand to its item, zips on its sides included. What else it needs is in memory.
+    /// Adds the nodes that a zip computes on demand to its item, including nested zips. All other
+    /// operands are in memory.
     pub(super) fn sides(&mut self, zip: NodeId, item: &mut Item) {
         let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
         while let Some(zip) = zips.pop() {
@@ -34,7 +38,7 @@ impl Builder<'_> {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
                 self.link_position(*id, k, item);
                 self.link_free(*input, *id, item);
-                // Each part is as long as what it goes over.
+                // Each part is as long as the class that it iterates over.
                 if let Kind::Append = self.graph.node(*id).kind {
                     self.link_lengths_before(*input, item);
                 }
@@ -53,7 +57,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes the classes of a side, for what runs along there.
+    /// Makes the classes of a zip input, for its co-consumers.
     fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut Item) {
         for level in &side.levels {
             let mut class = self.rates.now(level.delivers);
@@ -70,8 +74,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The problem's number of a class, for a node at it: in the cursors of a zip's side, it is one that the zip makes,
-    /// for the loop runs over something else.
+    /// The problem's number of a class, for a node at it. In the cursors of a zip input, the zip
+    /// makes a class of its own, because the loop iterates over attempts.
     pub(super) fn class_for(&mut self, id: NodeId, class: ClassId) -> usize {
         let has_guests = self.rates.side(id).is_some_and(|s| !s.guests.is_empty());
         match self.rates.cursors_of(id).filter(|_| has_guests) {
@@ -80,7 +84,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The problem's number of a class in the cursors of a zip's side; numbers those above it first.
+    /// The problem's number of a class in the cursors of a zip input. Numbers its ancestors first.
     fn class_on(&mut self, host: (NodeId, usize), class: ClassId) -> usize {
         let side = self.rates.sides(host.0).and_then(|s| s.get(host.1));
         let is_level = |c: ClassId| {

@@ -1,4 +1,4 @@
-//! What an item depends on: whether its inputs may be made in its loop, and what must be complete before that starts.
+//! Dependencies of an item: fusible operands, and operands that must be complete.
 
 use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
@@ -8,7 +8,7 @@ use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 
 impl Builder<'_> {
-    /// Links an item to what makes a node's inputs.
+    /// Links an item to the makers of a node's inputs.
     pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
@@ -35,7 +35,7 @@ impl Builder<'_> {
             if let Some(checked) = self.built.item_of[input.index()] {
                 item.link(checked, None);
             }
-            // What another zip's sides deliver is had at that one's class.
+            // A column that another zip's inputs deliver comes from that zip, at its class.
             if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
                 let class = self.class_for(id, class);
                 item.link(maker, None);
@@ -44,7 +44,7 @@ impl Builder<'_> {
                     class,
                 });
             }
-            // What a node reads from memory at its own counter is in step with nothing.
+            // Memory that a node reads at its own counter imposes no rate.
             if !base && !beside && !appends {
                 let class = self.rates.output(*input);
                 let class = class.map(|c| self.class_for(id, c));
@@ -52,8 +52,9 @@ impl Builder<'_> {
             }
             let runs_over = if appends { *input } else { id };
             self.link_free(*input, runs_over, item);
-            // The copy of a base is made before the loop, a class of its own is as long as what it goes over, and what is
-            // beside another class is held against that.
+            // Three kinds of inputs must have a known length before the loop. The loop copies a
+            // base first. A class of its own has the length of its input. The length of an unfused
+            // input is checked against the loop's.
             if base || in_memory || beside && twin.is_none() {
                 self.link_lengths_before(*input, item);
             }
@@ -76,27 +77,28 @@ impl Builder<'_> {
         }
     }
 
-    /// An input that is consumed in step, at the class of this number.
+    /// Adds an input that is consumed element by element, at the class of this number.
     pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
         let Some(at) = at else {
             return;
         };
         for field in 0..self.graph.node(input).types.len() as u32 {
             let named = self.rates.named(self.graph, (input, field));
-            // What a zip advances on demand is had from the zip, at its class.
+            // A column that a zip advances on demand comes from the zip, at its class.
             if let Some(maker) = named.zip.map(|z| self.built.item_of[z.index()]) {
                 item.stream(Stream { maker, class: at });
                 continue;
             }
             let (n, beside) = (named.field.0, named.beside.is_some());
             let maker = self.built.item_of[n.index()];
-            // In the cursors of a zip's side each element is come to, though their classes are subrates of its attempts.
+            // The cursors of a zip input visit each element, though their classes are subrates of
+            // the zip's attempts.
             let on_side = matches!(self.built.problem.classes[at], Class::Sub(_));
             let read = beside || on_side && self.graph.nodes[n.index()].leaf;
             if maker.is_none() && (self.free[n.index()] || read) {
                 continue;
             }
-            // Under another name, columns may be used at another class than they are made at; and in a zip's cursors.
+            // An alias, or a zip's cursor, may use a column at another class than its producer's.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
                 && (beside || self.class_for(n, made) != at)
             {
@@ -106,7 +108,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A free generator brings along what it captures, and its length, to where another node runs.
+    /// Links a free generator's captures and length to the loop of its user.
     pub(super) fn link_free(&self, input: NodeId, at: NodeId, item: &mut Item) {
         for (n, _) in self.graph.fields(input) {
             if self.free[n.index()] {
@@ -126,7 +128,8 @@ impl Builder<'_> {
         }
     }
 
-    /// What a merge reads at positions of its own is made before, or computed there from what was.
+    /// A merge reads some inputs at positions of its own. Such an input is complete before the
+    /// loop, or inlined from complete operands.
     pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut Item) {
         if self.rates.is_at_position(self.graph, id, input) {
             let read = self.graph.nodes[id.index()].inputs[input];
@@ -141,7 +144,7 @@ impl Builder<'_> {
         for ((role, body), captures) in kind.bodies_by_role().iter().zip(&node.captures) {
             for (capture, n) in body.captures.iter().zip(captures) {
                 let prevents = match capture {
-                    // A delayed scalar computed from others may be computed where they are.
+                    // A delayed scalar may be computed in the same loop as its operands.
                     Capture::Scalar(_) if is_scalar => None,
                     Capture::Scalar(_) if role.runs_for_elements() => self.captured_scalar(*n, id),
                     Capture::Scalar(_) => Some(self.scalar_reason(*n)),
@@ -152,8 +155,8 @@ impl Builder<'_> {
         }
     }
 
-    /// As [`link_to`](Self::link_to), of what a closure captures: what is pulled is computed where it is
-    /// read, from what was made before.
+    /// As [`link_to`](Self::link_to), for a captured node. An inlined array is computed at each
+    /// read, from operands that are complete.
     fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
         for (n, _) in self.graph.fields(n) {
             if !self.pulls.stands_for_others(n) {
@@ -176,8 +179,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A delayed length is known before the loop; that of an array that a loop has to find out is known
-    /// wherever the array is.
+    /// Links a delayed length. It must be known before the loop. The length of an array that a loop
+    /// discovers is known wherever the array is.
     pub(super) fn link_length(&self, id: NodeId, item: &mut Item) {
         let mut generator = id;
         while let Some(length) = self.graph.nodes[generator.index()].length {
@@ -187,7 +190,7 @@ impl Builder<'_> {
                     if !self.free[array.index()] {
                         return;
                     }
-                    // It is in no loop itself: whatever tells its length does.
+                    // The array is in no loop itself, but its length has a producer.
                     generator = array;
                 }
                 _ => return self.link_captured(length, Some(Reason::Length), item),
@@ -195,8 +198,8 @@ impl Builder<'_> {
         }
     }
 
-    /// As [`link_length`](Self::link_length) of free generators among an input's fields whose lengths, whatever tells
-    /// them, are needed before the loop.
+    /// As [`link_length`](Self::link_length), for free generators among an input's fields. Their
+    /// lengths must be known before the loop.
     pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut Item) {
         for (generator, _) in self.graph.fields(input) {
             let length = self.graph.nodes[generator.index()].length;
@@ -206,13 +209,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The lengths of segments are there before their elements, and tags before what they leave, and so is what decides
-    /// over the classes around, up to where the item's loop knows of none. What depends on the item has no item yet.
+    /// Links the arrays that decide an item's classes: lengths of segments and tags of filters.
+    /// They are ready before the elements that they select. The links stop at the item's floor,
+    /// because its loop has no classes above that. Dependents of the item have no item yet.
     pub(super) fn link_deciding(&self, item: &mut Item) {
         for class in item.at.clone() {
             let above = |c: usize| self.built.problem.classes[c].parent();
             let path = || std::iter::successors(Some(class), |c| above(*c));
-            // Numbers fall on the way up.
+            // A parent class has a smaller number than its children.
             let floor = item.floor.filter(|f| path().any(|c| c == *f));
             let is_below = |c: &usize| floor.is_none_or(|f| *c > f);
             let mut decided = self.decided[class];
@@ -222,11 +226,11 @@ impl Builder<'_> {
                 let Some((decides, _)) = self.rates.kind(c).decided_by() else {
                     continue;
                 };
-                // What is of another class than it decides over is read from memory beside that.
+                // An array of another class than the one that it decides about is read from memory.
                 let beside = self.rates.output(decides) != self.rates.parent(c);
                 let prevents = beside.then_some(Reason::RatesDiffer);
                 self.link_to_maker(decides, prevents, item);
-                // Lengths that belong to no loop are computed in this one, from what is there before it.
+                // Lengths that belong to no loop are computed in this loop, from complete operands.
                 if self.free[decides.index()] {
                     let captures = self.graph.nodes[decides.index()].captures.iter();
                     for captured in captures.flatten() {
@@ -239,8 +243,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Why a delayed scalar that a node captures must be there before its loop; none if it may be folded by an earlier
-    /// phase of that.
+    /// The reason that a captured delayed scalar must be ready before the loop. None if an earlier
+    /// phase of the same loop may fold it.
     fn captured_scalar(&self, scalar: NodeId, by: NodeId) -> Option<Reason> {
         let class = self.rates.runs_at(by).or(self.rates.output(by));
         let over = class.map(|c| self.rates.top(c));

@@ -1,5 +1,7 @@
-//! The three clusterings on random problems: optimal is what brute force finds, whatever the budget what
-//! they say of their answers is true, and one problem has one answer.
+//! Tests of the three strategies on random problems.
+//!
+//! The optimal strategy matches brute force. Reported costs and bounds hold for every budget. Equal
+//! problems have equal solutions.
 
 mod problems;
 
@@ -11,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 
 const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
 
-/// A solution that says of itself what is so.
+/// A solution whose reported cost, bound and order hold.
 fn checked(problem: &Problem, clustering: Clustering) -> Solution {
     let solution = solve(problem, clustering);
     let partition = &solution.partition;
@@ -28,7 +30,7 @@ fn checked(problem: &Problem, clustering: Clustering) -> Solution {
     solution
 }
 
-/// Gives how many of the best partitions compute something again.
+/// Returns the number of best partitions with rematerialised items.
 fn optimal_is_the_best(
     seeds: std::ops::Range<u64>,
     items: impl Fn(u64) -> usize,
@@ -113,8 +115,8 @@ fn cluster_may_put_a_producer_behind_a_subrates_consumer() {
         uses: vec![uses],
         ..Item::default()
     };
-    // A filter; behind its loop an array that is as long as what it leaves, a map, and a pack of that which
-    // leaves as much.
+    // A filter. After its loop come an array as long as the filter's result, a map, and a pack of
+    // the map with an equally long result.
     let mut items = vec![
         item(0, &[1], 0),
         item(1, &[], 0),
@@ -139,8 +141,8 @@ fn cluster_may_put_a_producer_behind_a_subrates_consumer() {
     assert_eq!((best.cost, best.cost.loops), (brute_force(&problem), 2));
 }
 
-/// Fills loops in an order in which each item comes behind those that it depends on; gives the classes that each
-/// loop has, if it may be so.
+/// Fills loops in a random order that respects dependencies. Returns the classes of each loop, if
+/// the partition is allowed.
 fn filled_in_order(
     problem: &Problem,
     partition: &Partition,

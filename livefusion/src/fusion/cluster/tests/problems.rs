@@ -1,4 +1,4 @@
-//! Random clustering problems, and the best that any partition of one costs, with what it computes again.
+//! Random clustering problems, and a brute-force solver for them.
 
 use crate::fusion::Reason;
 use crate::fusion::cluster::again;
@@ -10,7 +10,9 @@ use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use smallvec::smallvec;
 
-/// Random numbers: a seed gives the same ones everywhere.
+/// Generates random numbers.
+///
+/// Equal seeds give equal numbers on every machine.
 pub struct Rng(TestRng);
 
 impl Rng {
@@ -20,12 +22,12 @@ impl Rng {
         Rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
     }
 
-    /// A number from `low` up to and including `high`.
+    /// Returns a number from `low` up to and including `high`.
     pub fn range(&mut self, low: usize, high: usize) -> usize {
         self.0.random_range(low..=high)
     }
 
-    /// True in `percent` of 100 cases.
+    /// Returns true in `percent` of 100 cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.range(0, 99) < percent
     }
@@ -45,8 +47,10 @@ impl Rng {
     }
 }
 
-/// A random problem of `n` items: maps, zips, filters, packs, generators, folds, scalars, random access,
-/// expansions into segments and folds of segments, appends. Some may be computed `again`, if that is wanted.
+/// Generates a random problem of `n` items.
+///
+/// The items are maps, zips, filters, packs, generators, folds, scalars, random access, expansions
+/// into segments, folds of segments, and appends. Some may be rematerialised if `again` is set.
 pub fn random(seed: u64, n: usize, again: bool) -> Problem {
     let mut g = Generator {
         rng: Rng::new(seed),
@@ -56,7 +60,7 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         counts: Vec::new(),
         phases: None,
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
-        // Where folds are captured, what is folded may be computed again.
+        // Folds with many captures give more reasons to rematerialise.
         captures: if again { 60 } else { 25 },
     };
     if g.rng.chance(30) {
@@ -85,13 +89,14 @@ struct Generator {
     arrays: Vec<(usize, usize)>,
     /// Scalars, with the items that make them.
     scalars: Vec<(usize, usize)>,
-    /// Items that count what tags leave of segments, with the subrate, the counts, and the class of these.
+    /// Items that count the filtered elements of each segment, with the subrate, the counts, and
+    /// the class of the counts.
     counts: Vec<(usize, usize, usize, usize)>,
-    /// What stands for all roots, if arrays are appended.
+    /// The class that represents all roots, if arrays are appended.
     phases: Option<usize>,
-    /// Of 100 items, how many are folds.
+    /// The percentage of folds among the items.
     busy: usize,
-    /// Of 100 items, how many capture a scalar, if there is one.
+    /// The percentage of items that capture a scalar, if there is one.
     captures: usize,
 }
 
@@ -147,7 +152,7 @@ impl Generator {
                 item.makes.push(sub);
                 self.array(Some(i), sub);
             }
-            // A pack by tags that others packed by.
+            // A pack by tags that earlier packs used.
             2 => {
                 let made = self.problem.items.iter().flat_map(|m| m.makes.clone());
                 let appends = |c: &usize| self.problem.classes[*c].parent() == self.phases;
@@ -180,7 +185,7 @@ impl Generator {
                 }
                 self.scalar(i);
             }
-            // A generator as long as an array, whose elements it does not need.
+            // A generator as long as an array, but without its elements.
             7 => {
                 if let Some(maker) = self.problem.fields[field].maker {
                     item.link(maker, None);
@@ -188,7 +193,7 @@ impl Generator {
                 item.at.push(class);
                 self.array(Some(i), class);
             }
-            // A count of what tags leave of each segment.
+            // A count of the filtered elements of each segment.
             8 => {
                 let Class::Nested { parent, lengths } = self.problem.classes[class] else {
                     return self.item(i);
@@ -200,7 +205,7 @@ impl Generator {
                 let count = self.array(Some(i), parent);
                 self.counts.push((i, sub, count, parent));
             }
-            // What is left is folded: by the same tags, wherever that is.
+            // A fold of filtered elements, by the same tags in any loop.
             9 => {
                 if self.counts.is_empty() {
                     return self.item(i);
@@ -218,7 +223,7 @@ impl Generator {
                 item.makes.push(sub);
                 self.array(Some(i), parent);
             }
-            // One behind the other: in one loop, whose roots these have, or from memory.
+            // An append: both parts in one loop that has their roots, or from memory.
             10 => {
                 let Some(phases) = self.phases else {
                     return self.item(i);
@@ -305,7 +310,7 @@ impl Generator {
         }
     }
 
-    /// Captured scalars, random access, layouts.
+    /// Adds captured scalars and random access to an item.
     fn prevent(&mut self, item: &mut Item) {
         if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
             let (scalar, field) = self.rng.pick(&self.scalars);
@@ -327,7 +332,7 @@ impl Generator {
         }
     }
 
-    /// What nobody uses is a result, and some of what is used.
+    /// Marks unused fields as results, and some of the others.
     fn results(&mut self) {
         for f in 0..self.problem.fields.len() {
             let used = self.problem.items.iter().any(|i| i.uses.contains(&f));
@@ -339,7 +344,7 @@ impl Generator {
 }
 
 impl Generator {
-    /// Says what may be computed again: of what makes arrays, most.
+    /// Allows rematerialisation of most items that make arrays.
     fn again(&mut self) {
         let items = 0..self.problem.items.len();
         let prices: Vec<Option<u64>> = items
@@ -355,7 +360,9 @@ impl Generator {
     }
 }
 
-/// The least that any partition costs, by trying all of them but those that move too much already.
+/// Finds the least cost of any partition.
+///
+/// It tries all partitions, but skips those that already move too much.
 pub fn brute_force(problem: &Problem) -> Cost {
     let mut best = None;
     let stored = problem.fields.iter().filter(|f| f.stored);
@@ -390,7 +397,7 @@ fn all(problem: &Problem, loop_of: &mut Vec<usize>, moved: u64, best: &mut Optio
     }
 }
 
-/// Tries all ways to compute items before this one again, where somebody in the loop could use them.
+/// Tries all ways to rematerialise items before `before` in loops that could use them.
 fn all_copies(problem: &Problem, mut partition: Partition, before: usize, best: &mut Option<Cost>) {
     let Some(i) = before.checked_sub(1) else {
         partition.copies.sort_unstable();
@@ -419,7 +426,7 @@ fn all_copies(problem: &Problem, mut partition: Partition, before: usize, best: 
     }
 }
 
-/// What a partition costs, straight from the definitions; none if it is not allowed.
+/// The cost of a partition, straight from the definitions. None if it is not allowed.
 fn cost(problem: &Problem, partition: &Partition) -> Option<Cost> {
     let (loop_of, copies) = (&partition.loop_of, &partition.copies);
     let count = partition.count();
@@ -490,7 +497,8 @@ fn has_cycle(problem: &Problem, partition: &Partition, count: usize) -> bool {
     (0..count).any(|l| before[l][l])
 }
 
-/// The lengths of segments that a loop over this root goes by; none if it cannot hold these items.
+/// The fields of segment lengths that a loop over this root reads. None if the loop cannot hold
+/// these items.
 fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Option<Vec<usize>> {
     let mut lengths = Vec::new();
     for i in items {
