@@ -89,8 +89,8 @@ fn passes(program: &Loop) -> Result<Vec<RateId>, String> {
 
 /// Tells whether a pass folds in order.
 ///
-/// Each thread then has a piece of the row.
-/// Otherwise, neighbouring threads have neighbouring elements.
+/// Each thread then has a piece of the row. Otherwise, neighbouring threads have neighbouring
+/// elements.
 pub fn in_pieces(program: &Loop, folds: &[GroupId]) -> bool {
     let mut groups = folds.iter().map(|g| &program.groups[g.index()]);
     groups.any(|g| g.order != Order::Exact && !commutes(g))
