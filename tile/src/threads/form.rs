@@ -102,7 +102,7 @@ impl Groups {
         }
     }
 
-    /// Returns the levels of groups read by steps, then the groups read at the end.
+    /// Returns the groups read by steps, by level, then those read at the end.
     pub fn levels(&self) -> Vec<Vec<GroupId>> {
         let ends = Some(self.ends.clone()).filter(|e| !e.is_empty());
         self.known.iter().cloned().chain(ends).collect()
