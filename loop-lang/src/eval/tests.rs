@@ -1,5 +1,6 @@
-//! Tests of every operator at every type on extreme values, against `i128` arithmetic or Rust's
-//! operators.
+//! Tests of every operator at every type on extreme values.
+//!
+//! The reference is `i128` arithmetic or Rust's operators.
 
 use super::*;
 use crate::ir::{Atom, FnId, Var};

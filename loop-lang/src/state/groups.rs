@@ -126,7 +126,7 @@ pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) 
     }
 }
 
-/// Ends a run: combines it with the chunk's earlier runs.
+/// Ends a run and combines it with the chunk's earlier runs.
 pub fn join_run(
     program: &Loop,
     layout: &Layout,
@@ -141,7 +141,7 @@ pub fn join_run(
     site.set_local(words, 1, &nothing);
 }
 
-/// Ends a chunk: combines the local part into the prefix.
+/// Ends a chunk and combines the local part into the prefix.
 pub fn join_chunk(
     program: &Loop,
     layout: &Layout,
