@@ -198,12 +198,12 @@ pub enum RateKind {
     /// rate may be the parent:
     ///
     /// * a sub rate, if the stream is advanced only where its last element was taken (`merge`) or
-    ///   an element is requested (`combine`): the sub rate tests that;
+    ///   an element is requested (`combine`): the sub rate tests that.
     /// * a cursor, if an input of a zip is a zip or a merge itself; that cursor runs over its
-    ///   attempts;
+    ///   attempts.
     /// * a sub rate of a cursor, for the elements of segments (or of runs): the outer cursor runs
     ///   over elements, the sub rate tests for the end of the segment, and the inner cursor
-    ///   produces the next segment;
+    ///   produces the next segment.
     /// * a nested rate, for streams within a segment.
     Cursor {
         /// The parent rate.

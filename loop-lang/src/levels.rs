@@ -5,13 +5,14 @@
 //! highest level that it depends on. The summary pass of level k computes the groups of levels up
 //! to k, given the prefixes of the lower levels. No pass has to run the whole loop.
 //!
-//! Groups in a strongly connected component (a *circle*) share a level. An example is a filter's
-//! count with the flag that ends the filter at a limit. No chunk's sum of such groups is
-//! independent of earlier chunks. The pass that locates chunks computes them in order.
+//! Groups in a strongly connected component share a level; the text form marks them as `circle`. An
+//! example is a filter's count with the flag that ends the filter at a limit. No chunk's sum of
+//! such groups is independent of earlier chunks. The pass that locates chunks computes them in
+//! order.
 //!
-//! A group is a circle of its own if its value controls its own update. The exception is a flag
+//! A group is a component of its own if its value controls its own update. The exception is a flag
 //! that admits while it is true: later elements would not change it. Groups store whether they are
-//! in a circle, since a pass may find that they are not.
+//! marked, since a pass may find that they need not be.
 
 use crate::gotos::Tree;
 use crate::ir::{
@@ -21,13 +22,13 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// Returns each group's minimum level, and whether it is in a circle.
+/// Returns each group's minimum level, and whether it is a `circle`.
 pub fn required_levels(program: &Loop) -> Vec<(u32, bool)> {
     let (levels, circles) = Graph::of(program).levels_and_circles();
     levels.into_iter().zip(circles).collect()
 }
 
-/// Sets each group's required level and circle flag.
+/// Sets each group's required level and its `circle` flag.
 pub fn set_levels(program: &mut Loop) {
     let required = required_levels(program);
     for (group, (level, circle)) in program.groups.iter_mut().zip(required) {
@@ -96,7 +97,7 @@ impl<'l> Graph<'l> {
         all.map(|g| g.index()).filter(|g| *g != group).collect()
     }
 
-    /// Returns each group's level and whether it is in a circle, by Tarjan's algorithm with an
+    /// Returns each group's level and whether it is a `circle`, by Tarjan's algorithm with an
     /// explicit stack. A component is complete when all of its dependences are.
     fn levels_and_circles(&self) -> (Vec<u32>, Vec<bool>) {
         const UNSEEN: usize = usize::MAX;

@@ -9,8 +9,8 @@
 //! kept group depends on them. Therefore:
 //!
 //! * a sub rate with an unknown test admits nothing, and a nested loop with an unknown bound does
-//!   not run;
-//! * unknown exits out of a loop are not taken: the whole chunk is summed up;
+//!   not run.
+//! * unknown exits out of a loop are not taken: the whole chunk is summed up.
 //! * unknown traps are dropped: the emit pass finds them.
 //!
 //! Values that a pause at an inner guard must save are still computed if they are known, even

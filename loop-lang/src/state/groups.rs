@@ -60,7 +60,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Starts a group with the prefix `values` and an empty local part.
+/// Starts a group with the prefix `values` and the identity as local part.
 ///
 /// `identity` gives the values of the group's identity atoms, which are constants or parameters.
 pub fn start_group(

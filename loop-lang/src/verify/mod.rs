@@ -3,20 +3,24 @@
 //! The invariants, by the file that checks them:
 //!
 //! `ids`
+//!
 //! * Every id (combinator, variable, rate, group, function, trap) is in its table.
 //! * Regions nest no deeper than [`MAX_REGION_DEPTH`].
 //!
 //! `names`
+//!
 //! * Variables, combinators, rates and functions have unique names. Names are words; a variable's
 //!   name has no other meaning in the text form.
 //!
 //! `tree`
+//!
 //! * Parents come before their children. Every child is listed once, by its own parent. The roots
 //!   are listed once each. A rate has the stages 0, 1, ... in order, at least one.
 //! * Each combinator's home exists, and each stage of each rate is a combinator's home.
 //! * Counters, counts and bounds are scalars of type `u64`; stream parameters name loop rates.
 //!
 //! `flow`
+//!
 //! * Every place of the rate tree has exactly one block, and all labels of a block mean the same
 //!   place.
 //! * Every block but the last ends in the goto that the tree implies; the last returns. A cursor's
@@ -30,10 +34,12 @@
 //! * Every block is reachable.
 //!
 //! `scope`
+//!
 //! * Each variable is defined once, on every path to each of its uses. Definitions in a region or
 //!   function are used only inside it. Functions use nothing from outside.
 //!
 //! `placement`
+//!
 //! * `carry` is in `init` or `nest`. Only carried variables are assigned. Regions have no effects
 //!   other than traps. Arrays are made in `init`, `nest` or `done`.
 //! * Only arrays made by the loop are written or sliced. A stream is read at its rate's counter. A
@@ -41,12 +47,15 @@
 //!   iterations read, write and sort them. Functions contain only `let`, `trap`, `if` and `while`.
 //!
 //! `constants`
+//!
 //! * Constants are canonical words of their types.
 //!
 //! `types`
+//!
 //! * Operands match their operators and statements; arrays are used as arrays, scalars as scalars.
 //!
 //! `groups`
+//!
 //! * A carried variable belongs to one group or is a loop rate's counter. A counter goes up by one:
 //!   in its rate's `bottom`, or anywhere in a cursor.
 //! * A group starts at its owner, with its start atoms. It is updated in its step rate (in another
@@ -60,12 +69,14 @@
 //!   and is ignored.
 //!
 //! `uniform`
+//!
 //! * A uniform rate's length is a literal, a scalar parameter, or a variable set outside of all
 //!   iterations and unchanged while its root runs. Either its counter starts at 0 in its `nest`,
 //!   and its bound is the length. Or its counter continues, and its bound is the counter plus the
 //!   length, set in the outer iteration.
 //!
 //! `dependence`
+//!
 //! * Until the owner's loop has ended, a lane's value is used only by its own group's update. It is
 //!   read only in the loop that updates its group, in each phase.
 //! * A group's level is above that of every group that its update's value or admission depends on

@@ -627,7 +627,7 @@ fn beat(op: Op, ty: Ty, new: u64, old: u64) -> u64 {
     }
 }
 
-/// Returns a nonzero value for lanes of a tail that have no step.
+/// Returns a nonzero value for lanes of an epilogue without a step.
 fn anything(ty: Ty) -> u64 {
     match ty {
         Ty::F32 => u64::from(f32::NAN.to_bits()),

@@ -8,12 +8,12 @@
 //! * A value has a type and a number of *lanes*. One lane is a scalar; a `bool` with several lanes
 //!   is a *mask*. Where several lanes are required, a scalar operand is broadcast.
 //!
-//! * A value's [`Origin`] is one of four kinds:
-//!   - *given*: a scalar that is constant within the loop;
-//!   - *state*: a loop-carried variable, read from the frame at entry and written back at exit (a
-//!     scan has several such words);
-//!   - a *register*: initially zero, then set any number of times;
-//!   - defined once by a `let`.
+//! * A value's [`Origin`] has one of four kinds.
+//!   - *given*: a scalar that is constant within the loop.
+//!   - *state*: a loop-carried variable, read from the frame at entry and written back at exit. A
+//!     scan has several such words.
+//!   - a *register*: initially zero, then set any number of times.
+//!   - *let*: defined once by a `let`.
 //!
 //! * A register may have more lanes than a machine register. Loads and stores then access some of
 //!   its lanes at a time. A *buffer* is memory with one element per lane, never an operand.

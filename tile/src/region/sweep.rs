@@ -43,9 +43,9 @@ pub struct Sweep<'a> {
     /// first index on. Where an array is shorter, the elements beyond its end are not read. Code
     /// that relies on capacity needs a fallback.
     pub near: FxHashSet<(Var, Var)>,
-    /// For an inner loop: conditional reads (array, index) at the counter plus a computed value.
-    /// Such a value refers to the row's begin, not to a neighbouring row. Code that relies on
-    /// capacity reads more than the loop does.
+    /// For an inner loop: conditional reads (array, index) at the counter plus variables, without a
+    /// constant. They begin where the row does, not at a constant distance from it. Code that
+    /// relies on capacity reads more than the loop does.
     pub sometimes: FxHashSet<(Var, Var)>,
     /// For an inner loop: contiguous scatters (array, index) in all iterations. The index is as in
     /// `near`, and an iteration uses the array for nothing else. Vectors may therefore scatter like

@@ -22,10 +22,10 @@
 //!   It also holds for a checked value plus the segment's progress (counter minus begin), if no
 //!   step changes either.
 //!
-//! * A tail needs a mask, unless its capacity check covers whole iterations. If the access is at
-//!   `h` or more steps beyond the counter, the mask has only lanes before the segment's end. If
-//!   iterations may begin before the segment, the mask also excludes lanes before it, at offsets of
-//!   at most `h`.
+//! * An epilogue needs a mask, unless its capacity check covers whole iterations. The mask must
+//!   exclude lanes after the segment's end, computed for an offset of at least `h`. If iterations
+//!   may begin before the segment, it must also exclude lanes before the begin, computed for an
+//!   offset of at most `h`.
 //!
 //! * Index at a literal `h`: requires that `h + w` is at most the memory's size.
 //!

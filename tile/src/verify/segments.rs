@@ -1,9 +1,9 @@
 //! Segments and exits of tiles.
 //!
 //! A segment is a range of its own. Its capacity checks are entry conditions at its begin, for its
-//! steps. Accesses in the tail are masked to the existing steps. This includes the steps before the
-//! segment's begin if iterations begin at multiples of their steps. Accesses under a check for
-//! whole iterations ([`Tile::asks_whole_turns`]) need no mask.
+//! steps. Accesses in the epilogue are masked to the segment's steps. If iterations begin at
+//! multiples of their steps, the mask also excludes lanes before the segment's begin. Accesses
+//! under a check for whole iterations ([`Tile::asks_whole_turns`]) need no mask.
 //!
 //! If a segment does not fit, the enclosing iteration is rolled back. Only state is restored, so no
 //! lanes may change and no scatter may combine before the segment. Steps of a segment may contain

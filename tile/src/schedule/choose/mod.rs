@@ -50,7 +50,7 @@ const BUFFERED: [u32; 3] = [1024, 512, 256];
 /// The steps of a root that share a segment: the number of doubles in a cache line.
 const JAMMED: u32 = 8;
 
-/// From this many statements on, a branch is cheaper than a mask.
+/// Beyond this many statements, a branch is cheaper than a mask.
 const MAX_MASKED: usize = 24;
 
 /// The steps of an unrolled scalar iteration, and its maximum number of statements.
